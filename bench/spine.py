@@ -1,0 +1,65 @@
+"""The spine: how long the command line takes to answer, and what it imports on the way.
+
+SOURCE: the limits are the speed that a hook can bear: 3 times `python -c pass` for `--help`, 12 times for a
+policy check of ten loops.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from bench.harness import Row, interleaved, process
+
+TEN_LOOPS = Path(__file__).parent / "data" / "ten-loops.yaml"
+HEAVY = ("control", "pgmpy", "sympy", "pandas", "matplotlib")
+FOUND = (0, 1)  # a check that finds something has done its work
+
+_REFERENCE = "python -c pass"
+_HELP = ("--help",)
+_CHECK = ("check", str(TEN_LOOPS))
+# Runs `python -m coherence` in place and then says which of the heavy modules it loaded.
+_PROBE = """
+import json, runpy, sys
+heavy, sys.argv = json.loads(sys.argv[1]), ["coherence", *sys.argv[2:]]
+code = 0
+try:
+    runpy.run_module("coherence", run_name="__main__", alter_sys=True)
+except SystemExit as stop:
+    code = stop.code or 0
+print("\\nLOADED " + json.dumps(sorted(set(heavy) & set(sys.modules))), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def rows() -> Iterator[Row]:
+    """Start-up and policy check as ratios to an empty interpreter, and heavy modules imported."""
+    python, coherence = [sys.executable], [sys.executable, "-m", "coherence"]
+    medians = interleaved(
+        {
+            "pass": partial(process, [*python, "-c", "pass"]),
+            "help": partial(process, [*coherence, *_HELP]),
+            "check": partial(process, [*coherence, *_CHECK], accepted=FOUND),
+        }
+    )
+    yield Row("coherence --help", medians["help"] / medians["pass"], "<= 3", "times", _REFERENCE)
+    yield Row("policy check of ten loops", medians["check"] / medians["pass"], "<= 12", "times", _REFERENCE)
+    loaded = {*heavy_modules(_HELP), *heavy_modules(_CHECK)}
+    yield Row(
+        f"heavy modules imported by either, of {', '.join(HEAVY)}",
+        len(loaded),
+        "== 0",
+        "modules",
+        ", ".join(sorted(loaded)),
+    )
+
+
+def heavy_modules(arguments: tuple[str, ...]) -> list[str]:
+    """Those of HEAVY that `coherence ARGUMENTS` imports."""
+    done = process([sys.executable, "-c", _PROBE, json.dumps(HEAVY), *arguments], accepted=FOUND)
+    line = done.stderr.rsplit("\nLOADED ", 1)[1]
+    loaded: list[str] = json.loads(line)
+    return loaded

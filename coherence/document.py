@@ -1,0 +1,270 @@
+"""YAML text to a tree in which every value and every key keeps its place.
+
+libyaml's event stream is read directly: no constructor, no tags, no implicit types, so `1:30`,
+`off` and `1e-3` stay the text that was written.  Numbers and booleans are recognised by YAML 1.2's
+core schema, and only when asked (`Scalar.number`, `Scalar.boolean`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import yaml
+
+from coherence.errors import InputError, Problem
+from coherence.places import Place
+
+MAX_BYTES = 8_000_000
+MAX_NODES = 200_000
+MAX_DEPTH = 64
+
+_NUMBER = re.compile(r"[-+]?(\d[\d_]*)(\.\d+)?([eE][-+]?\d{1,3})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A leaf: the text as written (without quotes), and whether it was quoted."""
+
+    text: str
+    place: Place
+    quoted: bool = False
+
+    def number(self) -> Fraction | None:
+        """The exact number, if the text is one (decimal, no unit)."""
+        if self.quoted or not _NUMBER.fullmatch(self.text) or len(self.text) > 400:
+            return None
+        return Fraction(self.text.replace("_", ""))
+
+    def boolean(self) -> bool | None:
+        """True or False for `true` and `false`, else None."""
+        return {"true": True, "false": False}.get(self.text) if not self.quoted else None
+
+    def is_null(self) -> bool:
+        """An empty value, `null` or `~`."""
+        return not self.quoted and self.text in ("", "null", "~", "Null", "NULL")
+
+
+@dataclass(slots=True)
+class Items:
+    """A list, with its place."""
+
+    items: list[Node]
+    place: Place
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(slots=True)
+class Table:
+    """A mapping.  `keys[k]` is the place of key k; `place` spans the whole table."""
+
+    entries: dict[str, Node]
+    keys: dict[str, Place]
+    place: Place
+    sources: dict[str, str] = field(default_factory=dict)  # key -> source, where a part supplied it
+
+    def get(self, key: str) -> Node | None:
+        return self.entries.get(key)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.entries
+
+    def key_place(self, key: str) -> Place:
+        """The place of the key, or of the table where the key is absent."""
+        return self.keys.get(key, self.place)
+
+
+type_of = {Scalar: "a value", Items: "a list", Table: "a mapping"}
+Node = Scalar | Items | Table
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One YAML document of a file: its root, and the text of the whole file."""
+
+    root: Node
+    file: str
+    text: str
+    comments: tuple[tuple[int, str], ...] = ()  # (line, text after '#')
+
+
+def decode(data: bytes, file: str) -> str:
+    """Bytes to text: UTF-8, or UTF-16 with a byte order mark.  Raises InputError otherwise."""
+    start = Place(file, 1, 1, 1, 1)
+    if len(data) > MAX_BYTES:
+        raise InputError([Problem(start, f"the file has {len(data)} bytes", f"at most {MAX_BYTES} are read: split it")])
+    try:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return data.decode("utf-16").replace("\r\n", "\n")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
+        place = Place(file, line, column, line, column + 1)
+        raise InputError([Problem(place, f"byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8")]) from None
+
+
+def read(data: bytes, file: str) -> list[Document]:
+    """All documents of a YAML file.  Raises InputError with every problem found."""
+    text = decode(data, file)
+    return read_text(text, file)
+
+
+def read_text(text: str, file: str) -> list[Document]:
+    """As `read`, from text."""
+    builder = _Builder(file, text)
+    roots = builder.build()
+    if builder.problems:
+        raise InputError(builder.problems)
+    comments = tuple(_comments(text))
+    return [Document(root, file, text, comments) for root in roots]
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        match = re.search(r"(?:^|\s)#(.*)$", line)
+        if match:
+            yield number, match.group(1).strip()
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection that is being filled."""
+
+    node: Table | Items
+    key: Scalar | None = None
+    anchor: str | None = None
+
+
+class _Builder:
+    """Turns libyaml's events into nodes with an explicit stack: depth and size are bounded."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file, self.text = file, text
+        self.problems: list[Problem] = []
+        self.anchors: dict[str, Node] = {}
+        self.sizes: dict[int, int] = {}
+        self.open: list[_Open] = []
+        self.roots: list[Node] = []
+        self.count = 0
+
+    def build(self) -> list[Node]:
+        try:
+            loader = getattr(yaml, "CLoader", yaml.Loader)
+            for event in yaml.parse(self.text, Loader=loader):
+                self._take(event)
+        except yaml.MarkedYAMLError as error:
+            self.problems.append(self._syntax(error))
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            place = Place(self.file, 1, 1, 1, 1)
+            self.problems.append(Problem(place, f"not YAML: {error}".split("\n")[0], "remove control characters; check the encoding"))
+        except _TooBig as error:
+            self.problems.append(error.problem)
+        return self.roots
+
+    def _syntax(self, error: yaml.MarkedYAMLError) -> Problem:
+        mark = error.problem_mark or error.context_mark
+        place = self._place(mark, mark) if mark else Place(self.file, 1, 1, 1, 1)
+        remedy = "check the indentation, quotes and brackets near this line"
+        if "{{" in self.text or "{%" in self.text:
+            remedy = "this is a template: render it first (for example `helm template`), then check the result"
+        return Problem(place, f"not YAML: {error.problem or error.context}", remedy)
+
+    def _place(self, start: yaml.Mark, end: yaml.Mark) -> Place:
+        return Place(self.file, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+
+    def _take(self, event: yaml.Event) -> None:
+        place = self._place(event.start_mark, event.end_mark)
+        if isinstance(event, yaml.ScalarEvent):
+            self._check_tag(event.tag, place)
+            self._grow(place, 1)
+            node = Scalar(event.value, place, quoted=event.style not in (None, ""))
+            self._remember(event.anchor, node)
+            self._add(node)
+        elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            self._check_tag(event.tag, place)
+            self._grow(place, 1)
+            if len(self.open) >= MAX_DEPTH:
+                raise _TooBig(Problem(place, f"nested deeper than {MAX_DEPTH} levels", "flatten the document"))
+            fresh: Table | Items = Table({}, {}, place) if isinstance(event, yaml.MappingStartEvent) else Items([], place)
+            self.open.append(_Open(fresh, anchor=event.anchor))
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            self._close(place)
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(event.anchor, place)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self.anchors.clear()
+
+    def _check_tag(self, tag: str | None, place: Place) -> None:
+        if tag is not None and tag not in ("!", "tag:yaml.org,2002:str"):
+            self.problems.append(Problem(place, f"the tag {tag} is not used here", "write the plain value"))
+
+    def _grow(self, place: Place, by: int) -> None:
+        self.count += by
+        if self.count > MAX_NODES:
+            raise _TooBig(Problem(place, f"more than {MAX_NODES} values (aliases counted where they are used)", "split the document"))
+
+    def _close(self, end: Place) -> None:
+        done = self.open.pop()
+        start = done.node.place
+        done.node.place = Place(self.file, start.line, start.column, end.end_line, end.end_column)
+        self._remember(done.anchor, done.node)
+        self._add(done.node)
+
+    def _remember(self, anchor: str | None, node: Node) -> None:
+        if anchor is not None:
+            self.anchors[anchor] = node
+
+    def _alias(self, anchor: str, place: Place) -> None:
+        node = self.anchors.get(anchor)
+        if node is None:
+            inside = any(frame.anchor == anchor for frame in self.open)
+            message = f"*{anchor} stands inside its own anchor" if inside else f"no anchor &{anchor} before this alias"
+            self.problems.append(Problem(place, message, "write the value out"))
+            node = Scalar("", place)
+        self._grow(place, self._size(node))
+        self._add(node)
+
+    def _size(self, node: Node) -> int:
+        known = self.sizes.get(id(node))
+        if known is None:
+            children = node.items if isinstance(node, Items) else list(node.entries.values()) if isinstance(node, Table) else []
+            known = 1 + sum(self._size(child) for child in children)
+            self.sizes[id(node)] = known
+        return known
+
+    def _add(self, node: Node) -> None:
+        if not self.open:
+            self.roots.append(node)
+            return
+        frame = self.open[-1]
+        if isinstance(frame.node, Items):
+            frame.node.items.append(node)
+        elif frame.key is None:
+            self._key(frame, node)
+        else:
+            frame.node.entries[frame.key.text] = node
+            frame.key = None
+
+    def _key(self, frame: _Open, node: Node) -> None:
+        assert isinstance(frame.node, Table)
+        if not isinstance(node, Scalar):
+            self.problems.append(Problem(node.place, "a key must be plain text", "write `name: value`"))
+            node = Scalar(f"<key {len(frame.node.entries)}>", node.place)
+        if node.text in frame.node.keys:
+            first = frame.node.keys[node.text]
+            self.problems.append(Problem(node.place, f"the key '{node.text}' is written twice", f"the first is at line {first.line}; keep one"))
+        frame.node.keys[node.text] = node.place
+        frame.key = node
+
+
+class _TooBig(Exception):
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem

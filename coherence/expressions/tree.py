@@ -1,0 +1,131 @@
+"""The typed tree of an expression: frozen nodes, each with its span in the text it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from coherence.units import ONE, Dimension
+
+Span = tuple[int, int]
+_SPAN: Span = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An exact literal in SI units."""
+
+    value: Fraction
+    dimension: Dimension = ONE
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """`true` or `false`."""
+
+    value: bool
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A signal, constant or loop: dotted words."""
+
+    path: str
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of the whitelist, or one of the counting words (`sum of`, `in flight`, `count by`)."""
+
+    function: str
+    arguments: tuple[Tree, ...]
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """left op right, op in + - * /."""
+
+    op: str
+    left: Tree
+    right: Tree
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """left op right, op in < <= > >= == !=."""
+
+    op: str
+    left: Tree
+    right: Tree
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """op in and, or, not."""
+
+    op: str
+    terms: tuple[Tree, ...]
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`then if condition else otherwise`."""
+
+    condition: Tree
+    then: Tree
+    otherwise: Tree
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """`condition for duration`: true at every sample in the closed window [t - duration, t]."""
+
+    condition: Tree
+    duration: Fraction
+    span: Span = field(default=_SPAN, compare=False)
+
+
+Tree = Number | Truth | Name | Call | Arithmetic | Compare | Logic | Choose | Held
+
+
+def children(tree: Tree) -> tuple[Tree, ...]:
+    """The direct parts of a node."""
+    match tree:
+        case Call(arguments=parts) | Logic(terms=parts):
+            return parts
+        case Arithmetic(left=left, right=right) | Compare(left=left, right=right):
+            return (left, right)
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case Held(condition=condition):
+            return (condition,)
+        case _:
+            return ()
+
+
+def walk(tree: Tree) -> Iterator[Tree]:
+    """Every node, outermost first."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def names(tree: Tree) -> tuple[str, ...]:
+    """The names used, in order of first use."""
+    return tuple(dict.fromkeys(node.path for node in walk(tree) if isinstance(node, Name)))
+
+
+def is_boolean(tree: Tree) -> bool:
+    """Is the node a condition by its form?  (A bare name may be one too.)"""
+    return isinstance(tree, Truth | Compare | Logic | Held)

@@ -1,0 +1,1 @@
+"""Questions about oscillation and amplification, one file each."""

@@ -1,0 +1,190 @@
+"""What every name of a design refers to: near misses are errors, the rest are outside things.
+
+A name before a dot that no section declares is an outside thing: its signals take any value of their
+dimension, and it is listed as an assumption.  A bare name must be a state, a loop or a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from coherence.design import Component, Design, Relay
+from coherence.expressions.tree import Call as Function
+from coherence.expressions.tree import Name, Tree, children
+from coherence.phrases import Event
+from coherence.shape import Formula, Reading, Word
+
+BUILT_IN = frozenset({"time"})
+
+
+def things(design: Design) -> frozenset[str]:
+    """Every declared name that may stand before a dot."""
+    found: set[str] = set(design.components) | set(design.workload) | set(design.loops) | set(design.timers)
+    found |= set(design.limits) | set(design.jobs) | set(design.places) | set(design.tiers) | set(design.boundaries)
+    for call in design.calls:
+        found |= {end.text for end in (call.caller, call.callee) if end}
+    return frozenset(found)
+
+
+def state_variable(component: Component) -> str | None:
+    """`p` of an inline plant `p' = expr`."""
+    if component.state is None or "'" not in component.state.text:
+        return None
+    return component.state.text.split("'")[0].strip()
+
+
+def bare_names(design: Design) -> dict[str, str]:
+    """Bare name -> full signal path, where it is unique: states of inline plants and constants."""
+    owners: dict[str, list[str]] = {}
+    for component in design.components.values():
+        variable = state_variable(component)
+        for name in (*component.constants, *([variable] if variable else [])):
+            owners.setdefault(name, []).append(f"{component.name}.{name}")
+    return {name: paths[0] for name, paths in owners.items() if len(paths) == 1}
+
+
+def resolve(path: str, design: Design) -> str:
+    """The full path of a name: `p` -> `power.p`; a dotted path or a loop's name is itself."""
+    return path if "." in path else bare_names(design).get(path, path)
+
+
+def formulas(design: Design) -> Iterator[Formula]:
+    """Every expression that a run evaluates."""
+    yield from design.claims.values()
+    for component in design.components.values():
+        yield from (value for value in component.constants.values() if isinstance(value, Formula))
+    for loop in design.loops.values():
+        yield from loop_formulas(loop)
+    for limit in design.limits.values():
+        yield from (f for f in (limit.counts, limit.at_most, limit.at_least, limit.but_at_least) if isinstance(f, Formula))
+    for promise in design.promises.values():
+        if promise.condition is not None and promise.kind != "sends":
+            yield promise.condition
+
+
+def loop_formulas(loop: object) -> Iterator[Formula]:
+    """The expressions of one loop."""
+    target, actuation = getattr(loop, "target", None), getattr(loop, "actuation", None)
+    trigger = getattr(loop, "trigger", None)
+    found: list[object] = [trigger] if isinstance(trigger, Formula) else []
+    if isinstance(trigger, Relay):
+        found += [trigger.enter, trigger.leave]
+    found += [target.signal, target.setpoint] if target else []
+    found += [actuation.by, actuation.to, actuation.initial, *actuation.bounds] if actuation else []
+    for rule in getattr(loop, "rules", ()):
+        found += [rule.when, rule.by, rule.to]
+    yield from (f for f in found if isinstance(f, Formula) and f.text not in ("always",))
+
+
+def check(design: Design, reading: Reading) -> None:
+    """Report near misses of declared names and bare names that refer to nothing."""
+    known = things(design)
+    bare = bare_names(design)
+    for formula in formulas(design):
+        for name in _plain_names(formula.tree):
+            _check_name(name, formula, design, known, bare, reading)
+    for loop in design.loops.values():
+        signal = loop.actuation.signal if loop.actuation else None
+        if isinstance(signal, Word):
+            _check_thing(signal.text.split(".")[0], signal.place, known, reading)
+    for event in events(design):
+        if event.kind != "outside":
+            _check_thing(event.thing, event.place, known, reading)
+
+
+def events(design: Design) -> Iterator[Event]:
+    """Every event named in timers and promises."""
+    for timer in design.timers.values():
+        yield from (e for e in (timer.start, timer.unless, timer.then, timer.renew) if isinstance(e, Event))
+    for promise in design.promises.values():
+        yield from (e for e in (promise.first, promise.second) if e is not None)
+
+
+def _plain_names(tree: Tree) -> Iterator[Name]:
+    """Names that must refer to a signal: not those counted by kind (`in flight`, `count by`)."""
+    if isinstance(tree, Name):
+        yield tree
+    elif not (isinstance(tree, Function) and tree.function in ("in flight", "count by")):
+        for child in children(tree):
+            yield from _plain_names(child)
+
+
+def _check_name(name: Name, formula: Formula, design: Design, known: frozenset[str], bare: dict[str, str], reading: Reading) -> None:
+    place = formula.at(name.span)
+    head, _, rest = name.path.partition(".")
+    if rest:
+        _check_thing(head, place, known, reading)
+        _check_signal(head, rest, design, place, reading)
+        return
+    if head in known or head in bare or head in BUILT_IN:
+        return
+    ambiguous = [c.name for c in design.components.values() if head in c.constants or head == state_variable(c)]
+    if ambiguous:
+        reading.problem(place, f"'{head}' is in {' and '.join(ambiguous)}", f"write {ambiguous[0]}.{head}")
+        return
+    near = nearest(head, {*known, *bare})
+    remedy = f"did you mean '{near}'?" if near else "declare it, or write thing.signal for something outside the design"
+    reading.problem(place, f"'{head}' names nothing in this design", remedy)
+
+
+def _check_thing(head: str, place: object, known: frozenset[str], reading: Reading) -> None:
+    if head in known:
+        return
+    near = nearest(head, known)
+    if near:
+        reading.problem(place, f"'{head}' is not declared", f"did you mean '{near}'?")  # type: ignore[arg-type]
+
+
+def _check_signal(head: str, signal: str, design: Design, place: object, reading: Reading) -> None:
+    component = design.components.get(head)
+    if component is None or signal in component.constants:
+        return
+    near = nearest(signal, component.constants)
+    if near and near not in ("rate",):
+        reading.problem(place, f"'{head}' has no signal '{signal}'", f"did you mean '{head}.{near}'?")  # type: ignore[arg-type]
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """A known name one slip away (two for long names); singular, plural and numbering are not slips."""
+    for name in sorted(known):
+        limit = 2 if min(len(word), len(name)) >= 8 else 1
+        if min(len(word), len(name)) >= 4 and not _related(word, name) and distance(word, name, limit) <= limit:
+            return name
+    return None
+
+
+def _related(one: str, other: str) -> bool:
+    plural = one.rstrip("s") == other.rstrip("s")
+    numbered = one.rstrip("0123456789") == other.rstrip("0123456789")
+    return plural or numbered
+
+
+def distance(one: str, other: str, limit: int) -> int:
+    """Optimal string alignment distance, or more than `limit`."""
+    if abs(len(one) - len(other)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        older, before, row = before, row, [i]
+        for j, b in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
+def outside(design: Design) -> tuple[str, ...]:
+    """Outside things, in order of first use: assumptions of every answer about them."""
+    known, found = things(design), dict[str, None]()
+    for formula in formulas(design):
+        for name in _plain_names(formula.tree):
+            head, _, rest = name.path.partition(".")
+            if rest and head not in known:
+                found[head] = None
+    for loop in design.loops.values():
+        signal = loop.actuation.signal if loop.actuation else None
+        if isinstance(signal, Word) and signal.text.split(".")[0] not in known:
+            found[signal.text.split(".")[0]] = None
+    return tuple(found)

@@ -1,0 +1,27 @@
+"""Where a value stands: file, line and column of its first and last character (counted from 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A span of one file.  `end_column` is exclusive; `label` says what the reader should see there."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    label: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def labelled(self, label: str) -> Place:
+        """The same span with another label."""
+        return replace(self, label=label)
+
+
+NOWHERE = Place("<built-in>", 1, 1, 1, 1)

@@ -1,0 +1,72 @@
+"""Discovery of questions: every module of the engines' question folders claims one or more codes.
+
+A question module has a docstring (What / Why it hurts / Example / Instead / Source), `QUESTIONS`
+(the `Question`s it owns) and `ask(subject) -> iterable of findings`.  No list is edited: a new file
+in one of the folders is found by the package walk, and a code claimed twice is an error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+from coherence.errors import InternalError, UsageError, did_you_mean
+from coherence.finding import Finding, Rule
+from coherence.subject import Question, Subject
+
+FOLDERS = ("coherence.verify.patterns", "coherence.loops.checks", "coherence.spec")
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """A question module: the codes it owns, and how to ask it."""
+
+    name: str
+    questions: tuple[Question, ...]
+    ask: Callable[[Subject], Iterable[Finding]]
+    page: str
+
+
+@cache
+def askers() -> tuple[Asker, ...]:
+    """All question modules, by name.  Raises InternalError where two claim one code."""
+    owners: dict[str, str] = {}
+    found = []
+    for folder in FOLDERS:
+        package = importlib.import_module(folder)
+        for info in pkgutil.iter_modules(package.__path__, folder + "."):
+            if info.name.rsplit(".", 1)[1].startswith("_"):
+                continue
+            found.append(_asker(importlib.import_module(info.name), owners))
+    return tuple(sorted(found, key=lambda asker: asker.questions[0].code))
+
+
+def _asker(module: ModuleType, owners: dict[str, str]) -> Asker:
+    for question in module.QUESTIONS:
+        if question.code in owners:
+            raise InternalError(f"{question.code} is claimed by {owners[question.code]} and {module.__name__}")
+        owners[question.code] = module.__name__
+    return Asker(module.__name__, module.QUESTIONS, module.ask, inspect.cleandoc(module.__doc__ or ""))
+
+
+def rules() -> tuple[Rule, ...]:
+    """Every code with its page."""
+    made = []
+    for asker in askers():
+        summary = asker.page.split("\n", 1)[0]
+        made += [Rule(q.code, q.slug, summary, asker.page, asker.name, q.domain) for q in asker.questions]
+    return tuple(sorted(made, key=lambda rule: rule.code))
+
+
+def rule(code: str) -> Rule:
+    """The rule of a code or slug.  Raises UsageError."""
+    known = {rule.code: rule for rule in rules()} | {rule.slug: rule for rule in rules()}
+    found = known.get(code) or known.get(code.upper())
+    if found is None:
+        raise UsageError(f"there is no rule '{code}': {did_you_mean(code, known)}")
+    return found

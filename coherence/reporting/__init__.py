@@ -1,0 +1,67 @@
+"""Reports: one file per format, one list of findings behind all of them.
+
+A format is a module of this package with `NAME` and `render(report, *, options) -> str`; it is found
+by walking the package.  Output depends on the report, the options and the installed versions alone:
+no clock, no machine, no order of a set.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Protocol, cast
+
+from coherence.errors import InternalError, UsageError, did_you_mean
+from coherence.finding import Report
+from coherence.reporting._options import Options, options_from
+from coherence.reporting._versions import versions
+from coherence.reporting._words import is_proof
+
+__all__ = ["Options", "formats", "render", "versions"]
+
+
+class Format(Protocol):
+    """What a module of this package must offer."""
+
+    NAME: str
+
+    def render(self, report: Report, *, options: Options) -> str: ...
+
+
+def formats() -> tuple[str, ...]:
+    """The names of all formats, sorted."""
+    return tuple(_found())
+
+
+def render(name: str, report: Report, **options: object) -> str:
+    """The report in the format `name`; `options` are the fields of `Options`.
+
+    Raises UsageError for an unknown format or option.
+    """
+    found = _found()
+    if name not in found:
+        raise UsageError(f"no report format '{name}'; {did_you_mean(name, found)}")
+    chosen = options_from(options)
+    return found[name].render(_problems(report) if chosen.problems_only else report, options=chosen)
+
+
+def _problems(report: Report) -> Report:
+    kept = tuple(finding for finding in report.findings if not is_proof(finding))
+    return replace(report, findings=kept, suppressed=())
+
+
+@functools.cache
+def _found() -> Mapping[str, Format]:
+    """Name -> module.  Raises InternalError for a name that two modules claim."""
+    names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+    found: dict[str, Format] = {}
+    for module in (importlib.import_module(f"{__name__}.{name}") for name in names):
+        one = cast("Format", module)
+        if one.NAME in found:
+            raise InternalError(f"format '{one.NAME}' is claimed by {found[one.NAME]!r} and {one!r}")
+        found[one.NAME] = one
+    return MappingProxyType(dict(sorted(found.items())))

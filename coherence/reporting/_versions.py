@@ -1,0 +1,30 @@
+"""The versions that an answer may depend on."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from collections.abc import Mapping
+from types import MappingProxyType
+
+DISTRIBUTION = "coherence-engine"
+
+# Every package that computes a part of an answer; a report names those that are installed.
+ENGINES = ("control", "cvc5", "highspy", "networkx", "numpy", "pgmpy", "pyyaml", "scipy", "sympy", "z3-solver")
+
+
+@functools.cache
+def versions() -> Mapping[str, str]:
+    """Name -> version of `coherence`, Python and each installed engine; the same all through a process."""
+    found = {name: version for name in ENGINES if (version := _version(name))}
+    found |= {"coherence": _version(DISTRIBUTION) or "unknown", "python": platform.python_version()}
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def _version(distribution: str) -> str | None:
+    from importlib import metadata
+
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,101 @@
+"""The words that all formats share: safe text, the order of findings, and what a finding is called."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from coherence.finding import Finding, Grade, Report, Verdict
+from coherence.places import NOWHERE, Place
+
+# C0 and C1 controls, marks that reorder text, line separators, lone surrogates, and what XML 1.0 forbids.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str) -> str:
+    """The text on one line with every unsafe character written as an escape such as `\\x1b`."""
+    return _UNSAFE.sub(lambda match: escape(match[0]), text)
+
+
+def escape(character: str) -> str:
+    """`\\n`, `\\x1b` or `\\u202e`: ASCII that shows a character which must not be printed."""
+    code = ord(character)
+    return _SHORT.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
+
+
+def one_line(text: str) -> str:
+    """Prose on one line: each run of white space becomes a space, the rest as `visible`."""
+    return visible(" ".join(text.split()))
+
+
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """By file, line and column of the primary place, then by code; what stands in no file comes last."""
+    return sorted(findings, key=lambda f: (not in_file(primary(f)), f.places[:1], f.code, f.message))
+
+
+def primary(finding: Finding) -> Place | None:
+    """The first place, if any."""
+    return finding.places[0] if finding.places else None
+
+
+def in_file(place: Place | None) -> bool:
+    """Does the place name a real file?"""
+    return place is not None and place.file != NOWHERE.file and bool(place.file)
+
+
+def line_of(place: Place) -> int:
+    """The line, at least 1."""
+    return max(1, place.line)
+
+
+def column_of(place: Place) -> int:
+    """The column, at least 1."""
+    return max(1, place.column)
+
+
+def where(place: Place) -> str:
+    """`file:line:column` as text that can be printed; only the name of what is not a file."""
+    name = visible(place.file)
+    return f"{name}:{line_of(place)}:{column_of(place)}" if in_file(place) else name
+
+
+def word(finding: Finding) -> str:
+    """The verdict; a `proved` whose evidence is weaker than a proof is called by its grade instead."""
+    unproved = finding.verdict is Verdict.PROVED and finding.evidence.grade is not Grade.PROVED
+    return str(finding.evidence.grade if unproved else finding.verdict)
+
+
+def is_proof(finding: Finding) -> bool:
+    """Is it a `proved` that rests on a proof?"""
+    return word(finding) == Verdict.PROVED
+
+
+def sentence(finding: Finding) -> str:
+    """The message, led by its verdict unless that is a conflict."""
+    message = one_line(finding.message)
+    return message if finding.verdict is Verdict.CONFLICT else f"{word(finding)}: {message}"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 pair`, `2 pairs`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def accounting(report: Report) -> str:
+    """`Checked 9 loops, 36 pairs: 1 conflict, 33 safe, 0 undecided, 2 not modelled; 1 vacuous promise`."""
+    sums = report.accounting
+    pairs = f"Checked {plural(sums.policies, 'loop')}, {plural(sums.pairs, 'pair')}"
+    pairs += f": {plural(sums.conflict, 'conflict')}, {sums.safe} safe, {sums.undecided} undecided"
+    vacuous = sum(finding.verdict is Verdict.VACUOUS for finding in report.findings)
+    return f"{pairs}, {sums.not_modelled} not modelled" + (f"; {plural(vacuous, 'vacuous promise')}" if vacuous else "")
+
+
+def summary(report: Report) -> str:
+    """`Found 1 error, 2 warnings, 33 proved; 1 suppressed.`"""
+    found = Counter("proved" if is_proof(finding) else str(finding.severity) for finding in report.findings)
+    parts = [plural(found[name], name) for name in ("error", "warning", "info") if found[name]]
+    parts += [f"{found['proved']} proved"] if found["proved"] else []
+    hidden = f"; {len(report.suppressed)} suppressed" if report.suppressed else ""
+    return f"Found {', '.join(parts) or 'nothing'}{hidden}."

@@ -1,0 +1,20 @@
+"""One line for each finding, `path:line:column: severity CODE message`: for editors, hooks and grep."""
+
+from __future__ import annotations
+
+from coherence.finding import Finding, Report
+from coherence.reporting._options import Options
+from coherence.reporting._words import ordered, primary, sentence, visible, where
+
+NAME = "concise"
+
+
+def render(report: Report, *, options: Options) -> str:  # noqa: ARG001  (every format takes options)
+    """The findings and nothing else; a finding without a place begins with `-`."""
+    return "".join(f"{_line(finding)}\n" for finding in ordered(report.findings))
+
+
+def _line(finding: Finding) -> str:
+    place = primary(finding)
+    at = where(place) if place else "-"
+    return f"{at}: {finding.severity} {visible(finding.code)} {sentence(finding)}"

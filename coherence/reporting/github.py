@@ -1,0 +1,55 @@
+"""Annotations of GitHub Actions: one workflow command for each finding.
+
+SOURCE: actions/toolkit, packages/core/src/command.ts (what must be escaped in data and in properties).
+"""
+
+from __future__ import annotations
+
+from coherence.finding import Finding, Report, Severity
+from coherence.reporting._evidence import notes
+from coherence.reporting._options import Options
+from coherence.reporting._words import (
+    column_of,
+    in_file,
+    is_proof,
+    line_of,
+    one_line,
+    ordered,
+    primary,
+    sentence,
+    visible,
+    where,
+)
+
+NAME = "github"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def render(report: Report, *, options: Options) -> str:
+    """`::error file=...,line=...,col=...,title=...::message` lines; proofs are notices."""
+    return "".join(f"{_command(finding, options)}\n" for finding in ordered(report.findings))
+
+
+def _command(finding: Finding, options: Options) -> str:
+    level = "notice" if is_proof(finding) else _LEVELS[finding.severity]
+    place = primary(finding)
+    properties = {"title": f"{visible(finding.code)} {visible(finding.slug)}"}
+    if place and in_file(place):
+        properties |= {"file": visible(place.file), "line": str(line_of(place)), "col": str(column_of(place))}
+    listed = ",".join(f"{name}={_property(value)}" for name, value in sorted(properties.items()))
+    return f"::{level} {listed}::{_data(_body(finding, options))}"
+
+
+def _body(finding: Finding, options: Options) -> str:
+    lines = [sentence(finding)]
+    lines += [f"{where(place)} {one_line(place.label)}".rstrip() for place in finding.places[1:]]
+    lines += [f"{note.label}: {chr(10).join(note.lines)}" for note in notes(finding, width=options.width)]
+    return "\n".join(lines)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

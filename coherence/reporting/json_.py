@@ -1,0 +1,133 @@
+"""Everything as JSON: sorted keys, ASCII, byte-identical for the same report and versions.
+
+A quantity is `{"exact": "173/2", "value": 86.5, "unit": "s"}`: `exact` is the rational as text
+(hexadecimal past 4,000 digits) or null where only a float is known; `value` is the nearest float
+or null where there is none.  Times are such quantities in seconds, null where a step has no time.
+`format_version` grows by one whenever a field changes its meaning or goes away, not when one is added.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+from coherence.finding import Edit, Evidence, Finding, Report, Severity, Verdict
+from coherence.places import Place
+from coherence.reporting._options import Options
+from coherence.reporting._quantities import exact_text, nearest_float
+from coherence.reporting._versions import versions
+from coherence.reporting._words import escape, ordered
+
+NAME = "json"
+FORMAT_VERSION = 1
+
+
+def render(report: Report, *, options: Options) -> str:  # noqa: ARG001  (every format takes options)
+    """The whole report."""
+    return dumps(as_data(report))
+
+
+def dumps(data: object) -> str:
+    """JSON text with sorted keys; a lone surrogate (an undecodable file name) is written as its escape's text."""
+    return json.dumps(_paired(data), indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """The report as dicts, lists, strings and numbers."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "tool": "coherence",
+        "versions": dict(versions()),
+        "seed": report.seed,
+        "inputs": [{"path": one.path, "sha256": one.sha256} for one in report.inputs],
+        "counts": _counts(report),
+        "findings": [_finding(one) for one in ordered(report.findings)],
+        "suppressed": [_finding(one) for one in ordered(report.suppressed)],
+        "not_modelled": [{"place": _place(place), "text": text} for place, text in report.not_modelled],
+        "assumptions": list(report.assumptions),
+    }
+
+
+def _counts(report: Report) -> dict[str, Any]:
+    sums = report.accounting
+    verdicts = Counter(one.verdict for one in report.findings)
+    severities = Counter(one.severity for one in report.findings)
+    return {
+        "loops": sums.policies,
+        "pairs": sums.pairs,
+        "conflict": sums.conflict,
+        "safe": sums.safe,
+        "undecided": sums.undecided,
+        "not_modelled": sums.not_modelled,
+        "suppressed": len(report.suppressed),
+        "verdicts": {verdict: verdicts[verdict] for verdict in Verdict},
+        "severities": {severity: severities[severity] for severity in Severity},
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "slug": finding.slug,
+        "verdict": finding.verdict,
+        "certainty": finding.certainty,
+        "severity": finding.severity,
+        "message": finding.message,
+        "places": [_place(place) for place in finding.places],
+        "of": list(finding.of),
+        "evidence": _evidence(finding.evidence),
+        "assumptions": list(finding.assumptions),
+        "repairs": [{"edits": [_edit(e) for e in r.edits], "verified": r.verified} for r in finding.repairs],
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+        "label": place.label,
+    }
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    return {"place": _place(edit.place), "old": edit.old, "new": edit.new}
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    witness = [
+        {"time": None if step.time is None else quantity(step.time, "s"), "text": step.text}
+        for step in evidence.witness
+    ]
+    return {
+        "grade": evidence.grade,
+        "method": evidence.method,
+        "witness": witness,
+        "certificate": evidence.certificate,
+        "numbers": {name: quantity(value, unit) for name, (value, unit) in evidence.numbers.items()},
+        "bound": evidence.bound,
+        "replayed": evidence.replayed,
+    }
+
+
+def quantity(value: Fraction | float, unit: str) -> dict[str, Any]:
+    """A number in the form that the module's docstring describes."""
+    exact = None if isinstance(value, float) and math.isfinite(value) else str(value)
+    if isinstance(value, (int, Fraction)):
+        exact = exact_text(Fraction(value))
+    return {"exact": exact, "value": nearest_float(value), "unit": unit}
+
+
+def _paired(data: Any) -> Any:
+    """The same data without lone surrogates, which no UTF-8 text can hold."""
+    if isinstance(data, str):
+        return "".join(escape(c) if "\ud800" <= c <= "\udfff" else c for c in data) if not data.isascii() else str(data)
+    if isinstance(data, dict):
+        return {_paired(key): _paired(value) for key, value in data.items()}
+    return [_paired(value) for value in data] if isinstance(data, list) else data

@@ -1,0 +1,88 @@
+"""Markdown for pull requests and job summaries: a table of all findings, then each problem in full.
+
+Everything that comes from an input is escaped, in a code span or in a fence: it cannot become
+HTML, a link, a mention, an image, a heading or a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from coherence.finding import Finding, Report
+from coherence.reporting._edits import hunks
+from coherence.reporting._options import Options
+from coherence.reporting._paint import paint
+from coherence.reporting._words import (
+    accounting,
+    is_proof,
+    one_line,
+    ordered,
+    primary,
+    sentence,
+    summary,
+    visible,
+    where,
+)
+from coherence.reporting.text import block, is_brief
+
+NAME = "markdown"
+
+
+def render(report: Report, *, options: Options) -> str:
+    """Accounting, table, and a section for each finding that is no proof or note (`verbose`: for each)."""
+    findings = ordered(report.findings)
+    parts = ["# Coherence report", f"{summary(report)} {accounting(report)}."]
+    parts += ["\n".join(_table(findings))] if findings else []
+    for finding in findings:
+        if options.verbose or not is_brief(finding):
+            parts += _section(finding, report, options)
+    parts += ["\n".join(f"- Assumes throughout: {escaped(text)}" for text in report.assumptions)]
+    parts += ["\n".join(f"- Not modelled: {code(where(p))} {escaped(text)}" for p, text in report.not_modelled)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(findings: Iterable[Finding]) -> Iterator[str]:
+    yield "| | code | place | finding |"
+    yield "|---|---|---|---|"
+    for finding in findings:
+        place = primary(finding)
+        word = "proved" if is_proof(finding) else str(finding.severity)
+        at = _cell(code(where(place))) if place else ""
+        yield f"| {word} | {_cell(code(visible(finding.code)))} | {at} | {escaped(sentence(finding))} |"
+
+
+def _section(finding: Finding, report: Report, options: Options) -> Iterator[str]:
+    yield f"## {code(visible(finding.code))} {escaped(finding.message)}"
+    yield fence((paint(line, colour=False) for line in block(finding, report, options)), "text")
+    for repair in finding.repairs:
+        found = hunks(repair.edits, report.sources)
+        checked = f" ({escaped(repair.verified)})" if one_line(repair.verified) else ""
+        yield f"Repair at {', '.join(code(where(hunk.place)) for hunk in found)}{checked}:"
+        signed = ([*(f"- {x}" for x in h.removed), *(f"+ {x}" for x in h.added)] for h in found)
+        yield fence((visible(line.expandtabs(4)) for lines in signed for line in lines), "diff")
+
+
+def escaped(text: str) -> str:
+    """Prose that a Markdown reader shows as it is written."""
+    text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = re.sub(r"([\\`*_\[\]#|~@$])", r"\\\1", text)
+    return re.sub(r":(?=[/\w+-])", r"\\:", text).replace("www.", "www\\.")
+
+
+def code(text: str) -> str:
+    """A code span of one line, with as many backticks around as it needs."""
+    runs = max(map(len, re.findall("`+", text)), default=0)
+    ticks, pad = "`" * (runs + 1), " " if runs or text != text.strip() or not text else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def fence(lines: Iterable[str], language: str) -> str:
+    """A fenced block that its content cannot close."""
+    body = "\n".join(lines)
+    ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", body)), default=0))
+    return f"{ticks}{language}\n{body}\n{ticks}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

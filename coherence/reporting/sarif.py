@@ -1,0 +1,173 @@
+"""SARIF 2.1.0, for code scanning and editors.
+
+The primary place is the result's location, the others are related locations; repairs are fixes.
+Conflicts and vacuous promises have kind `fail` and the level of their severity; so have undecided
+ones, at most as warnings; proofs have kind `pass` and level `none`.  The witness and the exact
+figures stand in the property bag of the result, as in the JSON format.
+
+SOURCE: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0 (sections 3.27 result,
+3.29 physicalLocation, 3.30 region, 3.55 fix); columns are code points (3.14.17).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from coherence.finding import Edit, Finding, InputFile, Repair, Report, Rule, Severity, Verdict
+from coherence.places import Place
+from coherence.reporting._edits import lines_of
+from coherence.reporting._options import Options
+from coherence.reporting._versions import versions
+from coherence.reporting._words import column_of, in_file, is_proof, line_of, one_line, ordered, sentence, visible
+from coherence.reporting.json_ import as_data, dumps
+
+NAME = "sarif"
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+FINGERPRINT = "coherence/v1"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def render(report: Report, *, options: Options) -> str:
+    """One run with its rules, artifacts and results."""
+    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, options)]})
+
+
+def _run(report: Report, options: Options) -> dict[str, Any]:
+    rules = _rules(report, options.rules)
+    index = {rule["id"]: number for number, rule in enumerate(rules)}
+    data = as_data(report)
+    shown = zip(ordered(report.findings), data["findings"], strict=True)
+    hidden = zip(ordered(report.suppressed), data["suppressed"], strict=True)
+    results = [_result(one, whole, index, report) for one, whole in shown]
+    results += [_result(one, whole, index, report) | {"suppressions": [_SILENCED]} for one, whole in hidden]
+    driver = {"name": "coherence", "version": versions()["coherence"], "rules": rules}
+    return {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "artifacts": _artifacts(report.inputs),
+        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": _notifications(report)}],
+        "results": results,
+        "properties": {"counts": data["counts"], "seed": data["seed"], "versions": data["versions"]},
+    }
+
+
+_SILENCED = {"kind": "inSource", "status": "accepted"}
+
+
+def _rules(report: Report, known: Iterable[Rule]) -> list[dict[str, Any]]:
+    """Every code that a finding has, described where its rule is known; sorted by code."""
+    rules: dict[str, dict[str, Any]] = {}
+    for finding in ordered((*report.findings, *report.suppressed)):
+        slug = visible(finding.slug)
+        rules.setdefault(finding.code, {"id": finding.code, "name": slug, "shortDescription": _message(slug)})
+    for rule in known:
+        if rule.code in rules:
+            texts = {"text": rule.page or rule.summary, "markdown": rule.page or rule.summary}
+            rules[rule.code] |= {"shortDescription": _message(rule.summary), "help": texts}
+    return [rules[code] for code in sorted(rules)]
+
+
+def _result(finding: Finding, whole: dict[str, Any], index: dict[str, int], report: Report) -> dict[str, Any]:
+    places = [place for place in finding.places if in_file(place)]
+    keep = ("verdict", "certainty", "severity", "evidence", "assumptions", "of")
+    result = {
+        "ruleId": finding.code,
+        "ruleIndex": index[finding.code],
+        "kind": "pass" if is_proof(finding) else "fail",
+        "level": _level(finding),
+        "message": _message(sentence(finding)),
+        "locations": [_location(place) for place in places[:1]] or _whole_input(report),
+        "relatedLocations": [_location(place) | {"id": number} for number, place in enumerate(places[1:], 1)],
+        "fixes": _fixes(finding.repairs),
+        "partialFingerprints": {FINGERPRINT: finding.fingerprint},
+        "properties": {name: whole[name] for name in keep},
+    }
+    return {name: value for name, value in result.items() if value != []}
+
+
+def _level(finding: Finding) -> str:
+    if is_proof(finding):
+        return "none"
+    level = _LEVELS[finding.severity]
+    return "warning" if finding.verdict is Verdict.UNDECIDED and level == "error" else level
+
+
+def _message(text: str) -> dict[str, str]:
+    """Plain text; brackets are escaped where they could be read as a link (3.11.6)."""
+    text = one_line(text)
+    return {"text": re.sub(r"([\\\[\]])", r"\\\1", text) if "](" in text else text}
+
+
+def _location(place: Place) -> dict[str, Any]:
+    physical = {"artifactLocation": _artifact(place.file), "region": _region(place)}
+    return {"physicalLocation": physical} | ({"message": _message(place.label)} if place.label.strip() else {})
+
+
+def _whole_input(report: Report) -> list[dict[str, Any]]:
+    """A finding about no place in particular stands at the first input: code scanning refuses results without one."""
+    return [{"physicalLocation": {"artifactLocation": _artifact(one.path)}} for one in report.inputs[:1]]
+
+
+def _region(place: Place) -> dict[str, int]:
+    line, column = line_of(place), column_of(place)
+    end_line, end_column = max((line, column), (place.end_line, max(1, place.end_column)))
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def _artifact(path: str) -> dict[str, str]:
+    """A URI reference: relative paths count from the root of the sources."""
+    from urllib.parse import quote
+
+    plain = path.replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", path) else path
+    uri = quote(plain.encode("utf-8", "surrogatepass" if not _from_bytes(path) else "surrogateescape"))
+    if plain.startswith("/"):
+        return {"uri": f"file://{uri}"}
+    if plain != path or re.match(r"[A-Za-z]:/", plain):
+        return {"uri": f"file:///{uri.replace('%3A', ':', 1)}"}
+    return {"uri": uri, "uriBaseId": "%SRCROOT%"}
+
+
+def _from_bytes(path: str) -> bool:
+    """Are all lone surrogates of the path undecodable bytes of a file name?"""
+    return all("\udc80" <= character <= "\udcff" for character in path if "\ud800" <= character <= "\udfff")
+
+
+def _artifacts(inputs: Iterable[InputFile]) -> list[dict[str, Any]]:
+    unique = dict.fromkeys((one.path, one.sha256) for one in inputs)
+    return [{"location": _artifact(path), "hashes": {"sha-256": sha256}} for path, sha256 in unique]
+
+
+def _notifications(report: Report) -> list[dict[str, Any]]:
+    """What was read and is outside the model."""
+    return [
+        {"level": "note", "message": _message(text)} | ({"locations": [_location(place)]} if in_file(place) else {})
+        for place, text in report.not_modelled
+    ]
+
+
+def _fixes(repairs: Iterable[Repair]) -> list[dict[str, Any]]:
+    fixes: list[dict[str, Any]] = []
+    for repair in repairs:
+        if repair.edits and all(in_file(edit.place) for edit in repair.edits):
+            fix: dict[str, Any] = {"artifactChanges": _changes(repair.edits)}
+            fix |= {"description": _message(repair.verified)} if repair.verified.strip() else {}
+            fixes += [fix] if fix not in fixes else []
+    return fixes
+
+
+def _changes(edits: Sequence[Edit]) -> list[dict[str, Any]]:
+    changes: dict[str, list[dict[str, Any]]] = {}
+    for edit in edits:
+        replacement = {"deletedRegion": _replaced(edit), "insertedContent": {"text": edit.new}}
+        changes.setdefault(edit.place.file, []).append(replacement)
+    return [{"artifactLocation": _artifact(file), "replacements": listed} for file, listed in sorted(changes.items())]
+
+
+def _replaced(edit: Edit) -> dict[str, int]:
+    """The region that `old` takes from the start of its place."""
+    line, column = line_of(edit.place), column_of(edit.place)
+    *above, last = lines_of(edit.old)
+    end_column = len(last) + (1 if above else column)
+    return {"startLine": line, "startColumn": column, "endLine": line + len(above), "endColumn": end_column}

@@ -1,0 +1,111 @@
+"""The format for people: each finding with its source lines, its evidence and its repairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.finding import Finding, Report, Severity
+from coherence.reporting._edits import hunks
+from coherence.reporting._evidence import notes
+from coherence.reporting._options import Options
+from coherence.reporting._paint import STYLES, Line, paint
+from coherence.reporting._snippet import snippets
+from coherence.reporting._words import accounting, is_proof, one_line, ordered, plural, primary, summary, visible, where
+
+NAME = "text"
+
+
+def render(report: Report, *, options: Options) -> str:
+    """Problems in full, then proofs and notes on one line each, then what was counted."""
+    findings = ordered(report.findings)
+    brief = [finding for finding in findings if is_brief(finding) and not options.verbose]
+    lines: list[Line] = []
+    for finding in findings:
+        if finding not in brief:
+            lines += [*block(finding, report, options), *repairs(finding, report), []]
+    lines += [_line(finding, _headword(finding)) for finding in brief]
+    lines += _outside(report, options)
+    lines += [_line(finding, "suppressed") for finding in ordered(report.suppressed) if options.verbose]
+    lines += [[]] if lines and lines[-1] else []
+    lines += _footer(report, options)
+    return "".join(f"{paint(line, colour=options.colour)}\n" for line in lines)
+
+
+def is_brief(finding: Finding) -> bool:
+    """Is it a proof or a note, which one line tells well enough?"""
+    return is_proof(finding) or finding.severity is Severity.INFO
+
+
+def block(finding: Finding, report: Report, options: Options) -> Iterator[Line]:
+    """One finding without its repairs: headline, source lines, evidence."""
+    style = "proved" if is_proof(finding) else str(finding.severity)
+    yield [*_title(finding, _headword(finding), style), (f"   ({visible(finding.slug)})", "dim")]
+    yield from snippets(finding.places, report.sources, width=options.width, style=style)
+    indent = _indent(finding, report)
+    for note in notes(finding, width=options.width, verbose=options.verbose):
+        label = [(f"{indent}= ", "gutter"), (f"{note.label}: " if any(note.lines) else note.label, "bold")]
+        yield [*label, (note.lines[0], "plain")] if len(note.lines) == 1 else label
+        yield from ([(f"{indent}    {line}", "plain")] for line in note.lines if len(note.lines) > 1)
+
+
+def repairs(finding: Finding, report: Report) -> Iterator[Line]:
+    """Each repair as lines removed and added."""
+    if not finding.repairs:
+        return
+    many = len(finding.repairs) > 1
+    yield [("help: ", "info"), ("any one of these removes it" if many else "this removes it", "bold")]
+    for number, repair in enumerate(finding.repairs, 1):
+        checked = f"   ({one_line(repair.verified)})" if repair.verified else ""
+        lead = f"  {number}. " if many else "  "
+        for hunk in hunks(repair.edits, report.sources):
+            yield [(lead, "bold"), (where(hunk.place), "plain"), (checked, "dim")]
+            yield from ([(f"     - {visible(line.expandtabs(4))}", "removed")] for line in hunk.removed)
+            yield from ([(f"     + {visible(line.expandtabs(4))}", "added")] for line in hunk.added)
+            lead, checked = " " * len(lead), ""
+
+
+def _headword(finding: Finding) -> str:
+    return "proved" if is_proof(finding) else str(finding.severity)
+
+
+def _title(finding: Finding, word: str, style: str) -> Line:
+    return [(f"{word}[{visible(finding.code)}]", style), (f": {one_line(finding.message)}", "bold")]
+
+
+def _line(finding: Finding, word: str) -> Line:
+    """One finding on one line."""
+    style = word if word in STYLES else "dim"
+    place = primary(finding)
+    at = f"{where(place)}: " if place else ""
+    tail = (f"   ({visible(finding.slug)})", "dim")
+    return [
+        (at, "plain"),
+        (f"{word}[{visible(finding.code)}]", style),
+        (f": {one_line(finding.message)}", "plain"),
+        tail,
+    ]
+
+
+def _indent(finding: Finding, report: Report) -> str:
+    """The white space before `=`, so that it stands under the gutter's bar."""
+    sizes = [len(str(place.line)) for place in finding.places if place.file in report.sources]
+    return " " * (max(sizes, default=1) + 1)
+
+
+def _outside(report: Report, options: Options) -> Iterator[Line]:
+    """What was read and is outside the model, and what was assumed throughout."""
+    if report.not_modelled and not options.verbose:
+        yield [
+            ("not modelled: ", "dim"),
+            (f"{plural(len(report.not_modelled), 'setting')} (verbose lists them)", "plain"),
+        ]
+    for place, text in report.not_modelled if options.verbose else ():
+        yield [(f"{where(place)}: ", "plain"), ("not modelled", "dim"), (f": {one_line(text)}", "plain")]
+    for text in report.assumptions:
+        yield [("assumes throughout: ", "dim"), (one_line(text), "plain")]
+
+
+def _footer(report: Report, options: Options) -> Iterator[Line]:
+    yield [(summary(report), "bold")]
+    took = f", in {options.timing:.2f} s" if options.timing is not None else ""
+    yield [(accounting(report) + took, "plain")]

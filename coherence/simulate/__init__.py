@@ -1,0 +1,1 @@
+"""The referee: execution of the one model.  `exact` runs piecewise-constant models over rationals."""

@@ -1,0 +1,1 @@
+"""Questions about the design itself: suppressions, auditability, vacuity; one file each."""

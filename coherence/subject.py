@@ -1,0 +1,114 @@
+"""What a question is asked about, and how its answer is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from coherence.design import Design
+from coherence.finding import Evidence, Finding, Grade, Repair, Severity, Step, Verdict
+from coherence.model import Model
+from coherence.places import Place
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One design; its model is elaborated once, when a question first needs it."""
+
+    design: Design
+    sources: Mapping[str, str] = field(default_factory=dict)  # file -> text, of every file the design came from
+    time_limit: float = 20.0  # seconds that one question may take before it answers `undecided`
+
+    @cached_property
+    def model(self) -> Model:
+        from coherence.elaborate import elaborate  # noqa: PLC0415  (pure policy questions never need it)
+
+        return elaborate(self.design)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The identity of a question: the code, slug and domain that its module claims."""
+
+    code: str
+    slug: str
+    domain: str = ""
+
+    def conflict(
+        self,
+        message: str,
+        places: Iterable[Place],
+        of: Iterable[str],
+        evidence: Evidence,
+        *,
+        certain: bool = True,
+        assumptions: Iterable[str] = (),
+        repairs: Iterable[Repair] = (),
+    ) -> Finding:
+        """A broken promise.  `certain`: every choice breaks it (error); else some do (warning)."""
+        severity = Severity.ERROR if certain else Severity.WARNING
+        return self._finding(Verdict.CONFLICT, severity, message, places, of, evidence, "certain" if certain else "possible", assumptions, repairs)
+
+    def proved(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence, *, assumptions: Iterable[str] = (), margin: bool = True) -> Finding:
+        """A promise that every run keeps.  `margin=False`: it touches its limit (a warning, still proved)."""
+        severity = Severity.INFO if margin else Severity.WARNING
+        return self._finding(Verdict.PROVED, severity, message, places, of, evidence, "", assumptions, ())
+
+    def undecided(self, needs: str, places: Iterable[Place], of: Iterable[str], *, bound: str = "", severity: Severity = Severity.INFO, assumptions: Iterable[str] = ()) -> Finding:
+        """No verdict; `needs` completes "undecided: ..." (for example "needs task time of worker")."""
+        evidence = Evidence(Grade.BOUNDED, "not decided", bound=bound)
+        return self._finding(Verdict.UNDECIDED, severity, needs, places, of, evidence, "", assumptions, ())
+
+    def vacuous(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
+        """Nothing can happen here: contradictory assumptions, or a trigger that cannot be reached."""
+        return self._finding(Verdict.VACUOUS, Severity.WARNING, message, places, of, evidence, "", (), ())
+
+    def note(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
+        """Something true and worth knowing that breaks no promise (for example an amplification without a limit)."""
+        return self._finding(Verdict.PROVED, Severity.INFO, message, places, of, evidence, "", (), ())
+
+    def _finding(
+        self, verdict: Verdict, severity: Severity, message: str, places: Iterable[Place], of: Iterable[str],
+        evidence: Evidence, certainty: str, assumptions: Iterable[str], repairs: Iterable[Repair],
+    ) -> Finding:  # fmt: skip
+        return Finding(
+            self.code, self.slug, verdict, severity, message, tuple(places), tuple(dict.fromkeys(of)),
+            evidence, certainty, tuple(assumptions), tuple(repairs),
+        )  # fmt: skip
+
+
+def arithmetic(
+    numbers: Mapping[str, tuple[Fraction | float | int, str]],
+    *,
+    witness: Iterable[Step] = (),
+    certificate: str | None = None,
+    replayed: bool = False,
+) -> Evidence:
+    """Evidence by exact rational arithmetic, with the figures that decided."""
+    return Evidence(Grade.PROVED, "exact arithmetic", tuple(witness), certificate, dict(numbers), replayed=replayed)
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """An SMT-LIB 2 script over linear real arithmetic: declared constants, facts, and the negated claim."""
+
+    constants: Mapping[str, str] = field(default_factory=dict)  # name -> sort (Real | Int)
+    facts: tuple[str, ...] = ()  # SMT-LIB terms
+    claim: str = "true"  # SMT-LIB term that must follow
+
+    def script(self) -> str:
+        """The script; its answer must be `unsat`."""
+        logic = "QF_LIRA" if "Int" in self.constants.values() else "QF_LRA"
+        lines = [f"(set-logic {logic})", *(f"(declare-const {n} {s})" for n, s in self.constants.items())]
+        lines += [f"(assert {fact})" for fact in self.facts]
+        return "\n".join([*lines, f"(assert (not {self.claim}))", "(check-sat)"]) + "\n"
+
+
+def rational(value: Fraction | int) -> str:
+    """A rational number as an SMT-LIB term of sort Real."""
+    exact = Fraction(value)
+    size = f"{abs(exact.numerator)}.0" if exact.denominator == 1 else f"(/ {abs(exact.numerator)}.0 {exact.denominator}.0)"
+    return f"(- {size})" if exact < 0 else size
+

@@ -1,0 +1,1 @@
+"""Conflicting policies and proofs: which loops disturb each other, and why the others never will."""

@@ -1,0 +1,1 @@
+"""Named patterns of conflicting policies, one file each."""

@@ -1,0 +1,70 @@
+"""Runs every Markdown case: each marked line must fire with its verdict, everything else must stay silent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from coherence.analysis import analyse
+from coherence.finding import Finding, Severity, Verdict
+from coherence.questions import rules
+from coherence.reading import read_text
+
+CASES = Path(__file__).parent / "cases"
+FENCE = re.compile(r"^```yaml([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+MARK = re.compile(r"# (COH\d{3}) (conflict|proved|undecided|vacuous)")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fenced design and what it expects."""
+
+    name: str
+    text: str
+    silent: bool
+    expected: tuple[tuple[int, str, str], ...]  # (line, code, verdict)
+
+
+def cases() -> Iterator[Case]:
+    """Every fence of every file under tests/cases that expects something."""
+    for path in sorted(CASES.rglob("*.md")):
+        content = path.read_text()
+        for match in FENCE.finditer(content):
+            line = content[: match.start()].count("\n") + 1
+            marks = [(n, m[1], m[2]) for n, row in enumerate(match[2].split("\n"), 1) for m in MARK.finditer(row)]
+            silent = "silent" in match[1]
+            if marks or silent:
+                yield Case(f"{path.relative_to(CASES)}:{line}", match[2], silent, tuple(marks))
+
+
+ALL = list(cases())
+
+
+def findings_of(text: str) -> tuple[Finding, ...]:
+    """All answers about a design text."""
+    design = read_text(text, "case.yaml")
+    return analyse(design, {"case.yaml": text}, lambda s: read_text(s["case.yaml"], "case.yaml")).findings
+
+
+@pytest.mark.parametrize("case", ALL, ids=[case.name for case in ALL])
+def test_case(case: Case) -> None:
+    found = findings_of(case.text)
+    seen = {(f.places[0].line, f.code, str(f.verdict)) for f in found}
+    for wanted in case.expected:
+        assert wanted in seen, f"expected {wanted}, found {sorted(seen)}"
+    loud = [f for f in found if f.verdict is Verdict.CONFLICT or f.severity is not Severity.INFO]
+    unexpected = [f for f in loud if not case.expected or not _named(f, case)]
+    assert not unexpected, [f"{f.code} {f.verdict} line {f.places[0].line}: {f.message}" for f in unexpected]
+
+
+def _named(finding: Finding, case: Case) -> bool:
+    return any(code == finding.code and verdict == finding.verdict for _, code, verdict in case.expected)
+
+
+def test_every_rule_has_a_case() -> None:
+    marked = {code for case in ALL for _, code, _ in case.expected}
+    assert {rule.code for rule in rules()} <= marked
