@@ -50,7 +50,7 @@ class Step:
 class Evidence:
     """Why the verdict holds: a method, and a witness (conflict) or certificate (proved).
 
-    `certificate` is an SMT-LIB 2 script whose answer must be `unsat`; `numbers` are the figures
+    `certificate` is SMT-LIB 2: scripts separated by `(reset)`, each of which must be `unsat`; `numbers` are the figures
     that decided, as name -> (value, unit); `bound` says how far an undecided search got;
     `replayed` is True when the exact executor went through `witness` step by step.
     """

@@ -1,4 +1,4 @@
-"""The shape of the package: layers, the front door, where heavy libraries may be imported, and nothing that runs text."""
+"""The shape of the package: layers, front door, the homes of heavy libraries, and nothing that runs text."""
 
 from __future__ import annotations
 
@@ -199,6 +199,6 @@ def test_each_heavy_library_has_one_home(library: str) -> None:
 
 
 def test_the_way_of_a_policy_check_imports_nothing_heavy() -> None:
-    way = [path for path in MODULES if path.parent == PACKAGE and path.name != "solver.py" or inside(path, SPINE)]
+    way = [path for path in MODULES if (path.parent == PACKAGE and path.name != "solver.py") or inside(path, SPINE)]
     found = [(path, line, name) for path in way for line, name in eager_imports(parsed(path)) if name in LAZY]
     assert not found, shown(found)

@@ -1,11 +1,12 @@
 """Sampled loops x[k+1] = A x[k]: an exact verdict, and the dominant root to full double precision.
 
-The verdict comes from exact root counts.  Floating point only starts the search for the dominant
-root, which is then polished in fixed point and confirmed by an exact count.
+Everything that is decided is decided by exact root counts.  The dominant root is looked for along the
+circle that such counts confine it to, polished in fixed point, and confirmed by one more count.
 """
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,10 +20,10 @@ from coherence.loops.sturm import Poly
 TIE = Fraction(1, 10**12)  # relative difference of modulus below which roots count as equally dominant
 CONFIRMED = Fraction(1, 10**9)  # no root is larger than the reported one by more than this, relatively
 TOLERANCE = Fraction(1, 10**6)
-NEAR = 0.98  # floating-point roots down to this share of the largest are polished
+CIRCLE = Fraction(1, 100)  # relative width of the ring that the search for the dominant root starts from
 SETTLED = 80  # binary places to which a polished root is proved to be one
-EFFORTS = (0, 1, 4, 16)
-ROUNDS = 100
+ROUNDS = 60  # of Newton's method; the start lies next to the root, or the search is refined
+EFFORTS = (1, 2, 4, 8, 16, 32, 64)  # density and precision of that search
 
 Point = tuple[int, int]  # a complex number in fixed point: real and imaginary part times 2^bits
 
@@ -66,8 +67,8 @@ def verdict(matrix: Matrix) -> SampledVerdict:
     polynomial = characteristic_polynomial(matrix)
     counts = count_roots(polynomial)
     grows = counts.outside > 0 or (counts.repeated_on and count_roots(minimal_polynomial(matrix)).repeated_on)
-    nilpotent = not any(polynomial[1:])
-    return _verdict(polynomial, counts, grows, len(minimal_polynomial(matrix)) - 1 if nilpotent else None)
+    dead_beat = None if any(polynomial[1:]) else len(minimal_polynomial(matrix)) - 1
+    return _verdict(polynomial, counts, grows=grows, dead_beat=dead_beat)
 
 
 def polynomial_verdict(coefficients: Sequence[Fraction | int]) -> SampledVerdict:
@@ -77,11 +78,12 @@ def polynomial_verdict(coefficients: Sequence[Fraction | int]) -> SampledVerdict
     """
     counts = count_roots(coefficients)
     p = sturm.primitive(coefficients)
-    return _verdict(p, counts, counts.outside > 0 or counts.repeated_on, None if any(p[1:]) else len(p) - 1)
+    grows = counts.outside > 0 or counts.repeated_on
+    return _verdict(p, counts, grows=grows, dead_beat=None if any(p[1:]) else len(p) - 1)
 
 
 def _verdict(
-    polynomial: Sequence[Fraction | int], counts: RootCount, grows: bool, dead_beat: int | None
+    polynomial: Sequence[Fraction | int], counts: RootCount, *, grows: bool, dead_beat: int | None
 ) -> SampledVerdict:
     marginal = not grows and counts.on > 0
     root = dominant_root(polynomial)
@@ -113,8 +115,9 @@ def dominant_root(polynomial: Sequence[Fraction | int]) -> Root:
     p = _distinct_non_zero(polynomial)
     if len(p) == 1:
         return Root(Fraction(0), 0.0)
+    _, radius = _bracket(p, CIRCLE)
     for effort in EFFORTS:
-        roots = leading_roots(p, effort=effort)
+        roots = _roots_along(p, radius, effort)
         largest = max((root.modulus for root in roots), default=Fraction(0))
         if largest and all_within(p, largest * (1 + CONFIRMED)):
             tied = [root for root in roots if root.modulus >= largest * (1 - TIE)]
@@ -171,53 +174,72 @@ def root_radius_bound(polynomial: Sequence[Fraction | int], *, tolerance: Fracti
     p = _distinct_non_zero(polynomial)
     if len(p) == 1:
         return Fraction(0)
-    counts = count_roots(p)
-    if counts.outside == 0 and counts.on:
-        return Fraction(1)
-    inside = counts.outside == 0
-    low, high = (Fraction(0), Fraction(1)) if inside else (Fraction(1), _cauchy_bound(p))
-    probes = _probes(p, tolerance)
-    while high - low > tolerance * high or (inside and high == 1):
-        probe = probes.pop() if probes else (low + high) / 2
-        if low < probe < high:
-            low, high = (low, probe) if all_within(p, probe) else (probe, high)
+    low, high = _bracket(p, tolerance, *_beside(dominant_root(p).modulus, tolerance))
+    while low < 1 <= high:
+        low, high = _narrowed(p, low, high, (low + high) / 2)
     return high
 
 
-def _cauchy_bound(p: Poly) -> Fraction:
-    """Larger than the modulus of every root."""
-    return 1 + Fraction(max(map(abs, p)), abs(p[0]))
+def _bracket(p: Poly, tolerance: Fraction, *probes: Fraction) -> tuple[Fraction, Fraction]:
+    """(low, high): low <= largest modulus < high, at most tolerance * high apart; (1, 1) where it is 1."""
+    counts = count_roots(p)
+    if counts.outside == 0 and counts.on:
+        return Fraction(1), Fraction(1)
+    # all |roots| < 2^(bound + 1), with 2^bound >= |c_k / c_0|^(1/k) for all k (Fujiwara 1916)
+    bound = max(-((p[0].bit_length() - c.bit_length() - 1) // k) for k, c in enumerate(p) if k and c)
+    ceiling = Fraction(2) ** (bound + 1)
+    low, high = (Fraction(1), ceiling) if counts.outside else (Fraction(0), min(Fraction(1), ceiling))
+    for probe in probes:
+        low, high = _narrowed(p, low, high, probe)
+    while high - low > tolerance * high:
+        low, high = _narrowed(p, low, high, (low + high) / 2)
+    return low, high
 
 
-def _probes(p: Poly, tolerance: Fraction) -> list[Fraction]:
-    """Two short rationals on both sides of the largest modulus that the floating point search sees."""
-    guess = max((root.modulus for root in leading_roots(p)), default=Fraction(0))
-    if guess == 0:
-        return []
+def _narrowed(p: Poly, low: Fraction, high: Fraction, probe: Fraction) -> tuple[Fraction, Fraction]:
+    if not low < probe < high:
+        return low, high
+    return (low, probe) if all_within(p, probe) else (probe, high)
+
+
+def _beside(guess: Fraction, tolerance: Fraction) -> tuple[Fraction, Fraction]:
+    """Short rationals closely below and above the guess."""
     grain = guess * tolerance / 16
-    exponent = grain.denominator.bit_length() - grain.numerator.bit_length() + 1  # 2^-exponent < grain
-    unit = Fraction(2) ** -exponent
-    return [math.floor(guess * (1 - tolerance / 4) / unit) * unit, math.ceil(guess * (1 + tolerance / 4) / unit) * unit]
+    unit = Fraction(2) ** (grain.numerator.bit_length() - grain.denominator.bit_length() - 1)
+    return math.floor(guess * (1 - tolerance / 4) / unit) * unit, math.ceil(guess * (1 + tolerance / 4) / unit) * unit
 
 
-def leading_roots(p: Poly, *, effort: int = 0) -> list[Root]:
-    """Roots of a square-free p with p(0) != 0 that look largest in floating point, polished; [] where one resists.
+def _roots_along(p: Poly, radius: Fraction, effort: int) -> list[Root]:
+    """Roots of a square-free p found from the circle with that radius, where no root is outside of it.
 
-    With z = 2^exponent y all coefficients of the monic polynomial in y are at most 1 in size.
-    `effort` 0 polishes the largest only; above 0 all roots, with effort times the usual precision.
+    Newton's method starts where its first step is not longer than at both neighbours (effort 1), or
+    everywhere.  With z = 2^exponent y all roots have |y| <= 1.
     """
-    import numpy
+    n = len(p) - 1
+    exponent = radius.numerator.bit_length() - radius.denominator.bit_length() + 1
+    bits = (2 * SETTLED + 2 * n) * effort
+    fixed = [round(Fraction(c, p[0]) * Fraction(2) ** (bits - exponent * k)) for k, c in enumerate(p)]
+    size, count = float(radius / Fraction(2) ** exponent), 4 * (n + 1) * effort
+    # half a step off the real axis: Newton's method never leaves it
+    starts = [_fixed(cmath.rect(size, math.pi * (k + 0.5) / count), bits) for k in range(count)]
+    lengths = [x * x + y * y for x, y in (_step(fixed, z, bits) for z in starts)]
+    lowest = [min(lengths[max(k - 1, 0) : k + 2]) for k in range(count)]
+    chosen = [z for z, length, least in zip(starts, lengths, lowest, strict=True) if effort > 1 or length == least]
+    ends = [_polished(fixed, z, bits) for z in chosen]
+    return [_root(z, exponent, bits) for z in ends if _near_root(fixed, z, bits)]
 
-    lead, n = p[0], len(p) - 1
-    exponent = max(-((lead.bit_length() - c.bit_length() - 1) // k) for k, c in enumerate(p) if k and c)
-    scaled = [Fraction(c, lead) / Fraction(2) ** (exponent * k) for k, c in enumerate(p)]
-    starts: list[complex] = numpy.roots([float(a) for a in scaled]).tolist()
-    bits = (2 * SETTLED + 4 * n) * max(effort, 1)
-    least = NEAR * max(map(abs, starts))
-    chosen = [i for i, z in enumerate(starts) if effort or (abs(z) >= least and z.imag >= 0)]
-    fixed = [round(a * 2**bits) for a in scaled]
-    points = _polished(fixed, starts, chosen, bits)
-    return [_root(point, exponent, bits) for point in points] if all(_near_root(fixed, z, bits) for z in points) else []
+
+def _fixed(z: complex, bits: int) -> Point:
+    return round(Fraction(z.real) * 2**bits), round(Fraction(z.imag) * 2**bits)
+
+
+def _polished(p: Poly, z: Point, bits: int) -> Point:
+    for _ in range(ROUNDS):
+        x, y = _step(p, z, bits)
+        z = z[0] - x, z[1] - y
+        if max(abs(x), abs(y)) >> (bits - SETTLED) == 0 or max(map(abs, z)) >> (bits + 2):
+            break
+    return z
 
 
 def _root(point: Point, exponent: int, bits: int) -> Root:
@@ -230,68 +252,24 @@ def _root(point: Point, exponent: int, bits: int) -> Root:
 def _near_root(p: Poly, z: Point, bits: int) -> bool:
     """Whether some root lies within 2^-SETTLED of z: the disc of radius n |f/f'| holds one, rounding included."""
     n = len(p) - 1
-    f, slope = _evaluated(p, z, bits)
-    noise = n << (n + 5)  # in Horner's rule for |z| <= 2, in units of 2^-bits
-    distance, steepness = math.isqrt(f[0] ** 2 + f[1] ** 2) + 1 + noise, math.isqrt(slope[0] ** 2 + slope[1] ** 2) - noise
-    return steepness > 0 and (n * distance) << SETTLED < steepness and max(map(abs, z)) >> (bits + 1) == 0
+    (a, b), (c, d) = _evaluated(p, z, bits)
+    noise = 8 * (n + 1) ** 2  # of Horner's rule for |z| <= 1, in units of 2^-bits
+    distance, steepness = math.isqrt(a * a + b * b) + 1 + noise, math.isqrt(c * c + d * d) - noise
+    outside = z[0] ** 2 + z[1] ** 2 > (1 << 2 * bits) + (1 << (2 * bits - SETTLED // 2))
+    return not outside and (n * distance) << SETTLED < steepness << bits
 
 
-def _polished(p: Poly, starts: Sequence[complex], chosen: Sequence[int], bits: int) -> list[Point]:
-    """The chosen points after Aberth's iteration; coinciding starts are pushed apart first."""
-    points = [(_fixed(z.real, bits) + (i << (bits - 50)), _fixed(z.imag, bits)) for i, z in enumerate(starts)]
-    moving = list(chosen)
-    for _ in range(ROUNDS):
-        still = []
-        for i in moving:
-            dx, dy = _aberth(p, points, i, bits)
-            points[i] = (points[i][0] - dx, points[i][1] - dy)
-            if max(abs(dx), abs(dy)) >> (bits - SETTLED - 20):
-                still.append(i)
-        moving = still
-        if not moving:
-            break
-    return [points[i] for i in chosen]
-
-
-def _fixed(x: float, bits: int) -> int:
-    return round(Fraction(x) * 2**bits)
-
-
-def _aberth(p: Poly, points: Sequence[Point], i: int, bits: int) -> Point:
-    """The step f / (f' - f S) at point i, with S the sum of 1 / (z_i - z_j): Newton's, repelled by the other points.
-
-    SOURCE: Aberth 1973, Iteration methods for finding all zeros of a polynomial simultaneously.
-    """
-    z = points[i]
-    f, slope = _evaluated(p, z, bits)
-    push = (0, 0)
-    for j, other in enumerate(points):
-        if j != i:
-            push = _add(push, _over((1 << bits, 0), (z[0] - other[0], z[1] - other[1]), bits))
-    x, y = _times(f, push, bits)
-    return _over(f, (slope[0] - x, slope[1] - y), bits)
+def _step(p: Poly, z: Point, bits: int) -> Point:
+    """Newton's f / f', 0 where f' is 0."""
+    (a, b), (c, d) = _evaluated(p, z, bits)
+    size = c * c + d * d
+    return (((a * c + b * d) << bits) // size, ((b * c - a * d) << bits) // size) if size else (0, 0)
 
 
 def _evaluated(p: Poly, z: Point, bits: int) -> tuple[Point, Point]:
-    """f(z) and f'(z)."""
-    f, slope = (0, 0), (0, 0)
-    for c in p:
-        slope = _add(_times(slope, z, bits), f)
-        f = _add(_times(f, z, bits), (c, 0))
-    return f, slope
-
-
-def _add(a: Point, b: Point) -> Point:
-    return a[0] + b[0], a[1] + b[1]
-
-
-def _times(a: Point, b: Point, bits: int) -> Point:
-    return (a[0] * b[0] - a[1] * b[1]) >> bits, (a[0] * b[1] + a[1] * b[0]) >> bits
-
-
-def _over(a: Point, b: Point, bits: int) -> Point:
-    """a / b; 0 where b is 0."""
-    size = b[0] * b[0] + b[1] * b[1]
-    if size == 0:
-        return 0, 0
-    return ((a[0] * b[0] + a[1] * b[1]) << bits) // size, ((a[1] * b[0] - a[0] * b[1]) << bits) // size
+    """f(z) and f'(z) by Horner's rule."""
+    (x, y), a, b, c, d = z, 0, 0, 0, 0
+    for coefficient in p:
+        c, d = (c * x - d * y >> bits) + a, (c * y + d * x >> bits) + b
+        a, b = (a * x - b * y >> bits) + coefficient, a * y + b * x >> bits
+    return (a, b), (c, d)

@@ -7,7 +7,7 @@ count, positive factors do not: most functions return a primitive polynomial (co
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ MERSENNE = (61, 127, 521, 1279, 2203, 4423, 9941, 19937, 44497, 86243, 216091, 7
 ROUNDS = 64  # root squarings: separates roots further than about n / 2^64 from the circle
 
 
-def mersenne_primes(above: int = 0) -> Iterable[int]:
+def mersenne_primes(above: int = 0) -> Iterator[int]:
     """The primes of `MERSENNE` greater than `above`, smallest first."""
     return ((1 << e) - 1 for e in MERSENNE if (1 << e) - 1 > above)
 

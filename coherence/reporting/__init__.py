@@ -19,7 +19,7 @@ from coherence.errors import InternalError, UsageError, did_you_mean
 from coherence.finding import Report
 from coherence.reporting._options import Options, options_from
 from coherence.reporting._versions import versions
-from coherence.reporting._words import is_proof
+from coherence.reporting._words import anchored, is_proof
 
 __all__ = ["Options", "formats", "render", "versions"]
 
@@ -46,7 +46,14 @@ def render(name: str, report: Report, **options: object) -> str:
     if name not in found:
         raise UsageError(f"no report format '{name}'; {did_you_mean(name, found)}")
     chosen = options_from(options)
-    return found[name].render(_problems(report) if chosen.problems_only else report, options=chosen)
+    shown = _anchored(_problems(report) if chosen.problems_only else report)
+    return found[name].render(shown, options=chosen)
+
+
+def _anchored(report: Report) -> Report:
+    """Where the primary place is in no file but another is, that one leads: every format can point at it."""
+    findings, suppressed = (tuple(map(anchored, part)) for part in (report.findings, report.suppressed))
+    return replace(report, findings=findings, suppressed=suppressed)
 
 
 def _problems(report: Report) -> Report:

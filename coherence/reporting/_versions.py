@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import platform
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -17,7 +17,7 @@ ENGINES = ("control", "cvc5", "highspy", "networkx", "numpy", "pgmpy", "pyyaml",
 def versions() -> Mapping[str, str]:
     """Name -> version of `coherence`, Python and each installed engine; the same all through a process."""
     found = {name: version for name in ENGINES if (version := _version(name))}
-    found |= {"coherence": _version(DISTRIBUTION) or "unknown", "python": platform.python_version()}
+    found |= {"coherence": _version(DISTRIBUTION) or "unknown", "python": sys.version.split()[0]}
     return MappingProxyType(dict(sorted(found.items())))
 
 

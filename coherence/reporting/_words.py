@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
-from coherence.finding import Finding, Grade, Report, Verdict
+from coherence.finding import Finding, Grade, Report, Severity, Verdict
 from coherence.places import NOWHERE, Place
 
 # C0 and C1 controls, marks that reorder text, line separators, lone surrogates, and what XML 1.0 forbids.
@@ -45,6 +46,13 @@ def in_file(place: Place | None) -> bool:
     return place is not None and place.file != NOWHERE.file and bool(place.file)
 
 
+def anchored(finding: Finding) -> Finding:
+    """The finding with its places in files before those in none."""
+    if in_file(primary(finding)) or not any(map(in_file, finding.places)):
+        return finding
+    return replace(finding, places=tuple(sorted(finding.places, key=lambda place: not in_file(place))))
+
+
 def line_of(place: Place) -> int:
     """The line, at least 1."""
     return max(1, place.line)
@@ -70,6 +78,12 @@ def word(finding: Finding) -> str:
 def is_proof(finding: Finding) -> bool:
     """Is it a `proved` that rests on a proof?"""
     return word(finding) == Verdict.PROVED
+
+
+def weight(finding: Finding) -> Severity:
+    """The severity as other programs rank it: what is undecided is no error yet."""
+    undecided = finding.verdict is Verdict.UNDECIDED and finding.severity is Severity.ERROR
+    return Severity.WARNING if undecided else finding.severity
 
 
 def sentence(finding: Finding) -> str:

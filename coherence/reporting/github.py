@@ -18,6 +18,7 @@ from coherence.reporting._words import (
     primary,
     sentence,
     visible,
+    weight,
     where,
 )
 
@@ -26,12 +27,12 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def render(report: Report, *, options: Options) -> str:
-    """`::error file=...,line=...,col=...,title=...::message` lines; proofs are notices."""
+    """`::error file=...,line=...,col=...::message` lines; proofs are notices, undecided ones at most warnings."""
     return "".join(f"{_command(finding, options)}\n" for finding in ordered(report.findings))
 
 
 def _command(finding: Finding, options: Options) -> str:
-    level = "notice" if is_proof(finding) else _LEVELS[finding.severity]
+    level = "notice" if is_proof(finding) else _LEVELS[weight(finding)]
     place = primary(finding)
     properties = {"title": f"{visible(finding.code)} {visible(finding.slug)}"}
     if place and in_file(place):
@@ -43,7 +44,8 @@ def _command(finding: Finding, options: Options) -> str:
 def _body(finding: Finding, options: Options) -> str:
     lines = [sentence(finding)]
     lines += [f"{where(place)} {one_line(place.label)}".rstrip() for place in finding.places[1:]]
-    lines += [f"{note.label}: {chr(10).join(note.lines)}" for note in notes(finding, width=options.width)]
+    for note in notes(finding, width=options.width):
+        lines += [f"{note.label}: {note.lines[0]}"] if len(note.lines) == 1 else [f"{note.label}:", *note.lines]
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Everything as JSON: sorted keys, ASCII, byte-identical for the same report and versions.
+"""Everything as JSON: sorted keys, ASCII, a line for each finding, byte-identical for the same report and versions.
 
 A quantity is `{"exact": "173/2", "value": 86.5, "unit": "s"}`: `exact` is the rational as text
 (hexadecimal past 4,000 digits) or null where only a float is known; `value` is the nearest float
@@ -27,12 +27,26 @@ FORMAT_VERSION = 1
 
 def render(report: Report, *, options: Options) -> str:  # noqa: ARG001  (every format takes options)
     """The whole report."""
-    return dumps(as_data(report))
+    return dumps(as_data(report), depth=2)
 
 
-def dumps(data: object) -> str:
-    """JSON text with sorted keys; a lone surrogate (an undecodable file name) is written as its escape's text."""
-    return json.dumps(_paired(data), indent=2, sort_keys=True, allow_nan=False) + "\n"
+def dumps(data: object, *, depth: int) -> str:
+    """JSON text with sorted keys, opened to `depth` levels; below, each value stands on one line.
+
+    A lone surrogate (an undecodable file name) is written as the text of its escape.
+    """
+    text = _laid(data, depth, "\n")
+    return (_laid(_paired(data), depth, "\n") if "\\ud" in text else text) + "\n"
+
+
+def _laid(data: object, depth: int, margin: str) -> str:
+    inner = margin + "  "
+    if depth and isinstance(data, dict) and data:
+        items = (f"{json.dumps(key)}: {_laid(data[key], depth - 1, inner)}" for key in sorted(data))
+        return f"{{{inner}{f',{inner}'.join(items)}{margin}}}"
+    if depth and isinstance(data, list) and data:
+        return f"[{inner}{f',{inner}'.join(_laid(item, depth - 1, inner) for item in data)}{margin}]"
+    return json.dumps(data, sort_keys=True, allow_nan=False)
 
 
 def as_data(report: Report) -> dict[str, Any]:

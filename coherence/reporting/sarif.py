@@ -15,12 +15,22 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from coherence.finding import Edit, Finding, InputFile, Repair, Report, Rule, Severity, Verdict
+from coherence.finding import Edit, Finding, InputFile, Repair, Report, Rule, Severity
 from coherence.places import Place
 from coherence.reporting._edits import lines_of
 from coherence.reporting._options import Options
 from coherence.reporting._versions import versions
-from coherence.reporting._words import column_of, in_file, is_proof, line_of, one_line, ordered, sentence, visible
+from coherence.reporting._words import (
+    column_of,
+    in_file,
+    is_proof,
+    line_of,
+    one_line,
+    ordered,
+    sentence,
+    visible,
+    weight,
+)
 from coherence.reporting.json_ import as_data, dumps
 
 NAME = "sarif"
@@ -31,7 +41,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 def render(report: Report, *, options: Options) -> str:
     """One run with its rules, artifacts and results."""
-    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, options)]})
+    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, options)]}, depth=4)
 
 
 def _run(report: Report, options: Options) -> dict[str, Any]:
@@ -76,7 +86,7 @@ def _result(finding: Finding, whole: dict[str, Any], index: dict[str, int], repo
         "ruleId": finding.code,
         "ruleIndex": index[finding.code],
         "kind": "pass" if is_proof(finding) else "fail",
-        "level": _level(finding),
+        "level": "none" if is_proof(finding) else _LEVELS[weight(finding)],
         "message": _message(sentence(finding)),
         "locations": [_location(place) for place in places[:1]] or _whole_input(report),
         "relatedLocations": [_location(place) | {"id": number} for number, place in enumerate(places[1:], 1)],
@@ -85,13 +95,6 @@ def _result(finding: Finding, whole: dict[str, Any], index: dict[str, int], repo
         "properties": {name: whole[name] for name in keep},
     }
     return {name: value for name, value in result.items() if value != []}
-
-
-def _level(finding: Finding) -> str:
-    if is_proof(finding):
-        return "none"
-    level = _LEVELS[finding.severity]
-    return "warning" if finding.verdict is Verdict.UNDECIDED and level == "error" else level
 
 
 def _message(text: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ def render(report: Report, *, options: Options) -> str:
     brief = [finding for finding in findings if is_brief(finding) and not options.verbose]
     lines: list[Line] = []
     for finding in findings:
-        if finding not in brief:
+        if options.verbose or not is_brief(finding):
             lines += [*block(finding, report, options), *repairs(finding, report), []]
     lines += [_line(finding, _headword(finding)) for finding in brief]
     lines += _outside(report, options)

@@ -66,9 +66,9 @@ def lower(system: System, frame: Frame, *, tighten: float) -> Numeric:
     return Numeric(
         frame, states, modes,
         _indices(index[edge.source] for edge in system.edges), _indices(index[edge.target] for edge in system.edges),
-        _rows([edge.guard for edge in system.edges], frame, tighten), matrix, offset,
-        _indices(index[mode] for mode, _ in system.initial), _rows([p for _, p in system.initial], only_states, tighten),
-        _indices(index[mode] for mode, _ in system.bad), _rows([p for _, p in system.bad], only_states, tighten),
+        stacked([edge.guard for edge in system.edges], frame, tighten), matrix, offset,
+        _indices(index[mode] for mode, _ in system.initial), stacked([p for _, p in system.initial], only_states, tighten),
+        _indices(index[mode] for mode, _ in system.bad), stacked([p for _, p in system.bad], only_states, tighten),
     )  # fmt: skip
 
 
@@ -83,14 +83,15 @@ def coefficients(rows: Sequence[Linear], width: int) -> Floats:
 
 def _updates(system: System, frame: Frame) -> tuple[Floats, Floats]:
     states, width = len(system.variables), len(frame.scale)
-    raw = np.array([coefficients(edge.update, width) for edge in system.edges]).reshape(-1, states, width)
-    constant = np.array([[float(row.constant) for row in edge.update] for edge in system.edges]).reshape(-1, states)
+    shape = (len(system.edges), states)
+    raw = np.array([coefficients(edge.update, width) for edge in system.edges]).reshape(*shape, width)
+    constant = np.array([[float(row.constant) for row in edge.update] for edge in system.edges]).reshape(shape)
     offset = (raw @ frame.centre + constant - frame.centre[:states]) / frame.scale[:states]
     return raw * frame.scale / frame.scale[:states, None], offset
 
 
-def _rows(polyhedra: Sequence[Polyhedron], frame: Frame, tighten: float) -> Rows:
-    """All polyhedra, filled up to the same number of rows by rows that always hold."""
+def stacked(polyhedra: Sequence[Polyhedron], frame: Frame, tighten: float) -> Rows:
+    """Polyhedra in a frame, filled up to the same number of rows by rows that always hold."""
     each = [[row for constraint in p for row in _halfspaces(constraint, frame, tighten)] for p in polyhedra]
     most = max((len(rows) for rows in each), default=0)
     normal, bound = np.zeros((len(each), most, len(frame.scale))), np.full((len(each), most), NEVER)

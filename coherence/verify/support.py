@@ -38,8 +38,10 @@ def maximise(normal: Floats, bound: Floats, objective: Floats, start: Ints | Non
     `normal` (E, L, N), `bound` (E, L; +inf drops a row), `objective` (E, R, N); `start` is the basis
     of an earlier call with the same rows and objectives.
     """
+    if not normal.shape[2]:
+        return Optima(objective.sum(axis=2), objective.astype(np.int64), objective)
     matrix, limits = _boxed(normal, bound)
-    cold = _corner(objective, normal.shape[1])
+    cold = corner(objective, normal.shape[1])
     basis = cold if start is None else start.copy()
     if start is not None:
         lost = np.isinf(_gather(limits, basis)).any(axis=2)
@@ -60,7 +62,8 @@ def _nudged(objective: Floats) -> Floats:
     return objective + np.where(objective < 0, -_NUDGE, _NUDGE) * (1 + np.arange(width) / max(1, width))
 
 
-def _corner(objective: Floats, rows: int) -> Ints:
+def corner(objective: Floats, rows: int) -> Ints:
+    """The first basis for polyhedra of `rows` rows: the corner of the box that each objective points to."""
     width = objective.shape[2]
     return rows + np.arange(width) + width * (objective < 0).astype(np.int64)
 
@@ -73,7 +76,7 @@ def _gather(array: Floats, basis: Ints) -> Floats:
 def _descend(matrix: Floats, limits: Floats, objective: Floats, basis: Ints) -> Flags:
     """Pivots `basis` in place until each vertex is feasible; says which problems are empty."""
     count, objectives, width = objective.shape
-    inverse = np.linalg.inv(_gather(matrix, basis)) if width else np.zeros((count, objectives, 0, 0))
+    inverse = np.linalg.inv(_gather(matrix, basis))
     weight = np.einsum("ern,ernm->erm", _nudged(objective), inverse)
     empty = np.zeros((count, objectives), dtype=bool)
     alive = np.arange(count)
@@ -114,9 +117,16 @@ def _pivot(
 
 def _read(matrix: Floats, limits: Floats, objective: Floats, basis: Ints, empty: Flags) -> Optima:
     rows = _gather(matrix, basis)
-    multiplier = np.linalg.solve(rows.transpose(0, 1, 3, 2), objective[..., None])[..., 0] if rows.size else objective
+    multiplier = np.linalg.solve(rows.transpose(0, 1, 3, 2), objective[..., None])[..., 0]
     multiplier = np.where(np.abs(multiplier) < 1e-7, 0.0, multiplier)
     value = (multiplier * _gather(limits, basis)).sum(axis=2)
     leaning = ((basis >= matrix.shape[1] - 2 * matrix.shape[2]) & (multiplier != 0)).any(axis=2)
     value = np.where(leaning, np.inf, value)
     return Optima(np.where(empty, -np.inf, value), basis, multiplier)
+
+
+def vertices(normal: Floats, bound: Floats, optima: Optima) -> Floats:
+    """The point (E, R, N) at which each optimum is taken."""
+    matrix, limits = _boxed(normal, bound)
+    rows, values = _gather(matrix, optima.basis), _gather(limits, optima.basis)
+    return np.linalg.solve(rows, values[..., None])[..., 0] if rows.size else values

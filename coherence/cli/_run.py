@@ -1,0 +1,72 @@
+"""Runs one command through click, and turns every error of ours into a message and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from coherence.cli._help import commands, root_help
+from coherence.errors import InputError, InternalError, MissingExtraError, UsageError, did_you_mean
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(commands())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in commands():
+            return None
+        name = f"{cmd_name}_" if cmd_name == "import" else cmd_name
+        command: click.Command = importlib.import_module(f"coherence.cli.{name}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in commands():
+            raise click.UsageError(f"there is no command '{args[0]}'; {did_you_mean(args[0], commands())}")
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        formatter.write(root_help())
+
+
+def run(words: list[str]) -> int:
+    """The exit code of one command line."""
+    from coherence import __version__
+
+    group = click.version_option(__version__, prog_name="coherence")(Commands(name="coherence"))
+    try:
+        code = group.main(args=words, prog_name="coherence", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        sys.stderr.write("stopped\n")
+        return 2
+    except InputError as error:
+        sys.stderr.write(told(error))
+        return 2
+    except (UsageError, MissingExtraError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    except BrokenPipeError:
+        return 0
+    except RecursionError:
+        sys.stderr.write("error: the input is nested too deeply\n  help: flatten it\n")
+        return 2
+    except (InternalError, Exception) as error:  # noqa: BLE001  (the last line of defence: a message, never a traceback)
+        sys.stderr.write(f"internal error: {type(error).__name__}: {error}\n  this is a defect of coherence; please report the input\n")
+        return 3
+
+
+def told(error: InputError) -> str:
+    """Every problem, one block each."""
+    blocks = [f"error: {problem}\n" for problem in error.problems]
+    return "".join(blocks) + f"{len(blocks)} problem{'s' if len(blocks) > 1 else ''}; nothing was checked\n"

@@ -1,0 +1,30 @@
+"""Check every shipped design against its known answer, and show the conflicts."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("demo")
+@click.option("--brief", is_flag=True, help="Only the closing table.")
+def command(*, brief: bool) -> int:
+    """Check the shipped designs: conflicts with their witnesses, repaired twins proved.
+
+    Exits 0 when every design gives exactly what its expected.yaml says.
+    """
+    from dataclasses import replace
+
+    from coherence import reporting
+    from coherence.catalogue import shipped
+    from coherence.expectations import compare, summary
+    from coherence.finding import Verdict
+
+    results = compare([shipped("specs")])
+    if not brief:
+        for result in results:
+            conflicts = tuple(f for f in result.report.findings if f.verdict is Verdict.CONFLICT)
+            if conflicts:
+                click.echo(f"== {result.path.name}\n")
+                click.echo(reporting.render("text", replace(result.report, findings=conflicts[:2])))
+    click.echo(summary(results), nl=False)
+    return 0 if all(not result.differences for result in results) else 1

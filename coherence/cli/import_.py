@@ -1,0 +1,35 @@
+"""Turn manifests into a design, every value with the line that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from coherence.errors import InputError, Problem, UsageError, did_you_mean
+
+
+@click.command("import")
+@click.argument("kind")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+def command(kind: str, files: Sequence[Path]) -> int:
+    """Print the design that the manifests of KIND in FILES make; KIND `all` takes every known kind."""
+    from coherence import document, importers
+    from coherence.reading import read_bytes
+
+    if kind != "all" and kind not in importers.kinds():
+        raise UsageError(f"there is no importer for '{kind}': {did_you_mean(kind, importers.kinds())}")
+    documents, problems = [], []
+    for path in files:
+        try:
+            documents += document.read(read_bytes(path, str(path)), str(path))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    chosen = [d for d in documents if importers.recognises(d) and kind in ("all", importers.kind_of(d))]
+    if not chosen:
+        raise InputError([Problem(documents[0].root.place, f"no {kind} in these files", f"known kinds: {', '.join(importers.kinds())}")])
+    click.echo(importers.design_yaml(chosen), nl=False)
+    return 0

@@ -1,0 +1,182 @@
+"""Deciding a promise over interacting loops: refute by exact runs, prove by template invariants."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.elaborate import rename
+from coherence.expressions import names as names_of
+from coherence.expressions.evaluate import NotExactError, evaluate
+from coherence.expressions.tree import Tree
+from coherence.model import Interval, Model
+from coherence.phrases import Promise
+from coherence.simulate.exact import Choices, Execution, Instant, MissingValueError, View
+from coherence.simulate.orbits import LongRun, hyperperiod, long_run
+from coherence.verify.cases import NotLinearError
+from coherence.verify.schedules import NotCommensurateError, schedules
+from coherence.simulate.slices import blocked, sliced
+from coherence.simulate.starts import corners, finite
+
+LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A run that breaks the promise: its choices, its instants, and its orbit where it breaks it for ever."""
+
+    choices: Choices
+    instants: tuple[Instant, ...]
+    run: LongRun | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The promise holds: how, over what, and the SMT-LIB certificate where a solver was used."""
+
+    method: str
+    certificate: str | None
+    assumptions: tuple[str, ...]
+    touching: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Neither; the reason, and how far the search went."""
+
+    reason: str
+    bound: str
+
+
+Outcome = Refuted | Shown | Open
+
+
+def condition_of(model: Model, promise: Promise) -> Tree:
+    """The promise's condition with full paths."""
+    assert promise.condition is not None
+    return rename(promise.condition.tree, model.resolve)
+
+
+def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
+    """The outcome for one promise of kind always, never, eventually or eventually_always."""
+    condition = condition_of(model, promise)
+    part = sliced(model, names_of(condition))
+    missing = blocked(model, names_of(condition))
+    if missing:
+        return Open(f"needs {missing}", "")
+    deadline = time.monotonic() + time_limit
+    try:
+        refuted = _refute(part, condition, promise.kind, deadline)
+        if refuted is not None:
+            return refuted
+        if promise.kind in ("always", "never"):
+            return _prove(part, promise, deadline)
+        return _settled(part, condition, promise.kind, deadline)
+    except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError) as error:
+        reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not encoded: {error}"
+        return Open(reason, "")
+
+
+def _refute(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
+    for index, choices in enumerate(corners(model)):
+        if index and time.monotonic() > deadline:
+            return None
+        found = _breaks(model, choices, condition, kind, deadline)
+        if found is not None:
+            return found
+    return None
+
+
+def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline: float) -> Refuted | None:
+    if kind in ("always", "never"):
+        instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline)
+        return Refuted(choices, instants) if instants else None
+    run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
+    if run.orbit is None:
+        return None
+    truths = lap_truths(model, run, condition)
+    broken = not all(truths) if kind == "eventually_always" else not any(truths) and not _ever(model, choices, condition, run)
+    return Refuted(choices, run.instants, run) if broken else None
+
+
+def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, deadline: float) -> tuple[Instant, ...]:
+    """The instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
+    run, made = Execution(model, choices), []
+    end = LAPS * _lap(model)
+    while len(made) < MOST_INSTANTS and run.next_time() <= end and time.monotonic() < deadline:
+        instant = run.advance()
+        made.append(instant)
+        for values in (instant.sampled, instant.after):
+            if bool(evaluate(condition, View(run, run.time, dict(values)))) is not wanted:
+                return tuple(made)
+    return ()
+
+
+def _lap(model: Model) -> Fraction:
+    return hyperperiod(model)
+
+
+def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
+    """The condition after each instant of the orbit."""
+    assert run.orbit is not None
+    execution = Execution(model, run.choices)
+    return [bool(evaluate(condition, View(execution, i.time, dict(i.after)))) for i in run.orbit.lap]
+
+
+def _ever(model: Model, choices: Choices, condition: Tree, run: LongRun) -> bool:
+    execution = Execution(model, choices)
+    return any(bool(evaluate(condition, View(execution, i.time, dict(i.after)))) for i in run.instants)
+
+
+def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
+    from coherence.verify.invariants import Proof, prove
+    from coherence.verify.smtlib import certificate
+    from coherence.verify.transitions import Encoder
+
+    certificates, count = [], 0
+    for schedule in schedules(model):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return Open("the time limit", f"{count} orders of the instants proved, the rest not reached")
+        system = Encoder(model, schedule).system(promise)
+        answer = prove(system, time_limit=left)
+        if not isinstance(answer, Proof):
+            return _other_phases(model, promise, schedule.phases, answer.reason, deadline)
+        certificates.append(certificate(system, answer.invariant))
+        count += 1
+    orders = "one order of the instants" if count == 1 else f"each of the {count} orders in which loops and steps can meet"
+    return Shown("template invariant, z3", "(reset)\n".join(certificates), (f"all phases: {orders}", "integers relaxed to reals"))
+
+
+def _other_phases(model: Model, promise: Promise, phases: dict[str, Fraction], reason: str, deadline: float) -> Outcome:
+    """Where the proof stops at one pattern of phases, look for a run that breaks the promise there."""
+    condition = condition_of(model, promise)
+    for choices in corners(model):
+        if time.monotonic() > deadline:
+            break
+        moved = Choices(choices.values, phases)
+        found = violation(model, moved, condition, wanted=promise.kind == "always", deadline=deadline)
+        if found:
+            return Refuted(moved, found)
+    told = ", ".join(f"{name} at {float(phase):g} s" for name, phase in phases.items() if phase) or "all phases 0"
+    return Open(f"no invariant found: {reason}", f"no run of {LAPS} periods from the ends of the ranges breaks it ({told})")
+
+
+def _settled(model: Model, condition: Tree, kind: str, deadline: float) -> Outcome:
+    """Prove `eventually` forms where every start is one of finitely many and each run recurs exactly."""
+    count = 0
+    for choices in finite(model, MOST_STARTS):
+        for schedule in schedules(model):
+            if time.monotonic() > deadline:
+                return Open("the time limit", f"{count} starts settle")
+            run = long_run(model, Choices(choices.values, schedule.phases), laps=LAPS, most=MOST_INSTANTS)
+            if run.orbit is None or not run.orbit.exact:
+                return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
+            truths = lap_truths(model, run, condition)
+            if not (all(truths) if kind == "eventually_always" else any(truths) or _ever(model, choices, condition, run)):
+                return Refuted(Choices(choices.values, schedule.phases), run.instants, run)
+        count += 1
+    return Shown(f"exact execution of all {count} starts to a recurrence", None, ("every phase" if len(model.loops) > 1 else "one loop: its phase does not matter",))

@@ -1,0 +1,39 @@
+"""Simple numbers out of intervals, exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor, log10
+
+
+def simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction of least denominator in [low, high] (then nearest to 0).
+
+    SOURCE: Stern-Brocot tree, as a continued fraction: Graham, Knuth, Patashnik, Concrete Mathematics, 4.5.
+    """
+    if low > high:
+        raise ValueError(f"[{low}, {high}] is empty")
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -simplest(-high, -low)
+    whole = floor(low)
+    if whole == low or ceil(low) <= high:
+        return Fraction(ceil(low))
+    return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
+
+
+def roundest(low: Fraction, high: Fraction) -> Fraction:
+    """The multiple in [low, high] of the largest 5 * 10^k or 10^k that has one; 0 if it is inside."""
+    if low <= 0 <= high:
+        return Fraction(0)
+    width = high - low
+    if width <= 0:
+        return simplest(low, high)
+    exponent = ceil(log10(max(abs(low), abs(high)))) + 1
+    while True:
+        for pitch in (5 * Fraction(10) ** exponent, Fraction(10) ** exponent):
+            multiple = ceil(low / pitch) * pitch
+            if multiple <= high:
+                return multiple
+        exponent -= 1

@@ -1,0 +1,102 @@
+"""When things happen: every order in which loops and steps can meet within one hyperperiod.
+
+A loop whose phase the design does not state may have any phase in [0, period) (model.md rule 3).
+Between two instants nothing changes, so only the order matters: finitely many patterns stand for
+all phases.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.model import Model, SampledLoop
+
+MOST_PATTERNS = 96
+MOST_INSTANTS = 400
+
+
+class NotCommensurateError(ArithmeticError):
+    """The periods have no small common multiple, or there are too many orders to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """What is due at one time of the hyperperiod."""
+
+    time: Fraction
+    loops: tuple[SampledLoop, ...]
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One pattern: the phases chosen, and the instants of one hyperperiod in order."""
+
+    phases: dict[str, Fraction]
+    hyperperiod: Fraction
+    instants: tuple[Instant, ...]
+
+
+def grid(model: Model) -> tuple[Fraction, Fraction]:
+    """(greatest common divisor, least common multiple) of all periods, steps and stated phases, in seconds."""
+    periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
+    phases = [loop.phase for loop in model.loops if loop.phase]
+    if not periods:
+        raise NotCommensurateError("no loop and no step")
+    scale = math.lcm(*(p.denominator for p in periods + phases))
+    whole = [int(p * scale) for p in periods]
+    return Fraction(math.gcd(*whole, *(int(p * scale) for p in phases)), scale), Fraction(math.lcm(*whole), scale)
+
+
+def schedules(model: Model) -> Iterator[Schedule]:
+    """Every pattern; the one with all free phases 0 comes first.  Raises NotCommensurateError."""
+    unit, hyperperiod = grid(model)
+    free = [loop for loop in model.loops if loop.phase is None]
+    if _count(model, hyperperiod) > MOST_INSTANTS:
+        raise NotCommensurateError(f"more than {MOST_INSTANTS} instants in one hyperperiod of {float(hyperperiod):g} s")
+    if not any(s.step for s in model.states.values()) and len(model.loops) == len(free) and free:
+        pinned, free = {free[0].name: Fraction(0)}, free[1:]  # only differences of phase matter
+    else:
+        pinned = {loop.name: loop.phase for loop in model.loops if loop.phase is not None}
+    total = math.prod(int(loop.period / unit) for loop in free) * (len(free) + 1) ** len(free)
+    if total > 20_000:
+        raise NotCommensurateError(f"{len(free)} loops without a stated phase: too many orders")
+    found = 0
+    for phases in _phases(free, unit):
+        found += 1
+        if found > MOST_PATTERNS:
+            raise NotCommensurateError(f"more than {MOST_PATTERNS} orders of {len(free)} loops without a stated phase")
+        yield schedule(model, {**pinned, **phases}, hyperperiod)
+
+
+def _phases(free: list[SampledLoop], unit: Fraction) -> Iterator[dict[str, Fraction]]:
+    """Integer shifts times weak orders of the fractional parts (level 0 coincides with the grid)."""
+    count = len(free)
+    levels = [c for c in itertools.product(range(count + 1), repeat=count) if set(c) - {0} == set(range(1, len(set(c) - {0}) + 1))]
+    shifts = itertools.product(*(range(int(loop.period / unit)) for loop in free))
+    for shift in shifts:
+        for level in levels:
+            yield {loop.name: unit * k + unit * Fraction(j, count + 1) for loop, k, j in zip(free, shift, level, strict=True)}
+
+
+def _count(model: Model, hyperperiod: Fraction) -> int:
+    periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
+    return sum(int(hyperperiod / p) for p in periods)
+
+
+def schedule(model: Model, phases: dict[str, Fraction], hyperperiod: Fraction) -> Schedule:
+    """The instants of [0, hyperperiod) for given phases."""
+    due: dict[Fraction, tuple[list[SampledLoop], list[str]]] = {}
+    for loop in model.loops:
+        phase = phases.get(loop.name, Fraction(0))
+        for k in range(int(hyperperiod / loop.period)):
+            due.setdefault(phase + k * loop.period, ([], []))[0].append(loop)
+    for state in model.states.values():
+        for k in range(int(hyperperiod / state.step) if state.step else 0):
+            due.setdefault(k * (state.step or Fraction(1)), ([], []))[1].append(state.path)
+    instants = tuple(Instant(time, tuple(loops), tuple(steps)) for time, (loops, steps) in sorted(due.items()))
+    return Schedule(phases, hyperperiod, instants)

@@ -1,0 +1,113 @@
+"""Modes cut into cells by the half-spaces that their edges and promises speak of.
+
+The cut system has the same runs; its invariants, one polyhedron per cell, are unions for the modes
+of the system it was made from.  Cells and edges that look empty in floats are left out: a guess,
+as obligations are always about the uncut system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import compress
+
+from coherence.verify.fixpoint import APART, emptiness
+from coherence.verify.numeric import Frame, stacked
+from coherence.verify.smtlib import Invariant
+from coherence.verify.systems import Constraint, Edge, Linear, Polyhedron, System, after
+
+MOST_CELLS, MOST_EDGES = 8, 500  # cells of a mode, edges of the cut system
+_TIGHTEN = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The cut system; `cells` maps a mode to the names and the half-spaces of its cells."""
+
+    system: System
+    cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]
+
+
+def cut(system: System, frame: Frame) -> Cut | None:
+    """The system with its modes cut into cells, or None when there is nothing to cut or too much."""
+    states = len(system.variables)
+    of_states = Frame(frame.centre[:states], frame.scale[:states])
+    cells = {mode: _cells(mode, _half_spaces(system, mode), of_states) for mode in system.modes}
+    if not states or all(len(each) == 1 for each in cells.values()):
+        return None
+    edges = [edge for original in system.edges for edge in _edges(original, cells)]
+    if len(edges) > 8 * MOST_EDGES:
+        return None
+    kept = tuple(compress(edges, _nonempty([edge.guard for edge in edges], frame)))
+    if len(kept) > MOST_EDGES:
+        return None
+    initial, bad = _spread(system.initial, cells), _spread(system.bad, cells)
+    return Cut(System(system.variables, system.choices, initial, kept, bad), cells)
+
+
+def joined(division: Cut, invariant: Invariant) -> Invariant:
+    """The invariant of the uncut system: each mode is in one of its cells, and there within its rows."""
+    return {
+        mode: tuple(half_spaces + rows for name, half_spaces in cells for rows in invariant.get(name, ()))
+        for mode, cells in division.cells.items()
+    }
+
+
+def _nonempty(polyhedra: list[Polyhedron], frame: Frame) -> list[bool]:
+    """Which polyhedra seem to have a point."""
+    rows = stacked(polyhedra, frame, _TIGHTEN)
+    return [bool(margin <= APART) for margin in emptiness(rows.normal, rows.bound).margin]
+
+
+def _half_spaces(system: System, mode: str) -> list[Constraint]:
+    """What guards out of the mode, then its bad sets, say about the state; each hyperplane once."""
+    states = len(system.variables)
+    rows = [row for edge in system.edges if edge.source == mode for row in edge.guard]
+    rows += [row for at, polyhedron in system.bad if at == mode for row in polyhedron]
+    found: dict[Linear, Constraint] = {}
+    for row in rows:
+        own, choices = row.linear.coefficients[:states], row.linear.coefficients[states:]
+        if any(own) and not any(choices):
+            lead = next(c for c in own if c)
+            plane = Linear(tuple(c / lead for c in own), row.linear.constant / lead)
+            relation = row.relation if row.relation != "==" else "<="
+            found.setdefault(plane, Constraint(Linear(own, row.linear.constant), relation))
+    return list(found.values())
+
+
+def _opposite(row: Constraint) -> Constraint:
+    linear = Linear(tuple(-c for c in row.linear.coefficients), -row.linear.constant)
+    return Constraint(linear, "<" if row.relation == "<=" else "<=")
+
+
+def _cells(mode: str, half_spaces: Iterable[Constraint], frame: Frame) -> tuple[tuple[str, Polyhedron], ...]:
+    cells: list[Polyhedron] = [()]
+    for row in half_spaces:
+        parts = [(*cell, side) for cell in cells for side in (row, _opposite(row))]
+        parts = list(compress(parts, _nonempty(parts, frame)))
+        if len(parts) > MOST_CELLS:
+            break
+        cells = parts
+    return tuple((mode if len(cells) == 1 else f"{mode} / {number}", cell) for number, cell in enumerate(cells, 1))
+
+
+def _edges(edge: Edge, cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]) -> Iterable[Edge]:
+    """One edge per cell that it leaves and cell that it enters."""
+    width = len(edge.update[0].coefficients) if edge.update else 0
+    for source, before in cells[edge.source]:
+        here = tuple(Constraint(_padded(row.linear, width), row.relation) for row in before)
+        for target, behind in cells[edge.target]:
+            there = tuple(Constraint(after(row.linear, edge.update), row.relation) for row in behind)
+            yield Edge(source, target, edge.guard + here + there, edge.update, edge.label)
+
+
+def _padded(linear: Linear, width: int) -> Linear:
+    missing = width - len(linear.coefficients)
+    return Linear(linear.coefficients + (Fraction(0),) * missing, linear.constant)
+
+
+def _spread(
+    sets: tuple[tuple[str, Polyhedron], ...], cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]
+) -> tuple[tuple[str, Polyhedron], ...]:
+    return tuple((name, polyhedron + cell) for mode, polyhedron in sets for name, cell in cells[mode])

@@ -1,0 +1,165 @@
+"""From paths to one report: which files form which design, what was read, what is silenced."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from coherence import document
+from coherence.analysis import Answers, Rebuild, analyse, order_key
+from coherence.design import Design
+from coherence.document import Document
+from coherence.errors import InputError, Problem
+from coherence.finding import Accounting, InputFile, Report
+from coherence.places import Place
+from coherence.reading import design_of, is_design, read_bytes, read_text
+from coherence.suppressions import apply as apply_suppressions
+
+SUFFIXES = (".yaml", ".yml", ".json")
+NOT_DESIGNS = ("expected.yaml",)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One design to be checked, the texts it came from, and how to read it again after an edit."""
+
+    design: Design
+    sources: dict[str, str]
+    rebuild: Rebuild
+
+
+@dataclass(slots=True)
+class Workspace:
+    """All designs under some paths, and the files that were read."""
+
+    entries: list[Entry] = field(default_factory=list)
+    inputs: list[InputFile] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+def open_workspace(paths: Iterable[str | Path]) -> Workspace:
+    """Read every file.  Raises InputError with the problems of all of them at once."""
+    made, problems = Workspace(), []
+    manifests: list[Document] = []
+    for path, explicit in files(paths):
+        try:
+            manifests += _add(made, path, explicit=explicit)
+        except InputError as error:
+            problems += error.problems
+    if manifests:
+        try:
+            made.entries.append(_imported(manifests, made.sources))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return made
+
+
+def files(paths: Iterable[str | Path]) -> list[tuple[Path, bool]]:
+    """Every file to read, and whether it was named itself; a folder is walked in order of names."""
+    found: dict[Path, bool] = {}
+    for path in map(Path, paths):
+        if not path.is_dir():
+            found[path] = True
+            continue
+        for inner in sorted(path.rglob("*")):
+            if inner.suffix in SUFFIXES and inner.name not in NOT_DESIGNS and inner.is_file():
+                found.setdefault(inner, False)
+    return list(found.items())
+
+
+def _add(made: Workspace, path: Path, *, explicit: bool) -> list[Document]:
+    """Add a design, or give back the manifests of the file."""
+    name = str(path)
+    data = read_bytes(path, name)
+    try:
+        documents = document.read(data, name)
+    except InputError:
+        if explicit or b"coherence:" in data[:4000]:
+            raise
+        return []
+    roots = [d for d in documents if not (isinstance(d.root, document.Scalar) and d.root.is_null())]
+    text = roots[0].text if roots else ""
+    if any(is_design(d.root) for d in roots):
+        if len(roots) > 1:
+            raise InputError([Problem(roots[1].root.place, f"{len(roots)} documents in one file", "a design is one document: remove the `---` lines")])
+        design = design_of(roots[0])
+        _remember(made, name, text, data)
+        made.entries.append(Entry(design, {name: text}, lambda sources: read_text(sources[name], name)))
+        return []
+    from coherence import importers
+
+    if any(importers.recognises(d) for d in roots):
+        _remember(made, name, text, data)
+        return roots
+    if explicit:
+        place = roots[0].root.place if roots else Place(name, 1, 1, 1, 1)
+        kinds = ", ".join(importers.kinds())
+        raise InputError([Problem(place, "this is neither a design nor a known manifest", f"begin a design with `coherence: 1`; known manifests: {kinds}")])
+    return []
+
+
+def _remember(made: Workspace, name: str, text: str, data: bytes) -> None:
+    made.sources[name] = text
+    made.inputs.append(InputFile(name, hashlib.sha256(data).hexdigest()))
+
+
+def _imported(manifests: Sequence[Document], sources: dict[str, str]) -> Entry:
+    from coherence import importers
+
+    own = {d.file: sources[d.file] for d in manifests}
+    return Entry(importers.design_of(manifests), own, importers.design_from_sources)
+
+
+def report(
+    workspace: Workspace,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    time_limit: float = 20.0,
+    today: str = "",
+    verify_repairs: bool = True,
+) -> Report:
+    """Every design of the workspace analysed, as one report.  `today` (YYYY-MM-DD) ends dated suppressions."""
+    made = Report((), Accounting(), tuple(workspace.inputs), dict(workspace.sources))
+    for entry in workspace.entries:
+        answers = analyse(entry.design, entry.sources, entry.rebuild, select=select, ignore=ignore, time_limit=time_limit, verify_repairs=verify_repairs)
+        made = _joined(made, entry, answers, today)
+    findings = tuple(sorted(made.findings, key=order_key))
+    return replace(made, findings=findings, sources={**made.sources, **_part_sources(findings)})
+
+
+def _joined(made: Report, entry: Entry, answers: Answers, today: str) -> Report:
+    kept, silenced = apply_suppressions(entry.design, entry.sources, answers.findings, today)
+    return replace(
+        made,
+        findings=made.findings + kept,
+        suppressed=made.suppressed + silenced,
+        accounting=_sum(made.accounting, answers.accounting),
+        assumptions=tuple(dict.fromkeys(made.assumptions + answers.assumptions)),
+        not_modelled=made.not_modelled + entry.design.not_modelled,
+    )
+
+
+def _sum(one: Accounting, other: Accounting) -> Accounting:
+    return Accounting(
+        one.policies + other.policies, one.conflict + other.conflict, one.safe + other.safe,
+        one.undecided + other.undecided, one.not_modelled + other.not_modelled,
+    )  # fmt: skip
+
+
+def _part_sources(findings: Iterable[object]) -> dict[str, str]:
+    """The texts of parts that findings point at, for the carets."""
+    from coherence.catalogue import shipped
+
+    named = {place.file for f in findings for place in getattr(f, "places", ()) if place.file.startswith("models/")}
+    root = shipped("models").parent
+    return {name: (root / name).read_text(encoding="utf-8") for name in sorted(named) if (root / name).is_file()}
+
+
+def check(*paths: str | Path, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Report:
+    """Check designs and manifests: files, or folders of them.  Raises InputError."""
+    return report(open_workspace(paths), select=select, ignore=ignore)
