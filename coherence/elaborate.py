@@ -76,13 +76,21 @@ def _component(parts: _Parts, component: Component) -> None:
     for key, value in component.constants.items():
         if isinstance(value, Quantity):
             _constant(parts, f"{name}.{key}", value)
-        elif isinstance(value, Formula):
-            parts.outputs[f"{name}.{key}"] = _resolved(parts, value.tree)
+        elif isinstance(value, Formula) and not _names_a_thing(parts, component, key, value):
+            local = names.scope(component, parts.design)
+            parts.outputs[f"{name}.{key}"] = rename(value.tree, lambda path, local=local: local.get(path, path))
             parts.places[f"{name}.{key}"] = value.place
     if component.state is not None:
         _plant(parts, component)
     if component.part is not None:
         _from_part(parts, component, component.part.text)
+
+
+def _names_a_thing(parts: _Parts, component: Component, key: str, value: Formula) -> bool:
+    """Is it an input that takes a whole component (`served_by: pool`)?"""
+    if component.part is None or not isinstance(value.tree, Name):
+        return False
+    return _is_thing(catalogue.mathematics(component.part.text)["inputs"], key)
 
 
 _PLANT = re.compile(r"\s*([a-z][a-z0-9_]*)\s*'\s*=(.*)", re.DOTALL)
@@ -97,7 +105,8 @@ def _plant(parts: _Parts, component: Component) -> None:
         parts.reading.problem(place, f"'{component.state.text}' is not a plant", "write `p' = expression`")
         return
     try:
-        tree = _resolved(parts, parse(match[2]))
+        local = names.scope(component, parts.design)
+        tree = rename(parse(match[2]), lambda path: local.get(path, path))
     except ExpressionError as error:
         parts.reading.problem(place, f"{error} in '{match[2].strip()}'", error.remedy)
         return
@@ -139,7 +148,7 @@ def rename(tree: Tree, new) -> Tree:  # type: ignore[no-untyped-def]
 
 def _from_part(parts: _Parts, component: Component, part: str) -> None:
     blocks = catalogue.mathematics(part)
-    local = {name for block in blocks.values() for name in block.entries}
+    local = {name.rpartition(".")[2] for block in blocks.values() for name in block.entries}
     bound = {k: v for k, v in component.constants.items() if isinstance(v, Formula)}
     things = {k: v.tree.path for k, v in bound.items() if isinstance(v.tree, Name) and _is_thing(blocks["inputs"], k)}
 
@@ -160,7 +169,8 @@ def _from_part(parts: _Parts, component: Component, part: str) -> None:
             parts.outputs[path], parts.places[path] = tree, component.place
     notes = catalogue.part("components", part).get("notes")
     if isinstance(notes, Scalar):
-        parts.abstractions.append(f"{component.name} ({part}): {notes.text}")
+        first = notes.text.split(". ")[0].rstrip(".")
+        parts.abstractions.append(f"{component.name} is abstracted ({part}): {first}")
 
 
 def _is_thing(inputs: Table, key: str) -> bool:

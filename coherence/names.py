@@ -33,14 +33,26 @@ def state_variable(component: Component) -> str | None:
     return component.state.text.split("'")[0].strip()
 
 
+def members(component: Component, design: Design) -> tuple[str, ...]:
+    """Signals of a component: its constants and outputs, its inline state, its activities, what loops write."""
+    variable = state_variable(component)
+    own = (*component.constants, *([variable] if variable else []), *(component.takes or ()))
+    writes = (loop.actuation.signal.text.partition(".") for loop in design.loops.values() if loop.actuation and loop.actuation.signal)
+    return tuple(dict.fromkeys((*own, *(signal for thing, _, signal in writes if thing == component.name and signal))))
+
+
 def bare_names(design: Design) -> dict[str, str]:
-    """Bare name -> full signal path, where it is unique: states of inline plants and constants."""
+    """Bare name -> full signal path, where one component alone has it."""
     owners: dict[str, list[str]] = {}
     for component in design.components.values():
-        variable = state_variable(component)
-        for name in (*component.constants, *([variable] if variable else [])):
+        for name in members(component, design):
             owners.setdefault(name, []).append(f"{component.name}.{name}")
     return {name: paths[0] for name, paths in owners.items() if len(paths) == 1}
+
+
+def scope(component: Component, design: Design) -> dict[str, str]:
+    """Bare names inside a component's own expressions: its own members first."""
+    return {**bare_names(design), **{name: f"{component.name}.{name}" for name in members(component, design)}}
 
 
 def resolve(path: str, design: Design) -> str:
@@ -49,10 +61,8 @@ def resolve(path: str, design: Design) -> str:
 
 
 def formulas(design: Design) -> Iterator[Formula]:
-    """Every expression that a run evaluates."""
+    """Every expression that a run evaluates, except those of components (see `component_formulas`)."""
     yield from design.claims.values()
-    for component in design.components.values():
-        yield from (value for value in component.constants.values() if isinstance(value, Formula))
     for loop in design.loops.values():
         yield from loop_formulas(loop)
     for limit in design.limits.values():
@@ -60,6 +70,11 @@ def formulas(design: Design) -> Iterator[Formula]:
     for promise in design.promises.values():
         if promise.condition is not None and promise.kind != "sends":
             yield promise.condition
+
+
+def component_formulas(component: Component) -> Iterator[Formula]:
+    """The output expressions of a component."""
+    yield from (value for value in component.constants.values() if isinstance(value, Formula))
 
 
 def loop_formulas(loop: object) -> Iterator[Formula]:
@@ -83,6 +98,11 @@ def check(design: Design, reading: Reading) -> None:
     for formula in formulas(design):
         for name in _plain_names(formula.tree):
             _check_name(name, formula, design, known, bare, reading)
+    for component in design.components.values():
+        local = scope(component, design)
+        for formula in component_formulas(component):
+            for name in _plain_names(formula.tree):
+                _check_name(name, formula, design, known, local, reading)
     for loop in design.loops.values():
         signal = loop.actuation.signal if loop.actuation else None
         if isinstance(signal, Word):
@@ -118,7 +138,7 @@ def _check_name(name: Name, formula: Formula, design: Design, known: frozenset[s
         return
     if head in known or head in bare or head in BUILT_IN:
         return
-    ambiguous = [c.name for c in design.components.values() if head in c.constants or head == state_variable(c)]
+    ambiguous = [c.name for c in design.components.values() if head in members(c, design)]
     if ambiguous:
         reading.problem(place, f"'{head}' is in {' and '.join(ambiguous)}", f"write {ambiguous[0]}.{head}")
         return
@@ -178,7 +198,8 @@ def distance(one: str, other: str, limit: int) -> int:
 def outside(design: Design) -> tuple[str, ...]:
     """Outside things, in order of first use: assumptions of every answer about them."""
     known, found = things(design), dict[str, None]()
-    for formula in formulas(design):
+    everything = [*formulas(design), *(f for c in design.components.values() for f in component_formulas(c))]
+    for formula in everything:
         for name in _plain_names(formula.tree):
             head, _, rest = name.path.partition(".")
             if rest and head not in known:

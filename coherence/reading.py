@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from coherence import catalogue, document, names
+from coherence import catalogue, dimensions, document, names
 from coherence.design import Call, Design, Link
 from coherence.document import Document, Items, Node, Scalar, Table
 from coherence.errors import InputError, Problem, did_you_mean
@@ -63,8 +63,8 @@ def design_of(source: Document) -> Design:
             reading.problem(made.version.place, f"version {made.version.text} of the language is not known", "write `coherence: 1`")
         made = replace(made, calls=_placed(made.calls, filled), promises={n: replace(p, name=n) for n, p in made.promises.items()})
         made = _placed_links(made, filled)
-        if not reading.problems:
-            names.check(made, reading)
+        names.check(made, reading)
+        dimensions.check(made, reading)
     if reading.problems or made is None:
         raise InputError(reading.problems)
     return made

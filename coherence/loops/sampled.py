@@ -22,8 +22,8 @@ CONFIRMED = Fraction(1, 10**9)  # no root is larger than the reported one by mor
 TOLERANCE = Fraction(1, 10**6)
 CIRCLE = Fraction(1, 100)  # relative width of the ring that the search for the dominant root starts from
 SETTLED = 80  # binary places to which a polished root is proved to be one
-ROUNDS = 60  # of Newton's method; the start lies next to the root, or the search is refined
-EFFORTS = (1, 2, 4, 8, 16, 32, 64)  # density and precision of that search
+ROUNDS = 100  # of Newton's method
+LEVELS = 6  # of the search: each is four times as dense and starts from a ring a sixteenth as wide
 
 Point = tuple[int, int]  # a complex number in fixed point: real and imaginary part times 2^bits
 
@@ -115,9 +115,8 @@ def dominant_root(polynomial: Sequence[Fraction | int]) -> Root:
     p = _distinct_non_zero(polynomial)
     if len(p) == 1:
         return Root(Fraction(0), 0.0)
-    _, radius = _bracket(p, CIRCLE)
-    for effort in EFFORTS:
-        roots = _roots_along(p, radius, effort)
+    for level in range(LEVELS):
+        roots = _roots_along(p, _bracket(p, CIRCLE / 16**level)[1], level)
         largest = max((root.modulus for root in roots), default=Fraction(0))
         if largest and all_within(p, largest * (1 + CONFIRMED)):
             tied = [root for root in roots if root.modulus >= largest * (1 - TIE)]
@@ -209,23 +208,24 @@ def _beside(guess: Fraction, tolerance: Fraction) -> tuple[Fraction, Fraction]:
     return math.floor(guess * (1 - tolerance / 4) / unit) * unit, math.ceil(guess * (1 + tolerance / 4) / unit) * unit
 
 
-def _roots_along(p: Poly, radius: Fraction, effort: int) -> list[Root]:
+def _roots_along(p: Poly, radius: Fraction, level: int) -> list[Root]:
     """Roots of a square-free p found from the circle with that radius, where no root is outside of it.
 
-    Newton's method starts where its first step is not longer than at both neighbours (effort 1), or
-    everywhere.  With z = 2^exponent y all roots have |y| <= 1.
+    Newton's method starts where its first step is not longer than at both neighbours, and at +-radius:
+    from there it cannot overshoot a real root that no other exceeds in size, since the steps are
+    1 / (sum of 1 / (x - root)) and each term has a positive real part (x > 0; likewise x < 0).
+    With z = 2^exponent y all roots have |y| <= 1.
     """
     n = len(p) - 1
     exponent = radius.numerator.bit_length() - radius.denominator.bit_length() + 1
-    bits = (2 * SETTLED + 2 * n) * effort
+    bits = (2 * SETTLED + 2 * n) * (level + 1)
     fixed = [round(Fraction(c, p[0]) * Fraction(2) ** (bits - exponent * k)) for k, c in enumerate(p)]
-    size, count = float(radius / Fraction(2) ** exponent), 4 * (n + 1) * effort
-    # half a step off the real axis: Newton's method never leaves it
+    size, count = float(radius / Fraction(2) ** exponent), 4 * (n + 1) * 4**level
     starts = [_fixed(cmath.rect(size, math.pi * (k + 0.5) / count), bits) for k in range(count)]
     lengths = [x * x + y * y for x, y in (_step(fixed, z, bits) for z in starts)]
     lowest = [min(lengths[max(k - 1, 0) : k + 2]) for k in range(count)]
-    chosen = [z for z, length, least in zip(starts, lengths, lowest, strict=True) if effort > 1 or length == least]
-    ends = [_polished(fixed, z, bits) for z in chosen]
+    chosen = [z for z, length, least in zip(starts, lengths, lowest, strict=True) if length == least]
+    ends = [_polished(fixed, z, bits) for z in (*chosen, _fixed(size, bits), _fixed(-size, bits))]
     return [_root(z, exponent, bits) for z in ends if _near_root(fixed, z, bits)]
 
 
@@ -256,7 +256,7 @@ def _near_root(p: Poly, z: Point, bits: int) -> bool:
     noise = 8 * (n + 1) ** 2  # of Horner's rule for |z| <= 1, in units of 2^-bits
     distance, steepness = math.isqrt(a * a + b * b) + 1 + noise, math.isqrt(c * c + d * d) - noise
     outside = z[0] ** 2 + z[1] ** 2 > (1 << 2 * bits) + (1 << (2 * bits - SETTLED // 2))
-    return not outside and (n * distance) << SETTLED < steepness << bits
+    return not outside and (n * distance) << SETTLED < steepness
 
 
 def _step(p: Poly, z: Point, bits: int) -> Point:

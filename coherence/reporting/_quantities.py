@@ -37,12 +37,14 @@ def _long(time: Fraction) -> str:
 
 
 def decimal(value: Fraction) -> str:
-    """At most three decimals; a leading `~` where more were dropped."""
-    if abs(value) >= _HUGE or 0 < abs(value) < Fraction(1, 1000):
+    """Three decimals, or as many as show three digits; a leading `~` where more were dropped."""
+    size = abs(value)
+    if size >= _HUGE or 0 < size < Fraction(1, 10**4):
         return _scientific(value)
-    thousandths = round(abs(value) * 1000)
-    text = f"{thousandths // 1000}.{thousandths % 1000:03}".rstrip("0").rstrip(".")
-    rounded = "" if Fraction(thousandths, 1000) == abs(value) else "~"
+    places = 3 + sum(0 < size < Fraction(1, 10**zeros) for zeros in (1, 2, 3))
+    digits = round(size * 10**places)
+    text = f"{digits // 10**places}.{digits % 10**places:0{places}}".rstrip("0").rstrip(".")
+    rounded = "" if Fraction(digits, 10**places) == size else "~"
     return f"{rounded}{'-' if value < 0 else ''}{text}"
 
 

@@ -101,13 +101,19 @@ class _Shown:
         marks = tuple(_mark(place, edges, line, first=place is primary) for place in places)
         return cls(tuple(cells), tuple(edges), marks)
 
+    def _focus(self, width: int) -> tuple[int, int]:
+        """The cells that must be seen: from first to last mark, or the primary mark where those lie too far apart."""
+        marks = self.marks
+        if marks and max(m.end for m in marks) - min(m.start for m in marks) > width:
+            marks = tuple(mark for mark in marks if mark.first) or marks[:1]
+        return min((mark.start for mark in marks), default=0), max((mark.end for mark in marks), default=0)
+
     def cropped(self, width: int) -> _Shown:
         """At most about `width` cells, chosen so that the marks can be seen; `...` stands for the rest."""
         if self.edges[-1] <= width:
             return self
-        far = max((mark.end for mark in self.marks), default=0)
-        near = min((mark.start for mark in self.marks), default=0)
-        left = 0 if far <= width - 3 else max(0, min(near - 8, far - width + 6))
+        near, far = self._focus(width - 6)
+        left = 0 if far <= width - 3 else max(0, near - max(8, (width - 6 - far + near) // 2))
         begin = next(i for i, edge in enumerate(self.edges) if edge >= left)
         shift = self.edges[begin] - (3 if begin else 0)
         end = max(i for i, edge in enumerate(self.edges) if edge - shift <= width - 3 or i == begin)

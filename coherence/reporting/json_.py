@@ -3,6 +3,7 @@
 A quantity is `{"exact": "173/2", "value": 86.5, "unit": "s"}`: `exact` is the rational as text
 (hexadecimal past 4,000 digits) or null where only a float is known; `value` is the nearest float
 or null where there is none.  Times are such quantities in seconds, null where a step has no time.
+`counts` has the accounting of pairs, then the findings by verdict and by severity.
 `format_version` grows by one whenever a field changes its meaning or goes away, not when one is added.
 """
 

@@ -11,7 +11,7 @@ Architecture Blog 2015; gRPC retry design A6, random(0, min(base * factor^(k-1),
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -65,34 +65,23 @@ class Backoff:
     answered: bool = False
 
 
-def longest_pause(backoff: Backoff, k: int) -> Fraction | None:
-    """The largest pause after try k: the capped one, whatever the jitter."""
-    return pauses(backoff, k, longest=True, first=k)
+def pauses(backoff: Backoff, count: int, *, longest: bool) -> Fraction | None:
+    """Sum of the first `count` pauses, all at their largest or all at their smallest.
 
-
-def shortest_pause(backoff: Backoff, k: int) -> Fraction:
-    """The smallest pause after try k."""
-    return pauses(backoff, k, longest=False, first=k) or ZERO
-
-
-def pauses(backoff: Backoff, count: int, *, longest: bool, first: int = 1) -> Fraction | None:
-    """Sum of the pauses after tries first .. count, all at their largest or all at their smallest.
-
-    Raises TooManyTriesError.
+    The largest is the capped one, whatever the jitter.  Raises TooManyTriesError.
     """
-    if count < first:
+    if count <= 0:
         return ZERO
     if backoff.answered:
         return None if longest else ZERO
     if not longest:
-        return _shortest(backoff, count) - _shortest(backoff, first - 1)
-    start, ratio = backoff.base.high, backoff.factor.high
-    cap = backoff.cap.high if backoff.cap else None
-    if start is None or ratio is None:
+        return _shortest(backoff, count)
+    first, ratio = backoff.base.high, backoff.factor.high
+    if first is None or ratio is None:
         return None
     if backoff.jitter == "decorrelated":
-        start, ratio = start * _DECORRELATED, _DECORRELATED
-    return _geometric(start, ratio, cap, count) - _geometric(start, ratio, cap, first - 1)
+        first, ratio = first * _DECORRELATED, _DECORRELATED
+    return _geometric(first, ratio, backoff.cap.high if backoff.cap else None, count)
 
 
 def _shortest(backoff: Backoff, count: int) -> Fraction:
@@ -208,9 +197,8 @@ def _before(time: Fraction | None, limit: Fraction, *, strict: bool) -> bool:
     return time is not None and (time < limit or (time == limit and not strict))
 
 
-def _count(course: Course, holds: object) -> int | None:
+def _count(course: Course, holds: Callable[[int], bool]) -> int | None:
     """Largest k that holds, for a condition that holds up to some k: by doubling and halving."""
-    assert callable(holds)
     most = course.count
     if not holds(1):
         return 0
@@ -229,7 +217,7 @@ def _count(course: Course, holds: object) -> int | None:
 
 def _advances(course: Course) -> bool:
     """Does time pass from try to try?"""
-    return course.takes is None or course.takes > 0 or shortest_pause(course.backoff, 1) > 0 or (course.longest and longest_pause(course.backoff, 1) != 0)
+    return course.takes != 0 or pauses(course.backoff, 1, longest=course.longest) != 0
 
 
 def timeline(course: Course, limit: Fraction | None, *, most: int = 5) -> Iterator[tuple[int, Fraction, Fraction | None]]:
@@ -241,41 +229,32 @@ def timeline(course: Course, limit: Fraction | None, *, most: int = 5) -> Iterat
         yield k, begun, end(course, k)
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One call of a chain of calls, as fast as it can fail: n tries, pauses, limits, and what a timeout stops.
-
-    `limit` = seconds that one try may take, `deadline` = seconds for all of them; `cancels`: a timeout of
-    this layer stops the work below it, else that goes on.
-    """
-
-    tries: Tries
-    backoff: Backoff = Backoff()
-    limit: Fraction | None = None
-    deadline: Fraction | None = None
-    cancels: bool = True
+def expected_sends(attempts: int, p: Fraction) -> Fraction:
+    """(1 - p^A) / (1 - p): mean sends of one call of A tries that fail independently with probability p."""
+    return Fraction(attempts) if p == 1 else (1 - p**attempts) / (1 - p)
 
 
-def most_sends(layers: tuple[Layer, ...], takes: Fraction) -> int | None:
-    """Most sends to the last callee that one first call causes when every send fails after `takes` seconds."""
-    return _whole(layers, takes)[0]
+def budget_factor(share: Fraction, *, of_first: bool) -> Fraction | None:
+    """Sends per first try under a retry budget: 1 + b of first tries, 1 / (1 - b) of all in flight (None: no bound)."""
+    if of_first:
+        return 1 + share
+    return None if share >= 1 else 1 / (1 - share)
 
 
-def _whole(layers: tuple[Layer, ...], takes: Fraction) -> tuple[int | None, Fraction]:
-    """(sends, duration) of one call that nobody interrupts, innermost layer first."""
-    sends: int | None = 1
-    for depth in range(len(layers) - 1, -1, -1):
-        layer, inside = layers[depth], layers[depth + 1 :]
-        each, one = sends, takes
-        if layer.limit is not None and takes > layer.limit:
-            one = layer.limit
-            each = sends if not layer.cancels else _partial(inside, takes_of_leaf(layers, takes), layer.limit)
-        course = Course(layer.tries, one, layer.backoff, longest=False)
-        sends, takes = _repeated(layer, course, each, inside, one)
-    return sends, takes
+def nice_below(value: Fraction) -> Fraction | None:
+    """The largest number strictly below that a person would write; None below nothing."""
+    return None if value <= 0 else max(step for step in _nice(value) if step < value)
 
 
-def takes_of_leaf(layers: tuple[Layer, ...], takes: Fraction) -> Fraction:
-    """Seconds of one send of the last layer, cut by its own limit."""
-    limit = layers[-1].limit if layers else None
-    return takes if limit is None else min(takes, limit)
+def nice_above(value: Fraction) -> Fraction:
+    """The smallest number strictly above that a person would write."""
+    return ONE if value <= 0 else min(step for step in _nice(value) if step > value)
+
+
+def _nice(value: Fraction) -> Iterator[Fraction]:
+    scale = ONE
+    while scale > value:
+        scale /= 10
+    while scale * 10 <= value:
+        scale *= 10
+    yield from (step * part for part in (scale / 10, scale, scale * 10) for step in _NICE)

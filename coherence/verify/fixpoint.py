@@ -22,7 +22,8 @@ from coherence.verify.linear_program import Sparse, minimise
 from coherence.verify.numeric import Flags, Floats, Ints, Numeric
 from coherence.verify.support import Optima, corner, maximise
 
-APART = 1e-9  # polyhedra whose rows miss each other by less count as touching
+APART = 1e-9  # polyhedra whose rows miss each other by less are not apart
+TOUCHING = -1e-7  # the same, for a guess in which sets that only touch count as apart
 _STILL = 1e-8
 _ROUNDS_UP, _ROUNDS_DOWN = 14, 5
 _ELASTIC = 1e4  # price of a bound that the policy cannot hold
@@ -58,11 +59,13 @@ class Image:
 
 
 class Abstraction:
-    """The abstract step of a numeric system for given directions (R, n), |direction| = 1 in the frame."""
+    """The abstract step of a numeric system for given directions (R, n), |direction| = 1 in the frame.
 
-    def __init__(self, numeric: Numeric, directions: Floats) -> None:
-        self.numeric, self.directions = numeric, directions
-        states = numeric.states
+    `apart`: by how much the rows of a guard and of the bounds must miss each other for the edge to be closed.
+    """
+
+    def __init__(self, numeric: Numeric, directions: Floats, *, apart: float = APART) -> None:
+        self.numeric, self.directions, self.apart = numeric, directions, apart
         self.rows = _under(directions, numeric.guard.normal)
         self.objective = directions @ numeric.matrix
         self.constant = numeric.offset @ directions.T
@@ -70,7 +73,6 @@ class Abstraction:
         self.bad_rows = _under(directions, numeric.bad.normal)
         self._bases = corner(self.objective, self.rows.shape[1])
         self._empty = corner(_outward(len(self.rows), self.rows.shape[2]), self.rows.shape[1])
-        assert self.rows.shape[2] >= states
 
     def image(self, bounds: Bounds) -> Image:
         """One abstract step, with the multipliers that bound it."""
@@ -79,7 +81,7 @@ class Abstraction:
         limits = np.concatenate([bounds.support[numeric.source[edges]], numeric.guard.bound[edges]], axis=1)
         closed = emptiness(self.rows[edges], limits, self._empty[edges])
         self._empty[edges] = closed.basis[:, None, :]
-        can = closed.margin <= APART
+        can = closed.margin <= self.apart
         open_ = edges[can]
         slack = 2 * np.maximum(closed.margin[can], 0.0)[:, None]  # polyhedra that only touch
         policy = maximise(self.rows[open_], limits[can] + slack, self.objective[open_], self._bases[open_])
@@ -137,8 +139,7 @@ def emptiness(rows: Floats, limits: Floats, start: Ints | None = None) -> Emptin
 def post_fixpoint(abstraction: Abstraction, seen: Floats, widen: float) -> tuple[Bounds, Image] | None:
     """Bounds that the abstract step keeps, found from what runs saw (M, R; -inf: nothing), and their image."""
     start = abstraction.start
-    reached = start.reached | np.isfinite(seen).any(axis=1)
-    bounds = _up(abstraction, Bounds(reached, np.maximum(seen, start.support) + widen))
+    bounds = _up(abstraction, Bounds(start.reached, np.maximum(seen, start.support) + widen))
     return None if bounds is None else _down(abstraction, bounds)
 
 
@@ -147,7 +148,10 @@ def _up(abstraction: Abstraction, bounds: Bounds) -> Bounds | None:
     failures, rounds = np.zeros(bounds.support.shape, dtype=np.int64), 0
     while rounds < _ROUNDS_UP:
         image = abstraction.image(bounds)
-        rounds += not (image.next.reached & ~bounds.reached).any()
+        if (image.next.reached & ~bounds.reached).any():
+            bounds = Bounds(bounds.reached | image.next.reached, np.maximum(bounds.support, image.next.support))
+            continue
+        rounds += 1
         if _within(image.next, bounds):
             return bounds
         gone = np.isposinf(image.next.support) & np.isfinite(bounds.support)

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from coherence.verify.directions import Direction
-from coherence.verify.fixpoint import APART, Abstraction, Bounds, Emptiness, Image, policy_rows
+from coherence.verify.fixpoint import Abstraction, Bounds, Emptiness, Image, policy_rows
 from coherence.verify.linear_program import Sparse, minimise, stack
 from coherence.verify.numeric import Flags, Floats, Ints
 from coherence.verify.rationals import roundest, simplest
@@ -71,7 +71,7 @@ def needed(guess: Guess) -> Flags:
 def _must_stay_closed(guess: Guess, need: Flags) -> Flags:
     """The closed edges whose target is false, or has rows to be kept."""
     target = guess.abstraction.numeric.target[guess.image.edges]
-    return (guess.image.closed.margin > APART) & (~guess.bounds.reached[target] | need[target].any(axis=1))
+    return (guess.image.closed.margin > guess.abstraction.apart) & (~guess.bounds.reached[target] | need[target].any(axis=1))
 
 
 def _carry(need: Flags, mode: Ints, empty: Emptiness, which: Flags) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from coherence.solver import unsat_each
 from coherence.verify.directions import Direction, template
-from coherence.verify.fixpoint import APART, Abstraction, post_fixpoint
+from coherence.verify.fixpoint import APART, TOUCHING, Abstraction, post_fixpoint
 from coherence.verify.invariants import Proof, Result, Unproved
 from coherence.verify.numeric import Floats, Frame, Numeric, lower
 from coherence.verify.rounding import TIGHTEN, Guess, Style, rational
@@ -19,7 +19,6 @@ from coherence.verify.smtlib import Invariant, Obligation, obligations
 from coherence.verify.split import cut, joined
 from coherence.verify.systems import System
 
-_TOUCH = -1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +27,11 @@ class Effort:
 
     level: int
     widenings: tuple[float, ...]
+    apart: float = APART
 
 
-EFFORTS = (Effort(0, (0.02, 0.3)), Effort(1, (0.02, 0.3, 2.0, 0.0)), Effort(2, (0.02, 0.3, 2.0, 0.0)))
+SUSPICIOUS = Effort(0, (0.02,), TOUCHING)
+EFFORTS = (Effort(0, (0.02, 0.3)), Effort(1, (0.02, 0.3, 2.0, 0.0)), SUSPICIOUS, Effort(2, (0.02, 0.3, 2.0, 0.0)))
 
 
 @dataclass(slots=True)
@@ -51,32 +52,39 @@ def search(system: System, *, time_limit: float, samples: int, steps: int) -> Re
     try:
         runs = sample(system, samples=samples, steps=steps)
         path = bad_path(runs)
-        if path is not None:
-            labels = tuple(system.edges[e].label for e in path)
-            return Unproved(f"a run of {len(path)} steps, in floats, seems to enter a bad set", (), labels)
-        for invariant, attempt in _candidates(system, runs, diary):
+        for invariant, attempt in _candidates(system, runs, diary, hopeful=path is None):
             proof = _certified(system, invariant, attempt, diary)
             if proof is not None:
                 return proof
     except np.linalg.LinAlgError as error:
         diary.tried.append(f"stopped: {error}")
+        path = None
+    if path is not None:
+        labels = tuple(system.edges[e].label for e in path)
+        return Unproved(f"a run of {len(path)} steps, in floats, seems to enter a bad set", tuple(diary.tried), labels)
     reason = "the time is over" if diary.left <= 0 else "no template that was tried has an inductive invariant"
     return Unproved(reason, tuple(diary.tried))
 
 
-def _candidates(system: System, runs: Runs, diary: Diary) -> Iterator[tuple[Invariant, str]]:
-    """Invariants in rationals, the likely ones first: one polyhedron per mode, then unions of them."""
+def _candidates(system: System, runs: Runs, diary: Diary, *, hopeful: bool) -> Iterator[tuple[Invariant, str]]:
+    """Invariants in rationals, the likely ones first: one polyhedron per mode, then unions of them.
+
+    Not `hopeful`: a run in floats seems to be bad.  It may have crossed a bound that exact runs only
+    come close to, so a little is tried all the same.
+    """
     frame = frame_of(runs)
-    for effort in EFFORTS[:2]:
+    if not hopeful:
+        yield from _invariants(system, runs, frame, SUSPICIOUS, diary)
+        return
+    for effort in EFFORTS[:3]:
         yield from _invariants(system, runs, frame, effort, diary)
     division = cut(system, frame)
     if division is not None:
-        count, steps = runs.mode.shape[1], len(runs.edge)
-        again = sample(division.system, samples=count, steps=steps)
+        again = sample(division.system, samples=runs.mode.shape[1], steps=len(runs.edge))
         for effort in EFFORTS[:2]:
             for invariant, attempt in _invariants(division.system, again, frame, effort, diary):
                 yield joined(division, invariant), f"{len(division.system.modes)} cells, {attempt}"
-    yield from _invariants(system, runs, frame, EFFORTS[2], diary)
+    yield from _invariants(system, runs, frame, EFFORTS[3], diary)
 
 
 def _invariants(
@@ -89,7 +97,7 @@ def _invariants(
         if diary.left <= 0:
             return
         attempt = f"{len(directions)} directions, widened by {widen:g}"
-        guess = _guess(numeric, directions, runs, points, widen)
+        guess = _guess(numeric, directions, runs, points, widen, effort.apart)
         if guess is None:
             diary.tried.append(f"{attempt}: no bounds that the edges keep")
             continue
@@ -98,7 +106,10 @@ def _invariants(
 
 def _rounded(guess: Guess, attempt: str, diary: Diary) -> Iterator[tuple[Invariant, str]]:
     margin = float(guess.unsafe.margin.min(initial=np.inf))
-    styles: tuple[Style, ...] = ("roomy", "tight") if margin > APART else ("strict",) if margin > _TOUCH else ()
+    touching = guess.abstraction.apart < 0 or margin <= APART
+    styles: tuple[Style, ...] = ("strict",) if touching else ("roomy", "tight")
+    if margin <= TOUCHING:
+        styles = ()
     if not styles:
         diary.tried.append(f"{attempt}: the bounds meet a bad set")
     for style in styles:
@@ -115,11 +126,11 @@ def _in_frame(runs: Runs, numeric: Numeric) -> Floats:
 
 
 def _guess(
-    numeric: Numeric, directions: tuple[Direction, ...], runs: Runs, points: Floats, widen: float
+    numeric: Numeric, directions: tuple[Direction, ...], runs: Runs, points: Floats, widen: float, apart: float
 ) -> Guess | None:
     raw = np.array([[float(c) for c in d] for d in directions]).reshape(len(directions), numeric.states)
     scaled = raw * numeric.frame.scale[: numeric.states]
-    abstraction = Abstraction(numeric, scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
+    abstraction = Abstraction(numeric, scaled / np.linalg.norm(scaled, axis=1, keepdims=True), apart=apart)
     found = post_fixpoint(abstraction, _seen(abstraction, runs, points), widen)
     if found is None:
         return None

@@ -133,7 +133,7 @@ def _probe(timer: Timer) -> Firing:
     spacing = max(every[1], reply[1])
     lower = f"(+ {rational(start[0])} (* {few - 1}.0 {rational(every[0])}))"
     upper = f"(+ {rational(start[1])} {rational(every[1])} (* {many - 1}.0 {rational(spacing)}) {rational(reply[1])})"
-    return Firing(window, lower, upper, (*_defaults(timer), *_crowded(timer, reply[1] > every[0])))
+    return Firing(window, lower, upper, (*_defaults(timer), *_crowded(timer, reply[1], every[0])))
 
 
 def _ends(span: Quantity | None) -> tuple[Fraction, Fraction]:
@@ -145,6 +145,6 @@ def _defaults(timer: Timer) -> tuple[str, ...]:
     return tuple(f"{key} of {timer.name} is not set: {value}" for key, found, value in said if found is None)
 
 
-def _crowded(timer: Timer, late: bool) -> tuple[str, ...]:  # noqa: FBT001
+def _crowded(timer: Timer, reply: Fraction, every: Fraction) -> tuple[str, ...]:
     words = f"probes of {timer.name} that wait longer than {timer.every} follow each other at once (one tick is kept)"
-    return (words,) if late else ()
+    return (words,) if reply > every else ()

@@ -42,7 +42,10 @@ def test_edits_of_far_lines_are_hunks_in_order() -> None:
 def test_an_edit_over_lines_shows_only_the_lines_that_change() -> None:
     old = "tries: 4\n      per_try: 20 s"
     one = Edit(span(FILE, 5, "tries: 4"), old, "tries: 4\n      pause: 1 s\n      per_try: 5 s")
-    expected = (("per_try: 20 s   # measured at the gateway",), ("pause: 1 s", "per_try: 5 s   # measured at the gateway"))
+    expected = (
+        ("per_try: 20 s   # measured at the gateway",),
+        ("pause: 1 s", "per_try: 5 s   # measured at the gateway"),
+    )
     assert lines(hunks([one], FILES)) == [expected]
 
 

@@ -41,8 +41,8 @@ def test_the_counts(full_report: Report) -> None:
 def test_the_fields_of_a_finding() -> None:
     (one,) = json.loads(render("json", report_of(conflict())))["findings"]
     assert set(one) == {
-        "code", "slug", "verdict", "certainty", "severity", "message", "places", "of", "evidence", "assumptions", "repairs",
-        "fingerprint",
+        "code", "slug", "verdict", "certainty", "severity", "message", "places", "of", "evidence", "assumptions",
+        "repairs", "fingerprint",
     }  # fmt: skip
     assert one["places"][0] == {
         "file": "specs/design.yaml", "line": 10, "column": 30, "end_line": 10, "end_column": 38, "label": "four tries",
@@ -89,7 +89,7 @@ def _refused(constant: str) -> float:
     raise AssertionError(constant)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(reports())
 def test_any_report_is_strict_ascii_json_with_sorted_keys(report: Report) -> None:
     text = render("json", report)
@@ -98,12 +98,16 @@ def test_any_report_is_strict_ascii_json_with_sorted_keys(report: Report) -> Non
     data = json.loads(text, parse_constant=_refused)
     assert all(keys == sorted(keys) for keys in _keys(data))
     assert json.dumps(data, ensure_ascii=False).encode("utf-8")
-    assert [one["fingerprint"] for one in data["findings"]] == [one.fingerprint for one in ordered(map(anchored, report.findings))]
+    assert [one["fingerprint"] for one in data["findings"]] == [
+        one.fingerprint for one in ordered(map(anchored, report.findings))
+    ]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(reports())
 def test_messages_come_back_unless_no_text_can_hold_them(report: Report) -> None:
-    for finding, one in zip(ordered(map(anchored, report.findings)), json.loads(render("json", report))["findings"], strict=True):
+    for finding, one in zip(
+        ordered(map(anchored, report.findings)), json.loads(render("json", report))["findings"], strict=True
+    ):
         if not any("\ud800" <= character <= "\udfff" for character in finding.message):
             assert one["message"] == finding.message

@@ -31,7 +31,7 @@ from coherence.units import quantity
         ("-90", "-1 min 30 s"),
         ("1/3", "~333.333 ms"),
         ("181/3", "~1 min 0.333 s"),
-        ("1/10000000000000", "1e-4 ns"),
+        ("1/100000000000000", "1e-5 ns"),
         ("1/30000000000000", "~3.33e-5 ns"),
         ("1e15", "1e15 s"),
     ],
@@ -53,11 +53,11 @@ def _seconds(text: str) -> Fraction:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.fractions(-(10**6), 10**6) | st.decimals(-100, 10**7, places=3).map(Fraction))
+@given(st.fractions(-(10**6), 10**6, max_denominator=10**12) | st.decimals(-100, 10**7, places=3).map(Fraction))
 def test_a_duration_read_back_is_the_time_or_says_that_it_is_rounded(time: Fraction) -> None:
     text = duration(time)
     error = abs(_seconds(text) - time)
-    assert error <= abs(time) / 100
+    assert error <= abs(time) / 200
     assert ("~" in text) == (error > 0)
 
 
@@ -69,6 +69,9 @@ def test_a_duration_read_back_is_the_time_or_says_that_it_is_rounded(time: Fract
         (3, "", "3"),
         (-7, "gpu", "-7 gpu"),
         (Fraction(-1, 3), "", "~-0.333"),
+        (Fraction(1, 81), "", "~0.0123"),
+        (Fraction(1, 4096), "", "~0.000244"),
+        (Fraction(1, 20), "", "0.05"),
         (0.1, "s", "0.1 s"),
         (math.inf, "s", "inf s"),
         (math.nan, "", "nan"),

@@ -37,9 +37,9 @@ def test_an_unknown_option_gets_a_suggestion(full_report: Report) -> None:
 def test_a_name_claimed_twice_names_both_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     twins = {f"coherence.reporting.{name}": types.SimpleNamespace(NAME="twin", label=name) for name in ("one", "two")}
     infos = [types.SimpleNamespace(name=name) for name in ("two", "one", "_private")]
-    monkeypatch.setattr(reporting.pkgutil, "iter_modules", lambda _: iter(infos))
-    monkeypatch.setattr(reporting.importlib, "import_module", twins.__getitem__)
-    with pytest.raises(InternalError, match="'twin' is claimed by .*'one'.* and .*'two'"):
+    monkeypatch.setattr("pkgutil.iter_modules", lambda _: iter(infos))
+    monkeypatch.setattr("importlib.import_module", twins.__getitem__)
+    with pytest.raises(InternalError, match=r"'twin' is claimed by .*'one'.* and .*'two'"):
         reporting._found.__wrapped__()
 
 
@@ -72,7 +72,7 @@ assert heavy & set(sys.modules) == before, heavy & set(sys.modules)
 
 
 def _run(seed: str) -> bytes:
-    environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(["."] + sys.path)}
+    environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([".", *sys.path])}
     done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, check=True)
     return done.stdout
 

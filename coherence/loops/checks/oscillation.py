@@ -140,7 +140,8 @@ def _conflict(subject: Subject, group: Group, run: LongRun) -> Finding:
     seen = [i for i in run.instants if i.time <= orbit.start + orbit.period * laps][-60:] or list(run.instants[-60:])
     replayed = replay(group.model, run.choices, list(run.instants[:500]))
     evidence = Evidence(Grade.PROVED, "exact execution to a recurrence" if orbit.exact else "exact execution, rational orbit", timeline(group.model, seen), numbers=numbers, replayed=replayed)
-    message = f"{' and '.join(group.names)} never settle: {', '.join(told)}, every {units.seconds(orbit.period)}"
+    verb = "never settles" if len(group.loops) == 1 else "never settle"
+    message = f"{' and '.join(group.names)} {verb}: {', '.join(told)}, every {units.seconds(orbit.period)}"
     certain = not any(not x.initial.exact for t in (group.model.states, group.model.commands) for x in t.values())
     return QUESTION.conflict(
         message, group.places, group.names, evidence, certain=certain,
@@ -188,7 +189,7 @@ def _settles(group: Group, runs: list[LongRun], deadline: float) -> Finding:
     names = " and ".join(group.names)
     linear = next((x for x in (_linear(group, run) for run in runs if run.orbit) if x is not None), None)
     numbers = _linear_numbers(linear)
-    assumptions = (*group.model.abstractions, *(f"linear verdict without {d}" for d in (linear.dropped if linear else ())))
+    assumptions = (*group.model.abstractions, *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()))
     try:
         count = _all_settle(group, deadline)
     except (NotExactError, MissingValueError) as error:
@@ -196,8 +197,9 @@ def _settles(group: Group, runs: list[LongRun], deadline: float) -> Finding:
     else:
         why = "the time limit"
     if count:
-        evidence = Evidence(Grade.PROVED, f"exact execution of all {count} starts to a recurrence", numbers=numbers)
-        return QUESTION.proved(f"{names} settle from every start", group.places, group.names, evidence, assumptions=assumptions)
+        evidence = Evidence(Grade.PROVED, f"exact execution of {'its only start' if count == 1 else f'all {count} starts'} to a recurrence", numbers=numbers)
+        verb = "settles" if len(group.loops) == 1 else "settle"
+        return QUESTION.proved(f"{names} {verb} from every start", group.places, group.names, evidence, assumptions=assumptions)
     ended = sum(1 for run in runs if run.orbit is not None)
     growth = f", linear growth per lap {linear.verdict.modulus:.4g}" if linear else ""
     bound = f"{ended} of {len(runs)} runs settle within {LAPS} laps{growth}; not every start: {why}"

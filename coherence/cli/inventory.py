@@ -1,0 +1,82 @@
+"""The control plane inventory: every loop, call, timer and limit with who decides what, when and on what"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from coherence.design import Call, Design, Limit, Loop, Timer
+
+COLUMNS = ("name", "kind", "layer", "objective", "target", "timescale", "trigger", "actuation", "place")
+
+
+@click.command("inventory")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
+def command(paths: Sequence[Path], form: str) -> int:
+    """List every policy of the designs: objective, target, timescale, trigger, actuation; `?` = not stated."""
+    from coherence.workspace import open_workspace
+
+    rows = [row for entry in open_workspace(paths).entries for row in inventory(entry.design)]
+    if form == "json":
+        click.echo(json.dumps(rows, indent=2))
+    else:
+        click.echo(_table(rows, markdown=form == "markdown"), nl=False)
+    return 0
+
+
+def inventory(design: Design) -> Iterator[dict[str, str]]:
+    """One row per policy."""
+    yield from (_loop(loop) for loop in design.loops.values())
+    yield from (_call(call) for call in design.calls)
+    yield from (_timer(timer) for timer in design.timers.values())
+    yield from (_limit(limit) for limit in design.limits.values())
+
+
+def _row(*cells: object) -> dict[str, str]:
+    return {column: str(cell) if cell not in (None, "", ()) else "?" for column, cell in zip(COLUMNS, cells, strict=True)}
+
+
+def _loop(loop: Loop) -> dict[str, str]:
+    target, actuation, timescale, trigger = loop.target, loop.actuation, loop.timescale, loop.trigger
+    goal = f"{target.signal} -> {target.setpoint}" if target and target.setpoint else target.signal if target else None
+    writes = actuation and (actuation.signal or (actuation.evict and f"evict {actuation.evict}"))
+    when = "rules" if loop.rules else trigger if trigger is None or hasattr(trigger, "text") else f"{trigger.enter} / {trigger.leave}"
+    return _row(loop.name, "loop", loop.layer, loop.objective, goal, timescale and timescale.period, when, writes, loop.place)
+
+
+def _call(call: Call) -> dict[str, str]:
+    tries = " x ".join(str(n) for n in call.tries) or "1"
+    clock = ", ".join(f"{name} {value}" for name, value in (("deadline", call.deadline), ("per try", call.per_try)) if value)
+    causes = ", ".join(map(str, call.retry_when)) if call.retry_when is not None else "any failure"
+    return _row(call.name, "call", call.layer, call.objective, call.callee, clock, causes, f"{tries} tries", call.place)
+
+
+def _timer(timer: Timer) -> dict[str, str]:
+    parts = (("after", timer.after), ("first", timer.first), ("every", timer.every), ("misses", timer.misses))
+    clock = ", ".join(f"{name} {value}" for name, value in parts if value)
+    until = f"{timer.start.text}, unless {timer.unless.text}" if timer.start and timer.unless else timer.start and timer.start.text
+    return _row(timer.name, "timer", timer.layer, timer.objective, timer.sees, clock, until, timer.then and timer.then.text, timer.place)
+
+
+def _limit(limit: Limit) -> dict[str, str]:
+    cap = ", ".join(f"{name} {value}" for name, value in (("at most", limit.at_most), ("at least", limit.at_least)) if value)
+    return _row(limit.name, "limit", limit.layer, limit.objective, limit.counts, limit.window, cap, limit.when_full, limit.place)
+
+
+def _table(rows: list[dict[str, str]], *, markdown: bool) -> str:
+    if markdown:
+        head = [f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
+        return "\n".join([*head, *(f"| {' | '.join(row[c].replace('|', '/') for c in COLUMNS)} |" for row in rows)]) + "\n"
+    widths = {c: min(34, max(len(c), *(len(row[c]) for row in rows))) if rows else len(c) for c in COLUMNS[:-1]}
+    lines = ["  ".join(f"{c:<{w}}" for c, w in widths.items()) + "  place"]
+    for row in rows:
+        lines.append("  ".join(f"{_cut(row[c], w):<{w}}" for c, w in widths.items()) + f"  {row['place']}")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

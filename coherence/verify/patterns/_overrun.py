@@ -1,0 +1,188 @@
+"""A timer against the activity it waits for: shared by the questions about probes and about deadlines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from coherence.design import Design, Timer
+from coherence.finding import Evidence, Finding, Repair, Step
+from coherence.places import Place
+from coherence.subject import Question, Subject, arithmetic
+from coherence.units import seconds
+from coherence.verify import occurrences, timer_repairs, timers
+from coherence.verify.occurrences import Causes, Link, Order, between
+from coherence.verify.timers import NOW
+
+Figures = dict[str, tuple[Fraction | float | int, str]]
+RANKS = ("before", "unknown", "possible", "after")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A timer, how its `unless` event stands to its firing, and both measured from their common cause."""
+
+    timer: Timer
+    order: Order
+    relation: str  # before: the event always comes first; possible; after: the timer always does; unknown
+    needs: str = ""
+
+
+def cases(design: Design) -> Iterator[Case]:
+    """Every timer that another event may end, with its worst case."""
+    found = occurrences.without_rests(occurrences.causes(design))
+    for timer in design.timers.values():
+        if timer.unless is not None and timer.start is not None and not timers.never(timer):
+            yield _worst(timer, occurrences.key_of(timer.unless, design), found)
+
+
+def _worst(timer: Timer, unless: str, found: Causes) -> Case:
+    fires = f"{timer.name} fires"
+    ways = [_case(timer, unless, order, found) for order in occurrences.orders(unless, fires, found)]
+    worst = max(ways, key=lambda case: RANKS.index(case.relation))
+    certain = all(case.relation == "after" for case in ways)
+    return worst if certain or worst.relation != "after" else replace(worst, relation="possible")
+
+
+def _case(timer: Timer, unless: str, order: Order | None, found: Causes) -> Case:
+    if order is None:
+        return _apart(timer, unless, found)
+    if order.missing and order.first:
+        return Case(timer, order, "unknown", f"needs {order.missing}")
+    return Case(timer, order, _strictly(order))
+
+
+def _strictly(order: Order) -> str:
+    """As `occurrences.relation`, but a tie is a race: either may come first."""
+    said = occurrences.relation(order)
+    one, other = order.windows
+    return "possible" if said == "touches" or (said == "after" and one.earliest == other.latest) else said
+
+
+def _apart(timer: Timer, unless: str, found: Causes) -> Case:
+    """Nothing ties the activity to the timer's event: it may start with that event (possible), or at another time."""
+    fired = found[f"{timer.name} fires"][:1]
+    way = occurrences.chains(unless, found)[0]
+    ended = tuple(link for link in way[:1] if link.kind == "activity")
+    order = Order(timer.start.text if timer.start else "", ended, fired)
+    if order.missing:
+        return Case(timer, order, "unknown", f"needs {order.missing}")
+    if not ended:
+        return Case(timer, order, "unknown", f"needs the time from '{order.common}' to '{unless}'")
+    one, other = order.windows
+    begins = ended[0].cause
+    if one.latest is not None and one.latest > other.earliest:
+        said = f"{begins} at the moment of '{order.common}' (nothing in the design starts it)"
+        return Case(timer, Order(order.common, (replace(ended[0], assumptions=(said,)),), fired), "possible")
+    hint = f"for example a timer {{from: {order.common}, after: 0 s, then: {begins}}}"
+    return Case(timer, order, "unknown", f"needs what starts {begins.removesuffix(' starts')}: {hint}")
+
+
+def undecided(question: Question, case: Case) -> Finding:
+    """The missing fact, by name."""
+    assert case.timer.unless is not None
+    places = (case.timer.unless.place.labelled("when this happens is not known"), case.timer.place.labelled("decides about this timer"))
+    return question.undecided(f"{case.needs} ({case.timer.name} waits for '{case.timer.unless.text}')", places, names_of(case))
+
+
+def harmless(question: Question, case: Case) -> Finding:
+    """A timer that ends nothing may fire during the activity."""
+    then = case.timer.then.text if case.timer.then is not None else ""
+    message = f"{case.timer.name} only does '{then}': an activity that outlasts it is not ended"
+    return question.note(message, places_of(case), names_of(case), evidence_of(case))
+
+
+def proved(question: Question, case: Case) -> Finding:
+    """The activity always ends before the timer fires."""
+    order, unless = case.order, case.timer.unless
+    assert unless is not None
+    evidence = evidence_of(case, certificate=occurrences.certificate(order, "<" if order.first else "<="))
+    if not order.first:
+        message = f"{case.timer.name} runs only after '{unless.text}': that can no longer overrun it"
+    else:
+        one, other = order.windows
+        message = f"'{unless.text}' always precedes {case.timer.name}: {between(one)} against {between(other)} after {order.common}"
+    return question.proved(message, places_of(case), names_of(case), evidence, assumptions=order.assumptions)
+
+
+def conflict(
+    question: Question,
+    case: Case,
+    *,
+    repairs: tuple[Repair, ...] = (),
+    consequence: str = "",
+    figures: Figures | None = None,
+) -> Finding:
+    """The timer fires while the activity still runs, in every run or in some."""
+    order, timer = case.order, case.timer
+    one, other = order.windows
+    certain = case.relation == "after"
+    verb = "always fires" if certain else "may fire"
+    then = f" ({timer.then.text})" if timer.then else ""
+    assert timer.unless is not None
+    message = f"{timer.name} {verb}{then} before '{timer.unless.text}': {between(other)} against {between(one)} after {order.common}{consequence}"
+    evidence = evidence_of(case, witness=timeline(case), figures=figures)
+    return question.conflict(message, places_of(case), names_of(case), evidence, certain=certain, assumptions=order.assumptions, repairs=repairs)
+
+
+def evidence_of(case: Case, *, witness: tuple[Step, ...] = (), certificate: str | None = None, figures: Figures | None = None) -> Evidence:
+    """The two windows as far as they are known, and what else decided."""
+    one, other = case.order.windows
+    ends = {"fires at the earliest": other.earliest, "fires at the latest": other.latest}
+    if not any(link.missing for link in case.order.first):
+        ends |= {"ends at the earliest": one.earliest, "ends at the latest": one.latest}
+    found: Figures = {name: (value, "s") for name, value in ends.items() if value is not None}
+    return arithmetic(found | (figures or {}), witness=witness, certificate=certificate)
+
+
+def names_of(case: Case) -> tuple[str, ...]:
+    """The timer, and the timers and things whose times decide."""
+    links = case.order.second + case.order.first
+    found = [link.name if link.kind == "timer" else link.name.split(".")[0] for link in links if link.kind in ("timer", "activity")]
+    unless = [case.timer.unless.thing] if case.timer.unless is not None and case.timer.unless.kind != "outside" else []
+    return tuple(dict.fromkeys([case.timer.name, *found, *unless]))
+
+
+def places_of(case: Case) -> tuple[Place, ...]:
+    """The timer's deciding value, then every other value with what it does, then what a default left out."""
+    timer = case.timer
+    links = [*case.order.second, *case.order.first]
+    found = [link.places[0].labelled(said(link)) for link in links if link.kind in ("timer", "activity")]
+    if not case.order.first and timer.start is not None:
+        found.append(timer.start.place.labelled("runs only from here on"))
+    unset = [text for link in case.order.second for text in link.assumptions if " is not set: " in text]
+    return tuple([*found, timer.place.labelled("; ".join(unset))] if unset else found)
+
+
+def said(link: Link) -> str:
+    """What a number does: `fires 140 s to 151 s after server.load starts`."""
+    return f"fires {between(link.window)} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {between(link.window)}"
+
+
+def timeline(case: Case) -> tuple[Step, ...]:
+    """The kindest run where every run breaks, else the worst one."""
+    kind = case.relation == "after"
+    order, then = case.order, case.timer.then
+    steps = [Step(Fraction(0), order.common)]
+    time = Fraction(0)
+    for link in reversed(order.second):
+        time += (link.window.latest or link.window.earliest) if kind else link.window.earliest
+        steps.append(Step(time, f"{link.effect}{f': {then.text}' if then and link is order.second[0] else ''}"))
+    fired, time = time, Fraction(0)
+    for link in reversed(order.first):
+        time += link.window.earliest if kind else (link.window.latest or link.window.earliest)
+        late = f"{link.effect} would come only now, {seconds(time - fired)} late" if link is order.first[0] else link.effect
+        steps.append(Step(time, late))
+    return tuple(sorted(steps, key=lambda step: step.time or NOW.earliest))
+
+
+def raised(subject: Subject, case: Case) -> Iterator[Repair]:
+    """Let a timer on the way to the firing come later than the activity can end."""
+    one, other = case.order.windows
+    if one.latest is None:
+        return
+    for link in case.order.second:
+        if link.kind == "timer":
+            need = link.window.earliest + one.latest - other.earliest
+            yield from timer_repairs.later(subject, subject.design.timers[link.name], need)

@@ -1,0 +1,55 @@
+"""budget-containment: every try that a call configures fits the deadlines around it, at any depth.
+
+## What
+A call with a deadline T and n tries starts try k at S_k, the sum over the earlier tries of the time that the
+failure consumes and of the pause after it. Tries that start at T or later never run; a try that would end
+after T is cut. Only causes that consume time count: a timeout takes `per_try` (without one the whole
+deadline, so no retry runs), another cause what `fails` says. The same holds one level up: what a callee may
+spend on its own calls must fit one try of its caller, the patience of the workload, and every timer that ends it.
+
+## Why it hurts
+The retries that the configuration promises do not exist when they are needed: the first slow answer uses up
+the budget, the caller sees a timeout, and the log shows one attempt.
+
+## Example
+```yaml
+calls:
+  - {from: clients, to: svc, deadline: 2 s, tries: 4}      # a try that hangs takes all of the 2 s
+```
+
+## Instead
+```yaml
+calls:
+  - {from: clients, to: svc, deadline: 2 s, per_try: 400 ms, tries: 4}
+```
+
+## Source
+istio/istio issues 21137, 30611 and 35545; grpc/grpc-go issue 6811: a deadline spans all attempts. A stated
+worst case may touch a limit (a warning); a clock of another process may not, since it started earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.finding import Finding
+from coherence.subject import Question, Subject
+from coherence.verify.call_tree import call_tree, enclosures
+from coherence.verify.patterns._contradictory_limits import contradiction
+from coherence.verify.patterns._inner_budget import cycles, inner_budget
+from coherence.verify.patterns._own_budget import own_budget, own_time
+
+QUESTION = Question("COH201", "budget-containment", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Each call against its own deadline, its callee's time, and everything that encloses it."""
+    tree = call_tree(subject.design)
+    for plan in tree.plans:
+        yield from own_budget(QUESTION, subject, plan)
+        yield from own_time(QUESTION, subject, plan)
+    for enclosure in enclosures(subject.design, tree):
+        yield from inner_budget(QUESTION, subject, tree, enclosure)
+    yield from cycles(QUESTION, tree)
+    yield from contradiction(QUESTION, subject.design)

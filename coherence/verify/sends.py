@@ -1,0 +1,108 @@
+"""How many sends nested retries make, in exact arithmetic: what one call at the top causes at the bottom.
+
+All sends fail for one shared cause after the same time, as fast as that cause can be; then most of
+them fit before the deadlines, so the count is the largest one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.verify.attempts import ZERO, Backoff, Course, Tries, completed, last_end, least, start, started
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One call of a chain: its tries, pauses and limits, and what a timeout stops.
+
+    `limit` = seconds that one try may take, `deadline` = seconds for all tries; `cancels`: when a
+    limit of this layer ends a try, the work below ends too, else it goes on.
+    """
+
+    tries: Tries
+    backoff: Backoff = Backoff()
+    limit: Fraction | None = None
+    deadline: Fraction | None = None
+    cancels: bool = True
+
+
+Outcome = tuple[int | None, Fraction | None]  # (sends, seconds); None is unbounded
+
+
+@dataclass(slots=True)
+class _Chain:
+    """`whole[i]`: one call at layer i that nothing interrupts from above; `tried[i]`: one of its tries."""
+
+    layers: tuple[Layer, ...]
+    whole: list[Outcome]
+    tried: list[Outcome]
+
+    def one_try(self, depth: int) -> Outcome:
+        """One try at layer `depth`, within the layer's own limit."""
+        sends, takes = self.whole[depth + 1]
+        layer = self.layers[depth]
+        if layer.limit is None or (takes is not None and takes <= layer.limit):
+            return sends, takes
+        return (self.cut(depth + 1, layer.limit) if layer.cancels else sends), layer.limit
+
+    def call(self, depth: int) -> Outcome:
+        """One call at layer `depth`, within the layer's own deadline."""
+        layer, course = self.layers[depth], self._course(depth)
+        each = self.tried[depth][0]
+        if layer.deadline is None:
+            return _times(course.count, each), last_end(course)
+        done, rest = self._until(depth, layer.deadline)
+        if rest is not None:
+            done = _plus(done, self.cut(depth + 1, rest) if layer.cancels else each)
+        return done, least(layer.deadline, last_end(course))
+
+    def cut(self, depth: int, end: Fraction) -> int | None:
+        """Sends of one call at layer `depth` that is cancelled from above at `end`."""
+        total: int | None = 0
+        room: Fraction | None = end
+        while depth < len(self.layers) and room is not None:
+            layer = self.layers[depth]
+            own = layer.deadline is not None and layer.deadline < room
+            done, rest = self._until(depth, layer.deadline if own and layer.deadline is not None else room)
+            total = _plus(total, done)
+            if own and rest is not None and not layer.cancels:
+                return _plus(total, self.tried[depth][0])
+            room, depth = rest, depth + 1
+        return _plus(total, 1) if room is not None and room > 0 else total
+
+    def _until(self, depth: int, end: Fraction) -> tuple[int | None, Fraction | None]:
+        """Sends of the tries that end by `end`, and what is left for the one that has begun (None: none has)."""
+        course, each = self._course(depth), self.tried[depth][0]
+        begun, done = started(course, end), completed(course, end)
+        if begun is None or done is None:
+            return (None if each != 0 else 0), None
+        rest = end - (start(course, begun) or ZERO) if begun > done else None
+        return _times(done, each), rest
+
+    def _course(self, depth: int) -> Course:
+        layer = self.layers[depth]
+        return Course(layer.tries, self.tried[depth][1], layer.backoff, longest=False)
+
+
+def most_sends(layers: tuple[Layer, ...], takes: Fraction) -> int | None:
+    """Most sends to the last callee that one call of the first layer causes; None where nothing bounds them.
+
+    `takes` = seconds after which each send fails.
+    """
+    size = len(layers)
+    chain = _Chain(layers, [(1, takes)] * (size + 1), [(1, takes)] * size)
+    for depth in range(size - 1, -1, -1):
+        chain.tried[depth] = chain.one_try(depth)
+        chain.whole[depth] = chain.call(depth)
+    return chain.whole[0][0]
+
+
+def _times(one: int | None, other: int | None) -> int | None:
+    if one == 0 or other == 0:
+        return 0
+    return None if one is None or other is None else one * other
+
+
+def _plus(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
