@@ -5,11 +5,11 @@ Each class lists its keys; `key(kind)` gives the meaning of one.  Nothing here c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from coherence.phrases import ADMISSION, EVENT, LINK, PREEMPTION, PROMISE, SPREAD, Admission, Event, Preemption, Promise, SensorLink, Spread
 from coherence.places import Place
+from coherence.records import Record, plain
 from coherence.shape import (
     ANY_QUANTITY, COUNT, DURATION, FORMULA, NAME_KIND, TEXT, VALUE, Formula, Quantity, Word,
     either, key, listing, mapping, named, or_word, quantity, record, word,
@@ -20,8 +20,7 @@ LAYERS = ("cluster", "orchestration", "runtime", "model", "safety")
 UNLIMITED_DURATION = or_word(DURATION, "unlimited", "absent")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Record):
     """What a loop watches and where it wants it; `sensor` is the chain from the signal to the loop."""
 
     signal: Formula | None = key(FORMULA, required=True)
@@ -30,8 +29,7 @@ class Target:
     sensor: tuple[SensorLink, ...] = key(listing(LINK, or_one=True), many=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Timescale:
+class Timescale(Record):
     """When a loop acts.  `lands` = delay from command to effect; holds and cooldown as in model.md rule 4."""
 
     period: Quantity | None = key(DURATION)
@@ -42,16 +40,14 @@ class Timescale:
     lands: Quantity | None = key(DURATION)
 
 
-@dataclass(frozen=True, slots=True)
-class Relay:
+class Relay(Record):
     """A trigger with memory: false at first, `enter` wins over `leave`."""
 
     enter: Formula | None = key(FORMULA, required=True)
     leave: Formula | None = key(FORMULA, required=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Record):
     """One of ordered rules: while `when` holds, change by `by` or set to `to`."""
 
     when: Formula | None = key(FORMULA, required=True)
@@ -59,8 +55,7 @@ class Rule:
     to: Quantity | Formula | None = key(VALUE)
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(Record):
     """At most `by` (absolute) or `percent` of change per `per`."""
 
     by: Quantity | None = key(ANY_QUANTITY)
@@ -69,8 +64,7 @@ class Rate:
     way: Word | None = key(word("up", "down", "both"))
 
 
-@dataclass(frozen=True, slots=True)
-class Actuation:
+class Actuation(Record):
     """What a loop writes, by which law, within which bounds."""
 
     signal: Word | None = key(NAME_KIND)
@@ -85,12 +79,11 @@ class Actuation:
     evict: Word | None = key(NAME_KIND)
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Record):
     """Objective, target, timescale, trigger or ordered rules, actuation, layer and rank."""
 
     name: str
-    place: Place = field(compare=False)
+    place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     layer: Word | None = key(word(*LAYERS))
     objective: Word | None = key(TEXT)
@@ -106,8 +99,7 @@ class Loop:
     note: Word | None = key(TEXT)
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Record):
     """Wait between tries: base * factor^(k-1), at most `cap`; `full` jitter draws from [0, that]."""
 
     base: Quantity | None = key(DURATION, required=True)
@@ -116,13 +108,12 @@ class Pause:
     jitter: Word | None = key(word("none", "full", "equal", "decorrelated"))
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Record):
     """One edge of the call tree with its deadline and retries.  `tries` counts the first one too."""
 
     caller: Word | None = key(NAME_KIND, "from", required=True)
     callee: Word | None = key(NAME_KIND, "to", required=True)
-    place: Place | None = field(default=None, compare=False)
+    place: Place | None = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     deadline: Quantity | Word | None = key(UNLIMITED_DURATION)
     per_try: Quantity | Word | None = key(UNLIMITED_DURATION)
@@ -142,12 +133,11 @@ class Call:
         return f"{self.caller} -> {self.callee}"
 
 
-@dataclass(frozen=True, slots=True)
-class Timer:
+class Timer(Record):
     """From an event: after / first, every, misses, reply_within, renew, unless, then."""
 
     name: str
-    place: Place = field(compare=False)
+    place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     start: Event | None = key(EVENT, "from")
     after: Quantity | Word | None = key(UNLIMITED_DURATION)
@@ -166,12 +156,11 @@ class Timer:
     note: Word | None = key(TEXT)
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Record):
     """A count with a cap or a floor; `when_full` says what happens at the cap."""
 
     name: str
-    place: Place = field(compare=False)
+    place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     counts: Formula | None = key(FORMULA)
     at_most: Quantity | Formula | Word | None = key(VALUE)
@@ -190,15 +179,14 @@ class Limit:
     note: Word | None = key(TEXT)
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Record):
     """A thing that loops act on: members, activities, capacities, an inline plant, constants and outputs.
 
     `constants` holds every other key: a value, a range, or an expression that is an output.
     """
 
     name: str
-    place: Place = field(compare=False)
+    place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     copies: Quantity | Formula | None = key(VALUE)
     count: Quantity | None = key(ANY_QUANTITY)
@@ -213,8 +201,7 @@ class Component:
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Burst:
+class Burst(Record):
     """A rate that lasts a while and comes back."""
 
     rate: Quantity | None = key(ANY_QUANTITY, required=True)
@@ -222,8 +209,7 @@ class Burst:
     every: Quantity | None = key(DURATION)
 
 
-@dataclass(frozen=True, slots=True)
-class Spread2:
+class Spread2(Record):
     """A distribution by mean and coefficient of variation (and at most `max`)."""
 
     mean: Quantity | None = key(ANY_QUANTITY, required=True)
@@ -231,12 +217,11 @@ class Spread2:
     max: Quantity | None = key(ANY_QUANTITY)
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(Record):
     """Arrivals: a rate, bursts, a service demand, tokens."""
 
     name: str
-    place: Place = field(compare=False)
+    place: Place = plain(compare=False)
     rate: Quantity | None = key(ANY_QUANTITY)
     burst: Burst | None = key(record(Burst))
     service: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
@@ -247,42 +232,38 @@ class Workload:
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(Record):
     """Accelerators of one kind."""
 
     name: str
-    place: Place = field(compare=False)
+    place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     count: Quantity | None = key(COUNT)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Record):
     """A connection between two or more tiers or components."""
 
     ends: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
-    place: Place | None = field(default=None, compare=False)
+    place: Place | None = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     count: Quantity | None = key(COUNT)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Boundary:
+class Boundary(Record):
     """A virtualization or environment boundary around tiers or components."""
 
     name: str
-    place: Place = field(compare=False)
+    place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     kind: Word | None = key(word("virtualization", "environment"))
     around: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Infrastructure:
+class Infrastructure(Record):
     """Tiers, links and boundaries."""
 
     tiers: dict[str, Tier] | None = key(named(Tier))
@@ -290,12 +271,11 @@ class Infrastructure:
     boundaries: dict[str, Boundary] | None = key(named(Boundary))
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Record):
     """A job waiting for resources."""
 
     name: str
-    place: Place = field(compare=False)
+    place: Place = plain(compare=False)
     queue: Word | None = key(NAME_KIND)
     needs: dict[str, Quantity] | Quantity | None = key(either(mapping(ANY_QUANTITY), ANY_QUANTITY))
     priority: Quantity | None = key(ANY_QUANTITY)
@@ -303,8 +283,7 @@ class Job:
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Record):
     """Who is admitted first, who may take from whom, and whether the victim returns."""
 
     admit: Admission | None = key(ADMISSION)
@@ -312,8 +291,7 @@ class Order:
     victim: Word | None = key(word("returns", "leaves", "returns, no reservation", "returns, reservation", "leaves, reservation", "leaves, no reservation"))
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
+class Design(Record):
     """A whole design.  `part_of` maps the place of a value that a part supplied to its source text."""
 
     version: Quantity | None = key(quantity(ONE), "coherence", required=True)
@@ -336,11 +314,11 @@ class Design:
     prices: dict[str, Any] = key(mapping(VALUE), table=True)
     telemetry: dict[str, Word] = key(mapping(TEXT, names=False), table=True)
     file: str = ""
-    text: str = field(default="", repr=False, compare=False)
-    comments: tuple[tuple[int, str], ...] = field(default=(), repr=False, compare=False)
-    sources: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
-    not_modelled: tuple[tuple[Place, str], ...] = field(default=(), compare=False)
-    spelling: dict[str, str] = field(default_factory=dict, compare=False)  # our key -> the source's, for repairs
+    text: str = plain(default="", compare=False)
+    comments: tuple[tuple[int, str], ...] = plain(default=(), compare=False)
+    sources: dict[str, str] = plain(default=dict, compare=False)
+    not_modelled: tuple[tuple[Place, str], ...] = plain(default=(), compare=False)
+    spelling: dict[str, str] = plain(default=dict, compare=False)  # our key -> the source's, for repairs
 
     @property
     def boundaries(self) -> dict[str, Boundary]:

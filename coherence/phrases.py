@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from coherence.document import Node, Scalar
 from coherence.expressions.tree import Call, Compare, Name, Tree
@@ -109,6 +109,10 @@ class Promise:
     within: Quantity | None = None
     callee: str = ""
     caller: str = ""
+
+    def named(self, name: str) -> Promise:
+        """The promise under the name that the design gives it."""
+        return replace(self, name=name)
 
 
 def _read_promise(node: Node, reading: Reading) -> Promise | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from coherence import catalogue, dimensions, document, names
@@ -10,7 +9,7 @@ from coherence.design import Call, Design, Link
 from coherence.document import Document, Items, Node, Scalar, Table
 from coherence.errors import InputError, Problem, did_you_mean
 from coherence.places import Place
-from coherence.shape import Reading, keys_of, read_record
+from coherence.shape import Reading, read_record
 
 SECTIONS_WITH_PARTS = ("loops", "components", "timers", "limits")
 
@@ -54,14 +53,14 @@ def design_of(source: Document) -> Design:
     if not isinstance(root, Table):
         raise InputError([Problem(root.place, "a design is a mapping", "begin with `coherence: 1`")])
     if "coherence" not in root:
-        near = did_you_mean(next(iter(root.entries), ""), keys_of(Design))
+        near = did_you_mean(next(iter(root.entries), ""), Design.keys)
         raise InputError([Problem(root.place, "this is not a design: the key 'coherence' is missing", f"begin with `coherence: 1`; {near}".rstrip("; "))])
     filled = _with_parts(root, reading)
     made = read_record(Design, filled, reading, file=source.file, text=source.text, comments=source.comments)
     if made is not None:
         if made.version is not None and made.version.low != 1:
             reading.problem(made.version.place, f"version {made.version.text} of the language is not known", "write `coherence: 1`")
-        made = replace(made, calls=_placed(made.calls, filled), promises={n: replace(p, name=n) for n, p in made.promises.items()})
+        made = made.but(calls=_placed(made.calls, filled), promises={n: p.named(n) for n, p in made.promises.items()})
         made = _placed_links(made, filled)
         names.check(made, reading)
         dimensions.check(made, reading)
@@ -102,7 +101,7 @@ def _placed(calls: tuple[Call, ...], root: Table) -> tuple[Call, ...]:
     """Calls with the place of their list item (a record of a list does not know it)."""
     items = root.entries.get("calls")
     places = [item.place for item in items] if isinstance(items, Items) else []
-    return tuple(replace(call, place=place) for call, place in zip(calls, places, strict=False))
+    return tuple(call.but(place=place) for call, place in zip(calls, places, strict=False))
 
 
 def _placed_links(made: Design, root: Table) -> Design:
@@ -110,8 +109,8 @@ def _placed_links(made: Design, root: Table) -> Design:
     items = block.get("links") if isinstance(block, Table) else None
     if made.infrastructure is None or not isinstance(items, Items):
         return made
-    links: tuple[Link, ...] = tuple(replace(link, place=item.place) for link, item in zip(made.infrastructure.links, items, strict=False))
-    return replace(made, infrastructure=replace(made.infrastructure, links=links))
+    links: tuple[Link, ...] = tuple(link.but(place=item.place) for link, item in zip(made.infrastructure.links, items, strict=False))
+    return made.but(infrastructure=made.infrastructure.but(links=links))
 
 
 __all__ = ["Scalar", "design_of", "is_design", "read_bytes", "read_design", "read_text"]

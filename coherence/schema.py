@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coherence.design import Design
-from coherence.shape import keys_of
+from coherence.records import Record
 
 
 def design_schema() -> dict[str, Any]:
@@ -22,15 +22,15 @@ def design_schema() -> dict[str, Any]:
     }
 
 
-def _record(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    fields = keys_of(cls)
-    rest = next((f for f in fields.values() if f.metadata["rest"]), None)
-    properties = {name: _resolved(f.metadata["kind"].schema, definitions) for name, f in fields.items() if not f.metadata["rest"]}
+def _record(cls: type[Record], definitions: dict[str, Any]) -> dict[str, Any]:
+    fields = cls.keys
+    rest = next((f for f in fields.values() if f.rest), None)
+    properties = {name: _resolved(f.kind.schema, definitions) for name, f in fields.items() if not f.rest}
     made: dict[str, Any] = {"type": "object", "properties": properties}
-    required = [name for name, f in fields.items() if f.metadata["required"]]
+    required = [name for name, f in fields.items() if f.required]
     if required:
         made["required"] = required
-    made["additionalProperties"] = _resolved(rest.metadata["kind"].schema, definitions) if rest else False
+    made["additionalProperties"] = _resolved(rest.kind.schema, definitions) if rest else False
     return made
 
 

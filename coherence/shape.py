@@ -1,18 +1,16 @@
 """Declared shapes: how a node of the document becomes a typed value, with every problem collected.
 
-A `Kind` reads one node and knows its JSON Schema.  A record is a frozen dataclass whose fields are
+A `Kind` reads one node and knows its JSON Schema.  A record is a class whose fields are
 made with `key(kind)`; `read_record` fills it, reports unknown, missing and malformed keys all at
 once, and keeps the place of everything.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
 from typing import Any, Generic, TypeVar
 
 from coherence import units
@@ -21,9 +19,11 @@ from coherence.errors import Problem, did_you_mean
 from coherence.expressions import ExpressionError, parse
 from coherence.expressions.tree import Number, Tree
 from coherence.places import Place
+from coherence.records import Key, Record
 from coherence.units import ONE, SECOND, Dimension, UnitError
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -99,44 +99,35 @@ def key(kind: Kind[Any], name: str = "", *, required: bool = False, rest: bool =
 
     An absent field is None; with `many` the empty tuple; with `table` the empty dict.  `rest` takes all other keys.
     """
-    metadata = {"kind": kind, "key": name, "required": required, "rest": rest}
-    if rest or many or table:
-        return field(default_factory=tuple if many else dict, metadata=metadata)
-    return field(default=None, metadata=metadata)
+    return Key(kind, name, required=required, rest=rest, absent=tuple if many else dict if table or rest else None)
 
 
-@cache
-def keys_of(cls: type) -> dict[str, dataclasses.Field[Any]]:
-    """Key -> field, for the fields made with `key`."""
-    return {f.metadata["key"] or f.name: f for f in dataclasses.fields(cls) if "kind" in f.metadata}
-
-
-def read_record(cls: type[T], node: Node, reading: Reading, **fixed: Any) -> T | None:
+def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R | None:
     """Fill the record from a mapping; `fixed` are fields that do not come from keys (name, place)."""
     if not isinstance(node, Table):
-        known = ", ".join(k for k, f in keys_of(cls).items() if not f.metadata["rest"])
+        known = ", ".join(k for k, f in cls.keys.items() if not f.rest)
         reading.problem(node.place, f"a mapping expected, {_saw(node)} found", f"write `key: value` with the keys {known}")
         return None
-    known_keys = keys_of(cls)
+    known_keys: Mapping[str, Key] = cls.keys
     values: dict[str, Any] = dict(fixed)
-    rest = next((f for f in known_keys.values() if f.metadata["rest"]), None)
+    rest = next((f for f in known_keys.values() if f.rest), None)
     for name, child in node.entries.items():
-        if name in known_keys and not known_keys[name].metadata["rest"]:
+        if name in known_keys and not known_keys[name].rest:
             _fill(values, known_keys[name], child, reading)
         elif rest is not None and NAME.fullmatch(name):
-            values.setdefault(rest.name, {})[name] = rest.metadata["kind"].read(child, reading)
+            values.setdefault(rest.name, {})[name] = rest.kind.read(child, reading)
         else:
             reading.problem(node.key_place(name), f"unknown key '{name}'", did_you_mean(name, known_keys))
     for name, one in known_keys.items():
-        if one.metadata["required"] and name not in node:
+        if one.required and name not in node:
             reading.problem(node.place, f"the key '{name}' is missing", f"add `{name}: ...`")
     if rest is not None:
         values[rest.name] = {k: v for k, v in values.get(rest.name, {}).items() if v is not None}
     return cls(**values)
 
 
-def _fill(values: dict[str, Any], one: dataclasses.Field[Any], child: Node, reading: Reading) -> None:
-    value = one.metadata["kind"].read(child, reading)
+def _fill(values: dict[str, Any], one: Key, child: Node, reading: Reading) -> None:
+    value = one.kind.read(child, reading)
     if value is not None:
         values[one.name] = value
 
@@ -292,7 +283,7 @@ def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | Non
 VALUE: Kind[Quantity | Formula | Word] = Kind(_read_value, {"type": ["string", "number", "object"]})
 
 
-def record(cls: type[T]) -> Kind[T]:
+def record(cls: type[R]) -> Kind[R]:
     """A mapping with the keys of the record."""
     return Kind(lambda node, reading: read_record(cls, node, reading), {"record": cls})
 
@@ -316,10 +307,10 @@ def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
     return Kind(read, {"type": "object", "additionalProperties": dict(kind.schema)})
 
 
-def named(cls: type[T]) -> Kind[dict[str, T]]:
+def named(cls: type[R]) -> Kind[dict[str, R]]:
     """A mapping from names to records that know their name and their place (that of their key)."""
 
-    def read(node: Node, reading: Reading) -> dict[str, T] | None:
+    def read(node: Node, reading: Reading) -> dict[str, R] | None:
         if not isinstance(node, Table):
             reading.problem(node.place, f"a mapping of names expected, {_saw(node)} found", "write `name: {...}`")
             return None

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from coherence.design import Design
 from coherence.finding import Evidence, Finding, Grade, Repair, Severity, Step, Verdict
-from coherence.model import Model
+if TYPE_CHECKING:
+    from coherence.model import Model
 from coherence.places import Place
 
 

@@ -23,7 +23,7 @@ TOLERANCE = Fraction(1, 10**6)
 CIRCLE = Fraction(1, 100)  # relative width of the ring that the search for the dominant root starts from
 SETTLED = 80  # binary places to which a polished root is proved to be one
 ROUNDS = 100  # of Newton's method
-LEVELS = 6  # of the search: each is four times as dense and starts from a ring a sixteenth as wide
+LEVELS = 4  # of the search: each is four times as dense, and more precise
 
 Point = tuple[int, int]  # a complex number in fixed point: real and imaginary part times 2^bits
 
@@ -115,12 +115,16 @@ def dominant_root(polynomial: Sequence[Fraction | int]) -> Root:
     p = _distinct_non_zero(polynomial)
     if len(p) == 1:
         return Root(Fraction(0), 0.0)
+    _, radius = _bracket(p, CIRCLE)
     for level in range(LEVELS):
-        roots = _roots_along(p, _bracket(p, CIRCLE / 16**level)[1], level)
-        largest = max((root.modulus for root in roots), default=Fraction(0))
-        if largest and all_within(p, largest * (1 + CONFIRMED)):
-            tied = [root for root in roots if root.modulus >= largest * (1 - TIE)]
-            return min(tied, key=lambda root: root.angle or math.inf)
+        search, known = _search(p, radius, level), list[Point]()
+        while new := _reached(search, known):
+            known += new
+            roots = [_root(z, search) for z in known]
+            largest = max(root.modulus for root in roots)
+            if largest and all_within(p, largest * (1 + CONFIRMED)):
+                tied = [root for root in roots if root.modulus >= largest * (1 - TIE)]
+                return min(tied, key=lambda root: root.angle or math.inf)
     raise InternalError(f"the dominant root of a polynomial of degree {len(p) - 1} was not found")
 
 
@@ -208,68 +212,108 @@ def _beside(guess: Fraction, tolerance: Fraction) -> tuple[Fraction, Fraction]:
     return math.floor(guess * (1 - tolerance / 4) / unit) * unit, math.ceil(guess * (1 + tolerance / 4) / unit) * unit
 
 
-def _roots_along(p: Poly, radius: Fraction, level: int) -> list[Root]:
-    """Roots of a square-free p found from the circle with that radius, where no root is outside of it.
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A monic polynomial in fixed point with all roots in |y| <= 1, where z = 2^exponent y, and where to start."""
 
-    Newton's method starts where its first step is not longer than at both neighbours, and at +-radius:
-    from there it cannot overshoot a real root that no other exceeds in size, since the steps are
-    1 / (sum of 1 / (x - root)) and each term has a positive real part (x > 0; likewise x < 0).
-    With z = 2^exponent y all roots have |y| <= 1.
-    """
+    coefficients: Poly
+    exponent: int
+    bits: int
+    circle: tuple[Point, ...]
+    ends: tuple[Point, Point]
+
+
+def _search(p: Poly, radius: Fraction, level: int) -> _Search:
+    """The search for roots of p along the upper half of a circle, outside of which there are none."""
     n = len(p) - 1
     exponent = radius.numerator.bit_length() - radius.denominator.bit_length() + 1
-    bits = (2 * SETTLED + 2 * n) * (level + 1)
+    bits = (2 * SETTLED + 2 * n) << level
     fixed = [round(Fraction(c, p[0]) * Fraction(2) ** (bits - exponent * k)) for k, c in enumerate(p)]
-    size, count = float(radius / Fraction(2) ** exponent), 4 * (n + 1) * 4**level
-    starts = [_fixed(cmath.rect(size, math.pi * (k + 0.5) / count), bits) for k in range(count)]
-    lengths = [x * x + y * y for x, y in (_step(fixed, z, bits) for z in starts)]
-    lowest = [min(lengths[max(k - 1, 0) : k + 2]) for k in range(count)]
-    chosen = [z for z, length, least in zip(starts, lengths, lowest, strict=True) if length == least]
-    ends = [_polished(fixed, z, bits) for z in (*chosen, _fixed(size, bits), _fixed(-size, bits))]
-    return [_root(z, exponent, bits) for z in ends if _near_root(fixed, z, bits)]
+    size, count = float(radius / Fraction(2) ** exponent), 4 * (n + 1) << 2 * level
+    circle = tuple(_fixed(cmath.rect(size, math.pi * (k + 0.5) / count), bits) for k in range(count))
+    return _Search(fixed, exponent, bits, circle, (_fixed(size, bits), _fixed(-size, bits)))
+
+
+def _reached(search: _Search, known: list[Point]) -> list[Point]:
+    """Roots that Newton's method reaches, repelled by the known ones and their conjugates (Maehly 1954).
+
+    It starts where its first step is not longer than at both neighbours on the circle, and from the
+    circle's real points: from there it cannot overshoot a real root that no other exceeds in size,
+    since its steps are 1 / (sum of 1 / (x - root)), and all terms have real parts of the sign of x.
+    """
+    avoided = [(x, s * y) for x, y in known for s in (1, -1) if s == 1 or abs(y) >> (search.bits - SETTLED)]
+    steps = [_step(search, z, avoided) for z in search.circle]
+    lengths = [x * x + y * y for x, y in steps]
+    lowest = (min(lengths[max(k - 1, 0) : k + 2]) for k in range(len(lengths)))
+    starts = [z for z, length, least in zip(search.circle, lengths, lowest, strict=True) if length == least]
+    reached: dict[Point, Point] = {}
+    for start in (*starts, *search.ends):
+        z = _polished(search, start, avoided)
+        if _near_root(search, z):
+            reached.setdefault(_rough(z, search.bits), z)
+    old = {_rough(z, search.bits) for z in known}
+    return [z for rough, z in reached.items() if rough not in old]
+
+
+def _rough(z: Point, bits: int) -> Point:
+    """One name for a root and its conjugate, whatever the last digits."""
+    half = 1 << (bits - SETTLED // 2)
+    return (z[0] + half // 2) // half, (abs(z[1]) + half // 2) // half
 
 
 def _fixed(z: complex, bits: int) -> Point:
     return round(Fraction(z.real) * 2**bits), round(Fraction(z.imag) * 2**bits)
 
 
-def _polished(p: Poly, z: Point, bits: int) -> Point:
+def _polished(search: _Search, z: Point, avoided: Sequence[Point]) -> Point:
     for _ in range(ROUNDS):
-        x, y = _step(p, z, bits)
+        x, y = _step(search, z, avoided)
         z = z[0] - x, z[1] - y
-        if max(abs(x), abs(y)) >> (bits - SETTLED) == 0 or max(map(abs, z)) >> (bits + 2):
+        if max(abs(x), abs(y)) >> (search.bits - SETTLED) == 0 or max(map(abs, z)) >> (search.bits + 2):
             break
     return z
 
 
-def _root(point: Point, exponent: int, bits: int) -> Root:
-    x, y = point[0], abs(point[1])
-    modulus = Fraction(math.isqrt(x * x + y * y)) * Fraction(2) ** (exponent - bits)
-    real = y >> (bits - SETTLED) == 0
-    return Root(modulus, math.atan2(0 if real else y / (1 << bits), x / (1 << bits)))
+def _root(point: Point, search: _Search) -> Root:
+    (x, y), one = point, 1 << search.bits
+    modulus = Fraction(math.isqrt(x * x + y * y)) * Fraction(2) ** (search.exponent - search.bits)
+    real = abs(y) >> (search.bits - SETTLED) == 0
+    return Root(modulus, math.atan2(0 if real else abs(y) / one, x / one))
 
 
-def _near_root(p: Poly, z: Point, bits: int) -> bool:
+def _near_root(search: _Search, z: Point) -> bool:
     """Whether some root lies within 2^-SETTLED of z: the disc of radius n |f/f'| holds one, rounding included."""
-    n = len(p) - 1
-    (a, b), (c, d) = _evaluated(p, z, bits)
+    n = len(search.coefficients) - 1
+    (a, b), (c, d) = _evaluated(search, z)
     noise = 8 * (n + 1) ** 2  # of Horner's rule for |z| <= 1, in units of 2^-bits
     distance, steepness = math.isqrt(a * a + b * b) + 1 + noise, math.isqrt(c * c + d * d) - noise
-    outside = z[0] ** 2 + z[1] ** 2 > (1 << 2 * bits) + (1 << (2 * bits - SETTLED // 2))
-    return not outside and (n * distance) << SETTLED < steepness
+    within = z[0] ** 2 + z[1] ** 2 <= (1 << 2 * search.bits) + (1 << (2 * search.bits - SETTLED // 2))
+    return within and (n * distance) << SETTLED < steepness
 
 
-def _step(p: Poly, z: Point, bits: int) -> Point:
-    """Newton's f / f', 0 where f' is 0."""
-    (a, b), (c, d) = _evaluated(p, z, bits)
-    size = c * c + d * d
-    return (((a * c + b * d) << bits) // size, ((b * c - a * d) << bits) // size) if size else (0, 0)
+def _step(search: _Search, z: Point, avoided: Sequence[Point]) -> Point:
+    """f / (f' - f * sum of 1 / (z - avoided)); 0 where that is not finite."""
+    bits = search.bits
+    f, (c, d) = _evaluated(search, z)
+    for x, y in avoided:
+        push = _over(f, (z[0] - x, z[1] - y), bits)
+        c, d = c - push[0], d - push[1]
+    return _over(f, (c, d), bits)
 
 
-def _evaluated(p: Poly, z: Point, bits: int) -> tuple[Point, Point]:
+def _over(a: Point, b: Point, bits: int) -> Point:
+    """a / b; 0 where b is 0."""
+    size = b[0] * b[0] + b[1] * b[1]
+    if size == 0:
+        return 0, 0
+    return ((a[0] * b[0] + a[1] * b[1]) << bits) // size, ((a[1] * b[0] - a[0] * b[1]) << bits) // size
+
+
+def _evaluated(search: _Search, z: Point) -> tuple[Point, Point]:
     """f(z) and f'(z) by Horner's rule."""
+    bits = search.bits
     (x, y), a, b, c, d = z, 0, 0, 0, 0
-    for coefficient in p:
+    for coefficient in search.coefficients:
         c, d = (c * x - d * y >> bits) + a, (c * y + d * x >> bits) + b
         a, b = (a * x - b * y >> bits) + coefficient, a * y + b * x >> bits
     return (a, b), (c, d)

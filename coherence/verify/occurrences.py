@@ -17,7 +17,7 @@ from coherence.design import Component, Design, Timer
 from coherence.phrases import Event
 from coherence.places import Place
 from coherence.subject import Certificate, rational
-from coherence.units import seconds
+from coherence.units import decimal, seconds
 from coherence.verify import timers
 from coherence.verify.timers import NOW, Window
 
@@ -274,7 +274,10 @@ def _sum(chain: Chain) -> str:
 
 
 def between(window: Window) -> str:
-    """`140 s to 151 s`, `600 s`, `at least 5 s`."""
+    """`140 s to 150 s`, `600 s`, `at least 5 s`; both ends in one unit where that reads well."""
     if window.latest is None:
         return f"at least {seconds(window.earliest)}"
-    return seconds(window.earliest) if window.exact else f"{seconds(window.earliest)} to {seconds(window.latest)}"
+    ends = [seconds(window.earliest), seconds(window.latest)]
+    if ends[0].split()[-1] != ends[1].split()[-1] and 1 <= window.earliest and window.latest < 1000:
+        ends = [f"{decimal(end)} s" for end in (window.earliest, window.latest)]
+    return ends[0] if window.exact else f"{ends[0]} to {ends[1]}"

@@ -78,7 +78,7 @@ def _candidates(system: System, runs: Runs, diary: Diary, *, hopeful: bool) -> I
         return
     for effort in EFFORTS[:3]:
         yield from _invariants(system, runs, frame, effort, diary)
-    division = cut(system, frame)
+    division = cut(system, frame) if diary.left > 0 else None
     if division is not None:
         again = sample(division.system, samples=runs.mode.shape[1], steps=len(runs.edge))
         for effort in EFFORTS[:2]:

@@ -36,9 +36,9 @@ def cut(system: System, frame: Frame) -> Cut | None:
     cells = {mode: _cells(mode, _half_spaces(system, mode), of_states) for mode in system.modes}
     if not states or all(len(each) == 1 for each in cells.values()):
         return None
-    edges = [edge for original in system.edges for edge in _edges(original, cells)]
-    if len(edges) > 8 * MOST_EDGES:
+    if sum(len(cells[edge.source]) * len(cells[edge.target]) for edge in system.edges) > 8 * MOST_EDGES:
         return None
+    edges = [edge for original in system.edges for edge in _edges(original, cells)]
     kept = tuple(compress(edges, _nonempty([edge.guard for edge in edges], frame)))
     if len(kept) > MOST_EDGES:
         return None
@@ -95,10 +95,13 @@ def _cells(mode: str, half_spaces: Iterable[Constraint], frame: Frame) -> tuple[
 def _edges(edge: Edge, cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]) -> Iterable[Edge]:
     """One edge per cell that it leaves and cell that it enters."""
     width = len(edge.update[0].coefficients) if edge.update else 0
+    entered = [
+        (target, tuple(Constraint(after(row.linear, edge.update), row.relation) for row in behind))
+        for target, behind in cells[edge.target]
+    ]
     for source, before in cells[edge.source]:
         here = tuple(Constraint(_padded(row.linear, width), row.relation) for row in before)
-        for target, behind in cells[edge.target]:
-            there = tuple(Constraint(after(row.linear, edge.update), row.relation) for row in behind)
+        for target, there in entered:
             yield Edge(source, target, edge.guard + here + there, edge.update, edge.label)
 
 

@@ -101,10 +101,15 @@ def _require(owner: str, rows: Iterable[Linear], width: int) -> None:
 
 def after(linear: Linear, update: tuple[Linear, ...]) -> Linear:
     """The pre-image: `linear` of the next state, as a function of the present state and the choices."""
-    width = len(update[0].coefficients) if update else 0
-    weighted = tuple(zip(linear.coefficients, update, strict=True))
-    coefficients = tuple(sum((c * row.coefficients[i] for c, row in weighted), Fraction(0)) for i in range(width))
-    return Linear(coefficients, sum((c * row.constant for c, row in weighted), linear.constant))
+    total = [Fraction(0)] * (len(update[0].coefficients) if update else 0)
+    constant = linear.constant
+    for c, row in zip(linear.coefficients, update, strict=True):
+        if c:
+            constant += c * row.constant
+            for i, d in enumerate(row.coefficients):
+                if d:
+                    total[i] += c * d
+    return Linear(tuple(total), constant)
 
 
 def step(edge: Edge, state: tuple[Fraction, ...], choice: tuple[Fraction, ...] = ()) -> tuple[Fraction, ...] | None:

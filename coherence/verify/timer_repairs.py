@@ -29,7 +29,8 @@ def later(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
     few, _ = misses_of(timer)
     first = timer.first.low if timer.first is not None else Fraction(0)
     yield from _misses(subject, timer, math.ceil((goal - first) / timer.every.low) + 1 if timer.every.low else 0)
-    yield from _set(subject, timer, "first", timer.first, repairs.upward_round(goal - (few - 1) * timer.every.low))
+    if timer.first is not None:
+        yield from _set(subject, timer, "first", timer.first, repairs.upward_round(goal - (few - 1) * timer.every.low))
 
 
 def sooner(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:

@@ -48,9 +48,9 @@ def _worst(timer: Timer, unless: str, found: Causes) -> Case:
 def _case(timer: Timer, unless: str, order: Order | None, found: Causes) -> Case:
     if order is None:
         return _apart(timer, unless, found)
-    if order.missing and order.first:
-        return Case(timer, order, "unknown", f"needs {order.missing}")
-    return Case(timer, order, _strictly(order))
+    said = _strictly(order)
+    unknown = said == "unknown" or (said == "possible" and order.missing)
+    return Case(timer, order, "unknown", f"needs {order.missing}") if unknown else Case(timer, order, said)
 
 
 def _strictly(order: Order) -> str:
