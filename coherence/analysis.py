@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from coherence import names, repairs
 from coherence.design import Design
@@ -13,12 +13,13 @@ from coherence.expressions.evaluate import NotExactError
 from coherence.finding import Accounting, Evidence, Finding, Grade, Repair, Severity, Verdict
 from coherence.questions import Asker, askers
 from coherence.subject import Subject
+from coherence.values import value
 
 Rebuild = Callable[[Mapping[str, str]], Design]
 MOST_REPAIRS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answers:
     """All findings about one design, and the accounting of its pairs."""
 

@@ -6,18 +6,18 @@ zero fits any unit; counters (req, token, replica ...) must agree unless one sid
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
 from coherence.design import Design
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, Truth
 from coherence.names import bare_names, component_formulas, formulas, scope, state_variable
 from coherence.shape import Formula, Quantity, Reading
 from coherence.units import ONE, SECOND, Dimension
+from coherence.values import value
 
 SAME = ("min", "max", "abs", "floor", "ceil", "delayed", "mean_over", "previous", "mean", "quantile", "sum of")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Known:
     """Dimensions of signals by full path; None stands for any."""
 

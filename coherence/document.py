@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import yaml
 
 from coherence.errors import InputError, Problem
 from coherence.places import Place
+from coherence.values import value
 
 MAX_BYTES = 8_000_000
 MAX_NODES = 200_000
@@ -24,7 +24,7 @@ MAX_DEPTH = 64
 _NUMBER = re.compile(r"[-+]?(\d[\d_]*)(\.\d+)?([eE][-+]?\d{1,3})?")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scalar:
     """A leaf: the text as written (without quotes), and whether it was quoted."""
 
@@ -47,12 +47,13 @@ class Scalar:
         return not self.quoted and self.text in ("", "null", "~", "Null", "NULL")
 
 
-@dataclass(slots=True)
 class Items:
     """A list, with its place."""
 
-    items: list[Node]
-    place: Place
+    __slots__ = ("items", "place")
+
+    def __init__(self, items: list[Node], place: Place) -> None:
+        self.items, self.place = items, place
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.items)
@@ -61,14 +62,14 @@ class Items:
         return len(self.items)
 
 
-@dataclass(slots=True)
 class Table:
     """A mapping.  `keys[k]` is the place of key k; `place` spans the whole table."""
 
-    entries: dict[str, Node]
-    keys: dict[str, Place]
-    place: Place
-    sources: dict[str, str] = field(default_factory=dict)  # key -> source, where a part supplied it
+    __slots__ = ("entries", "keys", "place", "sources")
+
+    def __init__(self, entries: dict[str, Node], keys: dict[str, Place], place: Place, sources: dict[str, str] | None = None) -> None:
+        self.entries, self.keys, self.place = entries, keys, place
+        self.sources: dict[str, str] = sources or {}  # key -> source, where a part supplied it
 
     def get(self, key: str) -> Node | None:
         return self.entries.get(key)
@@ -85,7 +86,7 @@ type_of = {Scalar: "a value", Items: "a list", Table: "a mapping"}
 Node = Scalar | Items | Table
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Document:
     """One YAML document of a file: its root, and the text of the whole file."""
 
@@ -134,13 +135,12 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
             yield number, match.group(1).strip()
 
 
-@dataclass(slots=True)
 class _Open:
     """A collection that is being filled."""
 
-    node: Table | Items
-    key: Scalar | None = None
-    anchor: str | None = None
+    def __init__(self, node: Table | Items, anchor: str | None) -> None:
+        self.node, self.anchor = node, anchor
+        self.key: Scalar | None = None
 
 
 class _Builder:
@@ -194,7 +194,7 @@ class _Builder:
             if len(self.open) >= MAX_DEPTH:
                 raise _TooBig(Problem(place, f"nested deeper than {MAX_DEPTH} levels", "flatten the document"))
             fresh: Table | Items = Table({}, {}, place) if isinstance(event, yaml.MappingStartEvent) else Items([], place)
-            self.open.append(_Open(fresh, anchor=event.anchor))
+            self.open.append(_Open(fresh, event.anchor))
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             self._close(place)
         elif isinstance(event, yaml.AliasEvent):

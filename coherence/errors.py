@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from coherence.places import Place
+from coherence.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Problem:
     """One thing that is wrong in an input: where, what, and what to do about it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,9 +11,10 @@ from coherence.document import Items, Node, Scalar, Table
 from coherence.errors import InputError, Problem
 from coherence.finding import Finding, Report, Severity, Verdict
 from coherence.reading import read_bytes
+from coherence.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Result:
     """One design: its report, and how it differs from what is expected."""
 
@@ -23,7 +23,7 @@ class Result:
     differences: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Expected:
     """A finding that must be there: code, verdict, and names that it must name."""
 

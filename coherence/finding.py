@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
 from coherence.places import Place
+from coherence.values import field, value
 
 
 class Verdict(StrEnum):
@@ -38,7 +38,7 @@ class Grade(StrEnum):
     ESTIMATED = "estimated"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """One line of a timeline.  `time` in seconds since the run began (None: no clock, or any time)."""
 
@@ -46,7 +46,7 @@ class Step:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Evidence:
     """Why the verdict holds: a method, and a witness (conflict) or certificate (proved).
 
@@ -64,7 +64,7 @@ class Evidence:
     replayed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Edit:
     """Replace the text `old` at `place` by `new`."""
 
@@ -73,7 +73,7 @@ class Edit:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Repair:
     """A change that removes the finding; `verified` says what was re-checked after making it."""
 
@@ -81,7 +81,7 @@ class Repair:
     verified: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Finding:
     """One answer.  The first place is the primary one; `of` names the parts of the design involved."""
 
@@ -104,7 +104,7 @@ class Finding:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Accounting:
     """Every pair of policies, counted once."""
 
@@ -119,7 +119,7 @@ class Accounting:
         return self.conflict + self.safe + self.undecided + self.not_modelled
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InputFile:
     """A file that was read, with the SHA-256 of its bytes."""
 
@@ -127,7 +127,7 @@ class InputFile:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Report:
     """The one list behind all outputs.  `sources` maps a path to its text, for the carets.
 
@@ -145,7 +145,7 @@ class Report:
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rule:
     """What `explain` and `rules` show of one code; filled from the docstring of the module that owns it."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from coherence.design import Design
 from coherence.expressions import names as names_of
 from coherence.names import bare_names, loop_formulas
+from coherence.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Node:
     """A thing or a policy; `kind` is loop, timer, limit, component, tier, boundary, workload or outside."""
 
@@ -19,7 +19,7 @@ class Node:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Edge:
     """From a node to a node, with what passes."""
 
@@ -28,7 +28,7 @@ class Edge:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Graph:
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]

@@ -8,7 +8,6 @@ in `gaps`, so that an engine answers `undecided: needs ...` instead of guessing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.design import Design, Loop
@@ -17,9 +16,10 @@ from coherence.phrases import Promise, SensorLink
 from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.units import ONE, Dimension
+from coherence.values import field, value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Interval:
     """low <= x <= high; None is unbounded."""
 
@@ -40,7 +40,7 @@ class Interval:
 EVERYTHING = Interval(None, None)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class State:
     """A state with exactly one of `next` (every `step` seconds, from `phase`) and `flow` (per second)."""
 
@@ -55,7 +55,7 @@ class State:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Command:
     """A signal that only loops write."""
 
@@ -67,7 +67,7 @@ class Command:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Constant:
     """One unknown constant in a range (`varies`: an input that takes a new value at every sample)."""
 
@@ -78,7 +78,7 @@ class Constant:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SampledLoop:
     """A loop that reads and writes at phase + k * period."""
 
@@ -114,7 +114,7 @@ class SampledLoop:
         return self.enter is not None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RateLimit:
     """At most `by` or a share `percent` of change per `per` seconds, upward, downward or both."""
 
@@ -125,7 +125,7 @@ class RateLimit:
     down: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Gap:
     """Something that a question would need and the design does not say, or the model cannot carry."""
 
@@ -134,7 +134,7 @@ class Gap:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Model:
     """Everything that a run needs.  `outputs` are in an order in which they can be computed."""
 

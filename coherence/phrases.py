@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from coherence.document import Node, Scalar
 from coherence.expressions.tree import Call, Compare, Name, Tree
 from coherence.places import Place
 from coherence.shape import DURATION, NAME, Formula, Kind, Quantity, Reading, formula_of, parse_quantity, scalar
 from coherence.units import SECOND, shorten
+from coherence.values import field, value
 
 _DOTTED = r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Event:
     """Something that happens.  `kind`: starts, ends (of a member or `thing.activity`), waits, outside.
 
@@ -59,7 +60,7 @@ def _read_event(node: Node, reading: Reading) -> Event | None:
 EVENT: Kind[Event] = Kind(_read_event, {"type": "string"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SensorLink:
     """One link of a sensor chain, in order: a sampler (scrape, relist) or a window (mean, max, rate, irate, last)."""
 
@@ -90,7 +91,7 @@ def _read_link(node: Node, reading: Reading) -> SensorLink | None:
 LINK: Kind[SensorLink] = Kind(_read_link, {"type": "string"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Promise:
     """What must hold.  `kind`: always, never, eventually, eventually_always, response, before, sends.
 
@@ -163,7 +164,7 @@ def _formula(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
 PROMISE: Kind[Promise] = Kind(_read_promise, {"type": "string"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Preemption:
     """`for job take victim where condition`."""
 
@@ -186,7 +187,7 @@ def _read_preemption(node: Node, reading: Reading) -> Preemption | None:
 PREEMPTION: Kind[Preemption] = Kind(_read_preemption, {"type": "string"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Admission:
     """`smallest e first` or `largest e first`."""
 
@@ -208,7 +209,7 @@ def _read_admission(node: Node, reading: Reading) -> Admission | None:
 ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Spread:
     """`spread by zone <= 1`: largest minus smallest count; `prefer` in front makes it soft."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from coherence.values import ordered_value
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@ordered_value
 class Place:
     """A span of one file.  `end_column` is exclusive; `label` says what the reader should see there."""
 

@@ -11,18 +11,18 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
 from coherence.errors import InternalError, UsageError, did_you_mean
 from coherence.finding import Finding, Rule
 from coherence.subject import Question, Subject
+from coherence.values import value
 
 FOLDERS = ("coherence.verify.patterns", "coherence.loops.checks", "coherence.spec")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Asker:
     """A question module: the codes it owns, and how to ask it."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
@@ -21,23 +20,24 @@ from coherence.expressions.tree import Number, Tree
 from coherence.places import Place
 from coherence.records import Key, Record
 from coherence.units import ONE, SECOND, Dimension, UnitError
+from coherence.values import field, value
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-@dataclass(slots=True)
 class Reading:
     """Collects the problems of one document."""
 
-    problems: list[Problem] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
 
     def problem(self, place: Place, message: str, remedy: str = "") -> None:
         self.problems.append(Problem(place, message, remedy))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Kind(Generic[T]):
     """Reads one node to a T, or reports a problem and gives None."""
 
@@ -45,7 +45,7 @@ class Kind(Generic[T]):
     schema: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Word:
     """A text with its place; equal to its text."""
 
@@ -56,7 +56,7 @@ class Word:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Quantity:
     """An exact value or a range, in SI.  `varies`: a new value each time, not one unknown constant."""
 
@@ -75,7 +75,7 @@ class Quantity:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Formula:
     """An expression with the text and the place it was read from."""
 

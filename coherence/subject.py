@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,9 +12,10 @@ from coherence.finding import Evidence, Finding, Grade, Repair, Severity, Step, 
 if TYPE_CHECKING:
     from coherence.model import Model
 from coherence.places import Place
+from coherence.values import field, value
 
 
-@dataclass(frozen=True)
+@value
 class Subject:
     """One design; its model is elaborated once, when a question first needs it."""
 
@@ -30,7 +30,7 @@ class Subject:
         return elaborate(self.design)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Question:
     """The identity of a question: the code, slug and domain that its module claims."""
 
@@ -92,7 +92,7 @@ def arithmetic(
     return Evidence(Grade.PROVED, "exact arithmetic", tuple(witness), certificate, dict(numbers), replayed=replayed)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Certificate:
     """An SMT-LIB 2 script over linear real arithmetic: declared constants, facts, and the negated claim."""
 

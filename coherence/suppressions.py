@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from coherence.design import Design
 from coherence.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.places import Place
+from coherence.values import value
 
 UNUSED, MALFORMED, EXPIRED = "COH102", "COH103", "COH104"
 _COMMENT = re.compile(r"#\s*coherence:\s*ignore(.*)$")
 _BODY = re.compile(r"\[([A-Z0-9, ]+)\]((?:\s+\w+=\S+)*)\s*(?:--\s*(.*))?$")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Suppression:
     """One comment: its codes, and the lines it speaks of."""
 

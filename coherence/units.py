@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+
+from coherence.values import value
 
 COUNTERS = frozenset(
     "req token replica gpu job node pod cpu core block step sample host task call turn run slot rank".split()
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Dimension:
     """Powers of base units, sorted by name: `req/s` is (("req", 1), ("s", -1))."""
 

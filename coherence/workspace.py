@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from coherence import document
@@ -16,12 +16,13 @@ from coherence.finding import Accounting, InputFile, Report
 from coherence.places import Place
 from coherence.reading import design_of, is_design, read_bytes, read_text
 from coherence.suppressions import apply as apply_suppressions
+from coherence.values import value
 
 SUFFIXES = (".yaml", ".yml", ".json")
 NOT_DESIGNS = ("expected.yaml",)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Entry:
     """One design to be checked, the texts it came from, and how to read it again after an edit."""
 
@@ -30,13 +31,13 @@ class Entry:
     rebuild: Rebuild
 
 
-@dataclass(slots=True)
 class Workspace:
     """All designs under some paths, and the files that were read."""
 
-    entries: list[Entry] = field(default_factory=list)
-    inputs: list[InputFile] = field(default_factory=list)
-    sources: dict[str, str] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.inputs: list[InputFile] = []
+        self.sources: dict[str, str] = {}
 
 
 def open_workspace(paths: Iterable[str | Path]) -> Workspace:

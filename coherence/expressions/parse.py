@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import units
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, Truth
 from coherence.units import SECOND, UnitError
+from coherence.values import value
 
 FUNCTIONS = {
     "min": (1, 99), "max": (1, 99), "abs": (1, 1), "floor": (1, 1), "ceil": (1, 1), "exp": (1, 1), "log": (1, 1),
@@ -36,7 +36,7 @@ class ExpressionError(ValueError):
         self.remedy, self.span = remedy, span
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Token:
     kind: str  # number | name | op | end
     text: str

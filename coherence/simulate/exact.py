@@ -11,7 +11,6 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -20,12 +19,13 @@ from coherence.expressions.tree import Call, Name, Number, Tree, walk
 from coherence.model import Model, SampledLoop, State
 from coherence.simulate.affine import Affine, plain
 from coherence.simulate.laws import Memory, decide
+from coherence.values import field, value
 
 Num = Any  # Fraction or Affine
 MAX_EVENTS = 2_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Choices:
     """One choice of everything that a design leaves open: constants, initial values, inputs, phases, order.
 
@@ -37,7 +37,7 @@ class Choices:
     order: tuple[str, ...] = ()  # loops in the order in which they decide; empty: rank, then declaration
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Action:
     """A write that was made: by whom, on what, from what to what, and by which rule."""
 
@@ -48,7 +48,7 @@ class Action:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Instant:
     """What happened at one time: values as sampled, actions, modes that changed, values afterwards."""
 

@@ -11,6 +11,7 @@ from coherence.expressions.evaluate import Environment, divide, evaluate
 from coherence.expressions.tree import Tree
 from coherence.model import RateLimit, SampledLoop
 from coherence.simulate.affine import Affine, plain
+from coherence.values import value
 
 Num = Any
 
@@ -65,7 +66,7 @@ class Memory:
         return (kept, written, quiet, self.done, tuple(None if h is None else min(h, Fraction(10**6)) for h in held), earlier)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Decision:
     """The loop's mode after this sample, the value it writes (None: nothing), and the rule that applied."""
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from coherence.model import Model
 from coherence.simulate.affine import Affine, lift, plain, variable
 from coherence.simulate.exact import Choices, Execution, Instant
+from coherence.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Orbit:
     """A cycle: its period in seconds, one exact lap, and how the run comes to it.
 
@@ -48,7 +48,7 @@ class Orbit:
         return low != high
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LongRun:
     """A run, and its orbit where one was found."""
 

@@ -32,7 +32,7 @@ def template(system: System, numeric: Numeric, points: Floats, *, effort: int) -
     states, scale = len(system.variables), numeric.frame.scale[: len(system.variables)]
     limit = 2 * states + LIMITS[effort]
     found: dict[tuple[float, ...], Direction] = {}
-    for raw in islice(_candidates(system, numeric, points, scale, effort), 4000):
+    for raw in islice(_unique(_candidates(system, numeric, points, scale, effort)), 2000):
         for sign in (1, -1):
             direction = _simplified(tuple(sign * c for c in raw))
             found.setdefault(_key(direction, scale), direction)
@@ -58,6 +58,14 @@ def _candidates(
     if effort > 1:
         yield from _scaled_octagon(pairs, scale)
         yield from _sides(pairs, points, scale)
+
+
+def _unique(directions: Iterable[Direction]) -> Iterator[Direction]:
+    seen: set[Direction] = set()
+    for direction in directions:
+        if direction not in seen:
+            seen.add(direction)
+            yield direction
 
 
 def _unit(states: int, i: int) -> Direction:

@@ -14,6 +14,7 @@ Computing Fixed Points in Static Analysis of Programs, CAV 2005; T. Gawlitza, H.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,10 +63,11 @@ class Abstraction:
     """The abstract step of a numeric system for given directions (R, n), |direction| = 1 in the frame.
 
     `apart`: by how much the rows of a guard and of the bounds must miss each other for the edge to be closed.
+    `deadline`, by `time.monotonic`: after it no bounds are found.
     """
 
-    def __init__(self, numeric: Numeric, directions: Floats, *, apart: float = APART) -> None:
-        self.numeric, self.directions, self.apart = numeric, directions, apart
+    def __init__(self, numeric: Numeric, directions: Floats, *, apart: float, deadline: float) -> None:
+        self.numeric, self.directions, self.apart, self.deadline = numeric, directions, apart, deadline
         self.rows = _under(directions, numeric.guard.normal)
         self.objective = directions @ numeric.matrix
         self.constant = numeric.offset @ directions.T
@@ -73,6 +75,11 @@ class Abstraction:
         self.bad_rows = _under(directions, numeric.bad.normal)
         self._bases = corner(self.objective, self.rows.shape[1])
         self._empty = corner(_outward(len(self.rows), self.rows.shape[2]), self.rows.shape[1])
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - time.monotonic()
 
     def image(self, bounds: Bounds) -> Image:
         """One abstract step, with the multipliers that bound it."""
@@ -146,7 +153,7 @@ def post_fixpoint(abstraction: Abstraction, seen: Floats, widen: float) -> tuple
 def _up(abstraction: Abstraction, bounds: Bounds) -> Bounds | None:
     """Raises the bounds until the abstract step keeps them; a row that two policies cannot hold is given up."""
     failures, rounds = np.zeros(bounds.support.shape, dtype=np.int64), 0
-    while rounds < _ROUNDS_UP:
+    while rounds < _ROUNDS_UP and abstraction.left > 0:
         image = abstraction.image(bounds)
         if (image.next.reached & ~bounds.reached).any():
             bounds = Bounds(bounds.reached | image.next.reached, np.maximum(bounds.support, image.next.support))
@@ -184,6 +191,8 @@ def _widened(bounds: Bounds, image: Bounds, gone: Flags) -> Bounds:
 def _down(abstraction: Abstraction, bounds: Bounds) -> tuple[Bounds, Image] | None:
     """Lowers bounds that the abstract step keeps, policy after policy."""
     for _ in range(_ROUNDS_DOWN):
+        if abstraction.left <= 0:
+            return None
         held = _held(abstraction, bounds, abstraction.image(bounds), elastic=False)
         if held is None:
             break
@@ -202,12 +211,13 @@ def _held(abstraction: Abstraction, bounds: Bounds, image: Image, *, elastic: bo
     number = np.where(finite, np.cumsum(finite).reshape(finite.shape) - 1, -1)
     count = int(finite.sum())
     rows = policy_rows(abstraction, bounds, image, number)
-    least = abstraction.start.support[finite]
+    least, group, point = abstraction.start.support[finite], rows.column[: len(rows.least)], support[finite]
     lower, cost, upper = np.where(np.isfinite(least), least, -10 * _FAR), np.ones(count), np.full(count, np.inf)
     if elastic:
         rows, cost = _elastic(rows, number, count), np.concatenate([cost, np.full(count, _ELASTIC)])
         lower, upper = np.concatenate([lower, np.zeros(count)]), np.full(2 * count, np.inf)
-    found = minimise(cost, lower, upper, rows)
+        point = np.concatenate([point, np.zeros(count)])
+    found = minimise(cost, lower, upper, rows, group=group, point=point, seconds=abstraction.left)
     if found is None:
         return None
     result, broken = support.copy(), np.zeros(support.shape, dtype=bool)

@@ -1,8 +1,8 @@
-"""What makes each event of a design happen, and which of two events comes first.
+"""What makes each event of a design happen, and how long that takes.
 
 An event has a key: `server.load ends`, `liveness fires`, or the words of an outside event.  A link
 says that its effect follows its cause within a window; a chain is the links from an event back to
-one that nothing in the design causes.  Two events are comparable where their chains meet.
+one that nothing in the design causes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from coherence import names
 from coherence.design import Component, Design, Timer
 from coherence.phrases import Event
 from coherence.places import Place
-from coherence.subject import Certificate, rational
-from coherence.units import decimal, seconds
+from coherence.subject import rational
 from coherence.verify import timers
 from coherence.verify.timers import NOW, Window
 
@@ -46,32 +45,6 @@ class Link:
 
 Chain = tuple[Link, ...]
 Causes = Mapping[str, tuple[Link, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """Two events measured from the nearest event that causes both."""
-
-    common: str
-    first: Chain
-    second: Chain
-
-    @property
-    def windows(self) -> tuple[Window, Window]:
-        return total(self.first), total(self.second)
-
-    @property
-    def missing(self) -> str:
-        return next((link.missing for link in self.first + self.second if link.missing), "")
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(text for link in self.second + self.first for text in link.assumptions))
-
-
-def total(chain: Chain) -> Window:
-    """The time from the first cause of a chain to its event."""
-    return sum((link.window for link in chain), NOW)
 
 
 def key_of(event: Event, design: Design) -> str:
@@ -148,7 +121,8 @@ def _transit(event: Event) -> tuple[str, ...]:
 
 
 def _ended(design: Design) -> Iterator[Link]:
-    asked = {event.subject: event.place for event in names.events(design) if event.kind == "ends" and event.activity}
+    members = (event for event in names.events(design) if event.kind in ("starts", "ends"))
+    asked = {event.subject: event.place for event in members if event.activity}
     for component in design.components.values():
         for activity, span in (component.takes or {}).items():
             asked.pop(f"{component.name}.{activity}", None)
@@ -160,12 +134,14 @@ def _ended(design: Design) -> Iterator[Link]:
 
 
 def _ends_of(subject: str, window: Window, place: Place, missing: str) -> Iterator[Link]:
-    upper = rational(window.latest) if window.latest is not None else ""
-    link = Link("activity", subject, f"{subject} starts", f"{subject} ends", window, rational(window.earliest), upper, (place,), missing)
-    together = f"members of {subject.partition('.')[0]} start {subject.partition('.')[2]} together"
+    thing, _, activity = subject.partition(".")
+    lower, upper = rational(window.earliest), rational(window.latest) if window.latest is not None else ""
+    begins, ends = f"{subject} starts", f"{subject} ends"
+    link = Link("activity", subject, begins, ends, window, lower, upper, (place,), missing)
+    together = f"members of {thing} start {activity} together"
     yield link
     for prefix in ("all of", "first"):
-        yield replace(link, effect=f"{prefix} {subject} ends", assumptions=(together,))
+        yield replace(link, effect=f"{prefix} {ends}", assumptions=(together,))
 
 
 def _begun(design: Design) -> Iterator[Link]:
@@ -173,16 +149,25 @@ def _begun(design: Design) -> Iterator[Link]:
         if timer.then is None or timer.then.kind == "ends":
             continue
         effect = key_of(timer.then, design)
-        if effect != f"{timer.name} fires":
-            yield Link("begins", effect, f"{timer.name} fires", effect, NOW, places=(timer.then.place,))
+        if effect == f"{timer.name} fires":
+            continue
+        alone = (f"only {timer.name} starts {timer.then.subject}",) if timer.then.kind == "starts" else ()
+        yield Link("begins", effect, f"{timer.name} fires", effect, NOW, places=(timer.then.place,), assumptions=alone)
 
 
 def _followed(design: Design) -> Iterator[Link]:
-    """Activities of a member run in the order of `takes`; how long it rests between two is not said."""
+    """Activities of a member in the order of `takes`, those apart that a loop sets; the rest between two is not said."""
     for component in design.components.values():
-        for before, after in itertools.pairwise(_activities(component)):
-            cause, effect = f"{component.name}.{before} ends", f"{component.name}.{after} starts"
+        whole = (f"{component.name}.{activity}" for activity in _activities(component))
+        for before, after in itertools.pairwise(activity for activity in whole if activity not in set_by_loops(design)):
+            cause, effect = f"{before} ends", f"{after} starts"
             yield Link("follows", effect, cause, effect, Window(Fraction(0), None), upper="")
+
+
+def set_by_loops(design: Design) -> dict[str, str]:
+    """Signal -> the loop that writes it."""
+    acting = ((loop.name, loop.actuation.signal) for loop in design.loops.values() if loop.actuation is not None)
+    return {signal.text: name for name, signal in acting if signal is not None}
 
 
 def without_rests(found: Causes) -> Causes:
@@ -193,7 +178,8 @@ def without_rests(found: Causes) -> Causes:
 def _at_once(link: Link) -> Link:
     if link.kind != "follows":
         return link
-    return replace(link, window=NOW, upper="0.0", assumptions=(f"{link.effect} as soon as {link.cause} (the order of takes)",))
+    said = f"{link.effect} as soon as {link.cause} (the order of takes)"
+    return replace(link, window=NOW, upper="0.0", assumptions=(said,))
 
 
 def chains(event: str, found: Causes) -> tuple[Chain, ...]:
@@ -211,73 +197,3 @@ def _back(event: str, found: Causes, seen: tuple[str, ...]) -> Iterator[Chain]:
     for link in links:
         for rest in _back(link.cause, found, (*seen, link.cause)):
             yield (link, *rest)
-
-
-def orders(first: str, second: str, found: Causes) -> tuple[Order | None, ...]:
-    """One comparison for each pair of ways back; None where the two never meet."""
-    pairs = itertools.product(chains(first, found), chains(second, found))
-    return tuple(dict.fromkeys(_meet(first, one, second, other) for one, other in pairs))
-
-
-def _meet(first: str, one: Chain, second: str, other: Chain) -> Order | None:
-    ways = [second, *(link.cause for link in other)]
-    for depth, event in enumerate([first, *(link.cause for link in one)]):
-        if event in ways:
-            return Order(event, one[:depth], other[: ways.index(event)])
-    return None
-
-
-def relation(order: Order) -> str:
-    """`before`, `touches`, `possible`, `after` or `unknown`: how the first event stands to the second.
-
-    `touches`: the worst case of the first is the best case of the second, and exactly one of the two
-    contains an activity, so that a stated worst case meets a limit; between clocks that is a conflict.
-    """
-    one, other = order.windows
-    if not order.second:
-        return "after"
-    if not order.first:
-        return "before"
-    if one.latest is not None and one.latest < other.earliest:
-        return "before"
-    if one.latest == other.earliest and has_activity(order.first) != has_activity(order.second):
-        return "touches"
-    if other.latest is not None and one.earliest >= other.latest:
-        return "after"
-    return "unknown" if one.latest is None or order.missing else "possible"
-
-
-def has_activity(chain: Chain) -> bool:
-    """Does the chain contain the duration of an activity (a stated range), not only timers?"""
-    return any(link.kind == "activity" for link in chain)
-
-
-def certificate(order: Order, claim: str) -> str:
-    """SMT-LIB: under the windows of all links, first `claim` second (`<` or `<=`), both counted from the common cause."""
-    constants, facts = {}, []
-    for link in order.first + order.second:
-        name = _symbol(link)
-        constants[name] = "Real"
-        facts.append(f"(>= {name} {link.lower})")
-        if link.upper:
-            facts.append(f"(<= {name} {link.upper})")
-    return Certificate(constants, tuple(facts), f"({claim} {_sum(order.first)} {_sum(order.second)})").script()
-
-
-def _symbol(link: Link) -> str:
-    return f"|{link.effect.translate(str.maketrans('|' + chr(92), '__'))}|"
-
-
-def _sum(chain: Chain) -> str:
-    parts = [_symbol(link) for link in chain]
-    return f"(+ {' '.join(parts)})" if len(parts) > 1 else parts[0] if parts else "0.0"
-
-
-def between(window: Window) -> str:
-    """`140 s to 150 s`, `600 s`, `at least 5 s`; both ends in one unit where that reads well."""
-    if window.latest is None:
-        return f"at least {seconds(window.earliest)}"
-    ends = [seconds(window.earliest), seconds(window.latest)]
-    if ends[0].split()[-1] != ends[1].split()[-1] and 1 <= window.earliest and window.latest < 1000:
-        ends = [f"{decimal(end)} s" for end in (window.earliest, window.latest)]
-    return ends[0] if window.exact else f"{ends[0]} to {ends[1]}"

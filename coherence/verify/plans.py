@@ -35,9 +35,12 @@ class Cause:
     ask: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A call in numbers.  `limit` = seconds of one try (the smaller of per_try and deadline); None: unlimited."""
+    """A call in numbers.  `limit` = seconds of one try (the smaller of per_try and deadline); None: unlimited.
+
+    Two calls with the same numbers are two plans: compared by identity.
+    """
 
     call: Call
     fewest: Tries
@@ -147,6 +150,14 @@ def _timeouts(call: Call, limit: Span | None, deadline: Span | None, *, whole: b
         if call.timeout_kind is not None and call.timeout_kind.text == "between bytes" and not whole:
             longest = Span(limit.low, deadline.high if deadline else None)
             yield Cause("a slow stream", longest, known=False, ask=f"timeout_kind: total of {call.name} (between bytes bounds no stream)")
+
+
+def tries_again(call: Call, cause: str) -> bool:
+    """Does the call try again after a failure of this cause?  Without `retry_when` after any."""
+    if call.retry_when is None:
+        return True
+    words = {_plain(word.text) for word in call.retry_when}
+    return cause in words or (cause == "timeout" and bool(words & TIMEOUTS))
 
 
 def retry_end(plan: Plan) -> Fraction | None:

@@ -97,7 +97,9 @@ def _room(guess: Guess, need: Flags) -> tuple[Floats, Floats] | None:
     lower = np.concatenate([guess.bounds.support[need] - 1e-9, np.zeros(len(_ROOM) * count)])
     upper = np.concatenate([np.full(count, np.inf), *(np.full(count, most) for most, _ in _ROOM)])
     cost = np.concatenate([np.full(count, 1e-3), *(np.full(count, -worth) for _, worth in _ROOM)])
-    found = minimise(cost, lower, upper, rows)
+    group = np.concatenate([held.column[: len(held.least)], count + np.arange(len(rows.least) - len(held.least))])
+    seconds = guess.abstraction.left
+    found = minimise(cost, lower, upper, rows, group=group, point=np.maximum(lower, 0 * cost), seconds=seconds)
     if found is None:
         return None
     low, high = guess.bounds.support.copy(), guess.bounds.support.copy()

@@ -20,18 +20,17 @@ from coherence.verify.split import cut, joined
 from coherence.verify.systems import System
 
 
-
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How rich a template, and by how much (in the frame) to widen what runs saw."""
+    """How rich a template, how much (in the frame) to widen what runs saw, and which sets count as apart."""
 
     level: int
     widenings: tuple[float, ...]
     apart: float = APART
 
 
-SUSPICIOUS = Effort(0, (0.02,), TOUCHING)
-EFFORTS = (Effort(0, (0.02, 0.3)), Effort(1, (0.02, 0.3, 2.0, 0.0)), SUSPICIOUS, Effort(2, (0.02, 0.3, 2.0, 0.0)))
+QUICK, USUAL, THOROUGH = Effort(0, (0.02, 0.3)), Effort(1, (0.02, 0.3, 2.0, 0.0)), Effort(2, (0.02, 0.3, 2.0, 0.0))
+BARELY = Effort(0, (0.02,), TOUCHING)
 
 
 @dataclass(slots=True)
@@ -46,19 +45,37 @@ class Diary:
         return self.deadline - time.monotonic()
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What every attempt at one system starts from: runs, and the system in the coordinates they suggest."""
+
+    system: System
+    runs: Runs
+    numeric: Numeric
+    points: Floats  # all that was visited, in the frame of `numeric`
+
+    @property
+    def frame(self) -> Frame:
+        return self.numeric.frame
+
+
 def search(system: System, *, time_limit: float, samples: int, steps: int) -> Result:
     """See `coherence.verify.invariants.prove`."""
     diary = Diary(time.monotonic() + time_limit)
+    path: tuple[int, ...] | None = None
     try:
-        runs = sample(system, samples=samples, steps=steps)
-        path = bad_path(runs)
-        for invariant, attempt in _candidates(system, runs, diary, hopeful=path is None):
+        ground = _ground(system, samples, steps)
+        path = bad_path(ground.runs)
+        for invariant, attempt in _candidates(ground, diary, hopeful=path is None):
             proof = _certified(system, invariant, attempt, diary)
             if proof is not None:
                 return proof
     except np.linalg.LinAlgError as error:
         diary.tried.append(f"stopped: {error}")
-        path = None
+    return _unproved(system, path, diary)
+
+
+def _unproved(system: System, path: tuple[int, ...] | None, diary: Diary) -> Unproved:
     if path is not None:
         labels = tuple(system.edges[e].label for e in path)
         return Unproved(f"a run of {len(path)} steps, in floats, seems to enter a bad set", tuple(diary.tried), labels)
@@ -66,38 +83,44 @@ def search(system: System, *, time_limit: float, samples: int, steps: int) -> Re
     return Unproved(reason, tuple(diary.tried))
 
 
-def _candidates(system: System, runs: Runs, diary: Diary, *, hopeful: bool) -> Iterator[tuple[Invariant, str]]:
+def _ground(system: System, samples: int, steps: int, frame: Frame | None = None) -> Ground:
+    runs = sample(system, samples=samples, steps=steps)
+    numeric = lower(system, frame or frame_of(runs), tighten=TIGHTEN)
+    n, old, new = numeric.states, runs.numeric.frame, numeric.frame
+    raw = runs.point.reshape(runs.mode.size, n) * old.scale[:n] + old.centre[:n]
+    return Ground(system, runs, numeric, (raw - new.centre[:n]) / new.scale[:n])
+
+
+def _candidates(ground: Ground, diary: Diary, *, hopeful: bool) -> Iterator[tuple[Invariant, str]]:
     """Invariants in rationals, the likely ones first: one polyhedron per mode, then unions of them.
 
     Not `hopeful`: a run in floats seems to be bad.  It may have crossed a bound that exact runs only
     come close to, so a little is tried all the same.
     """
-    frame = frame_of(runs)
-    if not hopeful:
-        yield from _invariants(system, runs, frame, SUSPICIOUS, diary)
+    for effort in (QUICK, USUAL, BARELY) if hopeful else (BARELY,):
+        yield from _invariants(ground, effort, diary)
+    if hopeful and diary.left > 0:
+        yield from _unions(ground, diary)
+        yield from _invariants(ground, THOROUGH, diary)
+
+
+def _unions(ground: Ground, diary: Diary) -> Iterator[tuple[Invariant, str]]:
+    division = cut(ground.system, ground.frame)
+    if division is None:
         return
-    for effort in EFFORTS[:3]:
-        yield from _invariants(system, runs, frame, effort, diary)
-    division = cut(system, frame) if diary.left > 0 else None
-    if division is not None:
-        again = sample(division.system, samples=runs.mode.shape[1], steps=len(runs.edge))
-        for effort in EFFORTS[:2]:
-            for invariant, attempt in _invariants(division.system, again, frame, effort, diary):
-                yield joined(division, invariant), f"{len(division.system.modes)} cells, {attempt}"
-    yield from _invariants(system, runs, frame, EFFORTS[3], diary)
+    again = _ground(division.system, ground.runs.mode.shape[1], len(ground.runs.edge), ground.frame)
+    for effort in (QUICK, USUAL):
+        for invariant, attempt in _invariants(again, effort, diary):
+            yield joined(division, invariant), f"{len(division.system.modes)} cells, {attempt}"
 
 
-def _invariants(
-    system: System, runs: Runs, frame: Frame, effort: Effort, diary: Diary
-) -> Iterator[tuple[Invariant, str]]:
-    numeric = lower(system, frame, tighten=TIGHTEN)
-    points = _in_frame(runs, numeric)
-    directions = template(system, numeric, points, effort=effort.level)
+def _invariants(ground: Ground, effort: Effort, diary: Diary) -> Iterator[tuple[Invariant, str]]:
+    directions = template(ground.system, ground.numeric, ground.points, effort=effort.level)
     for widen in effort.widenings:
         if diary.left <= 0:
             return
         attempt = f"{len(directions)} directions, widened by {widen:g}"
-        guess = _guess(numeric, directions, runs, points, widen, effort.apart)
+        guess = _guess(ground, directions, widen, effort.apart, diary)
         if guess is None:
             diary.tried.append(f"{attempt}: no bounds that the edges keep")
             continue
@@ -106,60 +129,51 @@ def _invariants(
 
 def _rounded(guess: Guess, attempt: str, diary: Diary) -> Iterator[tuple[Invariant, str]]:
     margin = float(guess.unsafe.margin.min(initial=np.inf))
+    if margin <= TOUCHING:
+        diary.tried.append(f"{attempt}: the bounds meet a bad set")
+        return
     touching = guess.abstraction.apart < 0 or margin <= APART
     styles: tuple[Style, ...] = ("strict",) if touching else ("roomy", "tight")
-    if margin <= TOUCHING:
-        styles = ()
-    if not styles:
-        diary.tried.append(f"{attempt}: the bounds meet a bad set")
     for style in styles:
         invariant = rational(guess, style)
         if invariant is not None:
             yield invariant, f"{attempt}, {style}"
 
 
-def _in_frame(runs: Runs, numeric: Numeric) -> Floats:
-    """All visited points, in the frame of `numeric`."""
-    n, old, new = numeric.states, runs.numeric.frame, numeric.frame
-    raw = runs.point.reshape(runs.mode.size, n) * old.scale[:n] + old.centre[:n]
-    return (raw - new.centre[:n]) / new.scale[:n]
-
-
 def _guess(
-    numeric: Numeric, directions: tuple[Direction, ...], runs: Runs, points: Floats, widen: float, apart: float
+    ground: Ground, directions: tuple[Direction, ...], widen: float, apart: float, diary: Diary
 ) -> Guess | None:
-    raw = np.array([[float(c) for c in d] for d in directions]).reshape(len(directions), numeric.states)
-    scaled = raw * numeric.frame.scale[: numeric.states]
-    abstraction = Abstraction(numeric, scaled / np.linalg.norm(scaled, axis=1, keepdims=True), apart=apart)
-    found = post_fixpoint(abstraction, _seen(abstraction, runs, points), widen)
+    states = ground.numeric.states
+    raw = np.array([[float(c) for c in d] for d in directions]).reshape(len(directions), states)
+    scaled = raw * ground.frame.scale[:states]
+    unit = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+    abstraction = Abstraction(ground.numeric, unit, apart=apart, deadline=diary.deadline)
+    found = post_fixpoint(abstraction, _seen(ground, unit), widen)
     if found is None:
         return None
     bounds, image = found
     return Guess(abstraction, directions, bounds, image, abstraction.unsafe(bounds))
 
 
-def _seen(abstraction: Abstraction, runs: Runs, points: Floats) -> Floats:
+def _seen(ground: Ground, directions: Floats) -> Floats:
     """The largest value of each direction in each mode; -inf where no run was."""
-    mode = runs.mode.reshape(-1)
-    seen = np.full((len(abstraction.numeric.modes), len(abstraction.directions)), -np.inf)
+    mode = ground.runs.mode.reshape(-1)
+    seen = np.full((len(ground.numeric.modes), len(directions)), -np.inf)
     for m in np.unique(mode):
-        seen[m] = (points[mode == m] @ abstraction.directions.T).max(axis=0)
+        seen[m] = (ground.points[mode == m] @ directions.T).max(axis=0)
     return seen
 
 
 def _certified(system: System, invariant: Invariant, attempt: str, diary: Diary) -> Proof | None:
     """The proof, if z3 answers unsat to every obligation."""
     claims = obligations(system, invariant)
-    if not claims or diary.left <= 0:
-        return None
     failed = _first_failure(claims, diary)
     diary.tried.append(f"{attempt}: {failed or 'proved'}")
     return Proof(invariant, claims, tuple(diary.tried)) if failed is None else None
 
 
 def _first_failure(claims: tuple[Obligation, ...], diary: Diary) -> str | None:
-    milliseconds = int(1000 * max(0.1, diary.left))
-    answers = unsat_each((claim.smtlib for claim in claims), timeout_ms=milliseconds)
+    answers = unsat_each((claim.smtlib for claim in claims), timeout_ms=int(1000 * max(0.1, diary.left)))
     for claim, answer in zip(claims, answers, strict=True):
         if not answer.unsat:
             return f"{claim.name}: {answer.outcome} {answer.reason}".rstrip()

@@ -30,6 +30,23 @@ class Layer:
 Outcome = tuple[int | None, Fraction | None]  # (sends, seconds); None is unbounded
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Sends of one call of a layer: `done` whole tries of `each` sends, and `part` of one that is cut.
+
+    `inner`: a whole try is a whole call of the next layer.
+    """
+
+    done: int | None
+    each: int | None
+    part: int | None
+    inner: bool
+
+    @property
+    def total(self) -> int | None:
+        return _plus(_times(self.done, self.each), self.part)
+
+
 @dataclass(slots=True)
 class _Chain:
     """`whole[i]`: one call at layer i that nothing interrupts from above; `tried[i]`: one of its tries."""
@@ -46,56 +63,58 @@ class _Chain:
             return sends, takes
         return (self.cut(depth + 1, layer.limit) if layer.cancels else sends), layer.limit
 
-    def call(self, depth: int) -> Outcome:
-        """One call at layer `depth`, within the layer's own deadline."""
+    def call(self, depth: int) -> tuple[Row, Fraction | None]:
+        """One call at layer `depth`, within the layer's own deadline, and its seconds."""
         layer, course = self.layers[depth], self._course(depth)
         each = self.tried[depth][0]
+        inner = each == self.whole[depth + 1][0]
         if layer.deadline is None:
-            return _times(course.count, each), last_end(course)
+            return Row(course.count, each, 0, inner), last_end(course)
         done, rest = self._until(depth, layer.deadline)
-        if rest is not None:
-            done = _plus(done, self.cut(depth + 1, rest) if layer.cancels else each)
-        return done, least(layer.deadline, last_end(course))
+        part = 0 if rest is None else self.cut(depth + 1, rest) if layer.cancels else each
+        return Row(done, each, part, inner), least(layer.deadline, last_end(course))
 
     def cut(self, depth: int, end: Fraction) -> int | None:
         """Sends of one call at layer `depth` that is cancelled from above at `end`."""
         total: int | None = 0
         room: Fraction | None = end
         while depth < len(self.layers) and room is not None:
-            layer = self.layers[depth]
+            layer, each = self.layers[depth], self.tried[depth][0]
             own = layer.deadline is not None and layer.deadline < room
             done, rest = self._until(depth, layer.deadline if own and layer.deadline is not None else room)
-            total = _plus(total, done)
+            total = _plus(total, _times(done, each))
             if own and rest is not None and not layer.cancels:
-                return _plus(total, self.tried[depth][0])
+                return _plus(total, each)
             room, depth = rest, depth + 1
         return _plus(total, 1) if room is not None and room > 0 else total
 
     def _until(self, depth: int, end: Fraction) -> tuple[int | None, Fraction | None]:
-        """Sends of the tries that end by `end`, and what is left for the one that has begun (None: none has)."""
-        course, each = self._course(depth), self.tried[depth][0]
+        """Tries that end by `end`, and the time that is left for the one that has begun (None: none has)."""
+        course = self._course(depth)
         begun, done = started(course, end), completed(course, end)
         if begun is None or done is None:
-            return (None if each != 0 else 0), None
-        rest = end - (start(course, begun) or ZERO) if begun > done else None
-        return _times(done, each), rest
+            return None, None
+        return done, end - (start(course, begun) or ZERO) if begun > done else None
 
     def _course(self, depth: int) -> Course:
         layer = self.layers[depth]
         return Course(layer.tries, self.tried[depth][1], layer.backoff, longest=False)
 
 
-def most_sends(layers: tuple[Layer, ...], takes: Fraction) -> int | None:
-    """Most sends to the last callee that one call of the first layer causes; None where nothing bounds them.
+def most_sends(layers: tuple[Layer, ...], takes: Fraction) -> tuple[int | None, tuple[Row, ...]]:
+    """Most sends to the last callee that one call of the first layer causes (None: unbounded), layer by layer.
 
     `takes` = seconds after which each send fails.
     """
     size = len(layers)
     chain = _Chain(layers, [(1, takes)] * (size + 1), [(1, takes)] * size)
+    rows: list[Row] = []
     for depth in range(size - 1, -1, -1):
         chain.tried[depth] = chain.one_try(depth)
-        chain.whole[depth] = chain.call(depth)
-    return chain.whole[0][0]
+        row, seconds = chain.call(depth)
+        chain.whole[depth] = row.total, seconds
+        rows.append(row)
+    return chain.whole[0][0], tuple(reversed(rows))
 
 
 def _times(one: int | None, other: int | None) -> int | None:

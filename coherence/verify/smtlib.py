@@ -27,16 +27,23 @@ class Obligation:
 
 def obligations(system: System, invariant: Invariant) -> tuple[Obligation, ...]:
     """Initiation for each initial set, consecution for each edge, safety for each bad set."""
-    writer = _Writer(system, invariant)
+    writer = _writer(system, invariant)
     return (*writer.initiation(), *writer.consecution(), *writer.safety())
 
 
 def certificate(system: System, invariant: Invariant) -> str:
     """All obligations as one script: the negation of their conjunction, unsat when all of them hold."""
-    writer = _Writer(system, invariant)
+    writer = _writer(system, invariant)
     claims = [*writer.initiation_claims(), *writer.consecution_claims(), *writer.safety_claims()]
     body = "\n".join(f"  ; {name}\n  {_and(rows)}" for name, rows in claims)
     return _script("invariant", writer.declare(choices=True), writer.define(system.modes), f"(assert (or false\n{body}\n))")
+
+
+def _writer(system: System, invariant: Invariant) -> _Writer:
+    clash = {_inside(mode) for mode in system.modes} & {_symbol(n) for n in system.variables + system.choices}
+    if clash:
+        raise InternalError(f"variable {clash.pop()} has the name of a predicate of the certificate")
+    return _Writer(system, invariant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +79,6 @@ class _Writer:
 
     def declare(self, *, choices: bool) -> str:
         names = self.system.variables + (self.system.choices if choices else ())
-        clash = {_inside(mode) for mode in self.system.modes} & {_symbol(name) for name in names}
-        if clash:
-            raise InternalError(f"variable {clash.pop()} has the name of a predicate of the certificate")
         return "\n".join(f"(declare-const {_symbol(name)} Real)" for name in names)
 
     def define(self, modes: Iterable[str]) -> str:

@@ -32,9 +32,12 @@ class Cut:
 def cut(system: System, frame: Frame) -> Cut | None:
     """The system with its modes cut into cells, or None when there is nothing to cut or too much."""
     states = len(system.variables)
+    if not states or len(system.edges) > MOST_EDGES:
+        return None
     of_states = Frame(frame.centre[:states], frame.scale[:states])
-    cells = {mode: _cells(mode, _half_spaces(system, mode), of_states) for mode in system.modes}
-    if not states or all(len(each) == 1 for each in cells.values()):
+    rows = _rows_of(system)
+    cells = {mode: _cells(mode, _half_spaces(rows[mode], states), of_states) for mode in system.modes}
+    if all(len(each) == 1 for each in cells.values()):
         return None
     if sum(len(cells[edge.source]) * len(cells[edge.target]) for edge in system.edges) > 8 * MOST_EDGES:
         return None
@@ -60,11 +63,16 @@ def _nonempty(polyhedra: list[Polyhedron], frame: Frame) -> list[bool]:
     return [bool(margin <= APART) for margin in emptiness(rows.normal, rows.bound).margin]
 
 
-def _half_spaces(system: System, mode: str) -> list[Constraint]:
-    """What guards out of the mode, then its bad sets, say about the state; each hyperplane once."""
-    states = len(system.variables)
-    rows = [row for edge in system.edges if edge.source == mode for row in edge.guard]
-    rows += [row for at, polyhedron in system.bad if at == mode for row in polyhedron]
+def _rows_of(system: System) -> dict[str, list[Constraint]]:
+    """Per mode the rows of the guards out of it, then of its bad sets."""
+    rows: dict[str, list[Constraint]] = {mode: [] for mode in system.modes}
+    for mode, polyhedron in (*((edge.source, edge.guard) for edge in system.edges), *system.bad):
+        rows[mode].extend(polyhedron)
+    return rows
+
+
+def _half_spaces(rows: Iterable[Constraint], states: int) -> list[Constraint]:
+    """What rows say about the state alone; each hyperplane once."""
     found: dict[Linear, Constraint] = {}
     for row in rows:
         own, choices = row.linear.coefficients[:states], row.linear.coefficients[states:]

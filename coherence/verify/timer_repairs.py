@@ -9,7 +9,6 @@ from fractions import Fraction
 from coherence import repairs
 from coherence.design import Timer
 from coherence.finding import Edit, Repair
-from coherence.phrases import Event
 from coherence.shape import Quantity
 from coherence.subject import Subject
 from coherence.units import decimal
@@ -48,11 +47,11 @@ def sooner(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
         yield from _misses(subject, timer, misses_of(timer)[1] - spare)
 
 
-def begin_with(subject: Subject, timer: Timer, event: Event) -> Iterator[Repair]:
+def begin_with(subject: Subject, timer: Timer, event: str) -> Iterator[Repair]:
     """Run the timer from another event."""
     start = timer.start
     if start is not None and repairs.text_at(subject.sources, start.place) == start.text:
-        yield Repair((Edit(start.place, start.text, event.text),), "")
+        yield Repair((Edit(start.place, start.text, event),), "")
 
 
 def _once(timer: Timer) -> tuple[str, Quantity | None]:

@@ -14,7 +14,7 @@ from coherence.shape import Quantity
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import seconds
 from coherence.verify import occurrences, timer_repairs, timers
-from coherence.verify.occurrences import between
+from coherence.verify.orders import between
 from coherence.verify.patterns._overrun import Figures
 from coherence.verify.timers import NOW, Firing, Window
 
@@ -97,13 +97,15 @@ def _names(timer: Timer, barrier: Barrier) -> tuple[str, ...]:
 
 
 def _places(timer: Timer, barrier: Barrier, fires: Firing) -> tuple[Place, ...]:
-    found = [occurrences.values(timer)[0].labelled(f"fires {between(fires.window)} after the first {barrier.component.name} waits")]
+    thing, step = barrier.component.name, barrier.step
+    watched = f"fires {between(fires.window)} after the first {thing} waits"
+    found = [occurrences.values(timer)[0].labelled(watched)]
     for loop, name, span in barrier.pauses:
-        found.append(span.place.labelled(f"{name} holds one {barrier.component.name} for {between(Window(span.low, span.high))}"))
+        found.append(span.place.labelled(f"{name} holds one {thing} for {between(Window(span.low, span.high))}"))
         signal = loop.actuation.signal if loop.actuation is not None else None
-        found.append((signal.place if signal is not None else loop.place).labelled(f"{loop.name} pauses by its own reading"))
-    found.append(barrier.step.place.labelled(f"a step takes {between(Window(barrier.step.low, barrier.step.high))}"))
-    return tuple(found)
+        where = signal.place if signal is not None else loop.place
+        found.append(where.labelled(f"{loop.name} pauses by its own reading"))
+    return (*found, step.place.labelled(f"a {barrier.activity} takes {between(Window(step.low, step.high))}"))
 
 
 def _figures(barrier: Barrier, fires: Firing) -> Figures:
@@ -128,8 +130,10 @@ def _proved(question: Question, timer: Timer, barrier: Barrier, fires: Firing) -
     facts.append(f"(<= pause {rational(barrier.pause.latest or 0)})")
     if barrier.wait == 0:
         facts.append("(= (+ slow pause) fast)")
-    script = Certificate(dict.fromkeys(("fires", "slow", "fast", "pause"), "Real"), tuple(facts), "(< (- (+ slow pause) fast) fires)").script()
-    message = f"{timer.name} outlasts every wait of {thing}: {seconds(barrier.wait)} at most against {between(fires.window)}"
+    constants = dict.fromkeys(("fires", "slow", "fast", "pause"), "Real")
+    script = Certificate(constants, tuple(facts), "(< (- (+ slow pause) fast) fires)").script()
+    times = f"{seconds(barrier.wait)} at most against {between(fires.window)}"
+    message = f"{timer.name} outlasts every wait of {thing}: {times}"
     evidence = arithmetic(_figures(barrier, fires), certificate=script)
     places, names = _places(timer, barrier, fires), _names(timer, barrier)
     return question.proved(message, places, names, evidence, assumptions=_assumptions(barrier, fires))
@@ -138,7 +142,8 @@ def _proved(question: Question, timer: Timer, barrier: Barrier, fires: Firing) -
 def _conflict(subject: Subject, question: Question, timer: Timer, barrier: Barrier, fires: Firing) -> Finding:
     thing, then = barrier.component.name, f" ({timer.then.text})" if timer.then is not None else ""
     by = f" that {' and '.join(loop.name for loop, _, _ in barrier.pauses)} paused" if barrier.pauses else ""
-    message = f"{timer.name} may fire{then} while {thing} waits for a member{by}: up to {seconds(barrier.wait)} against {between(fires.window)}"
+    times = f"up to {seconds(barrier.wait)} against {between(fires.window)}"
+    message = f"{timer.name} may fire{then} while {thing} waits for a member{by}: {times}"
     evidence = arithmetic(_figures(barrier, fires), witness=_timeline(timer, barrier, fires))
     return question.conflict(
         message, _places(timer, barrier, fires), _names(timer, barrier), evidence, certain=False,
@@ -149,7 +154,8 @@ def _conflict(subject: Subject, question: Question, timer: Timer, barrier: Barri
 def _timeline(timer: Timer, barrier: Barrier, fires: Firing) -> tuple[Step, ...]:
     thing, first = barrier.component.name, barrier.step.low
     steps = [Step(Fraction(0), f"all of {thing}.{barrier.activity} start")]
-    steps += [Step(Fraction(0), f"{loop.name} sets {thing}.{name} of one member, for {seconds(span.high)}") for loop, name, span in barrier.pauses]
+    for loop, name, span in barrier.pauses:
+        steps.append(Step(Fraction(0), f"{loop.name} sets {thing}.{name} of one member, for {seconds(span.high)}"))
     steps.append(Step(first, f"first {thing} waits"))
     then = f": {timer.then.text}" if timer.then is not None else ""
     steps.append(Step(first + fires.window.earliest, f"{timer.name} fires{then}"))

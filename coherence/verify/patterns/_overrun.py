@@ -11,9 +11,9 @@ from coherence.finding import Evidence, Finding, Repair, Step
 from coherence.places import Place
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import seconds
-from coherence.verify import occurrences, timer_repairs, timers
-from coherence.verify.occurrences import Causes, Link, Order, between
-from coherence.verify.timers import NOW
+from coherence.verify import occurrences, orders, timer_repairs, timers
+from coherence.verify.occurrences import Causes, Chain, Link
+from coherence.verify.orders import Order, between
 
 Figures = dict[str, tuple[Fraction | float | int, str]]
 RANKS = ("before", "unknown", "possible", "after")
@@ -27,6 +27,7 @@ class Case:
     order: Order
     relation: str  # before: the event always comes first; possible; after: the timer always does; unknown
     needs: str = ""
+    loops: tuple[str, ...] = ()  # those that the missing fact is about
 
 
 def cases(design: Design) -> Iterator[Case]:
@@ -34,12 +35,21 @@ def cases(design: Design) -> Iterator[Case]:
     found = occurrences.without_rests(occurrences.causes(design))
     for timer in design.timers.values():
         if timer.unless is not None and timer.start is not None and not timers.never(timer):
-            yield _worst(timer, occurrences.key_of(timer.unless, design), found)
+            yield _prolonged(design, _worst(timer, occurrences.key_of(timer.unless, design), found))
+
+
+def _prolonged(design: Design, case: Case) -> Case:
+    """Not before for certain where a loop could prolong what the timer waits for."""
+    found = orders.interruptions(design, case.order.first)
+    if case.relation != "before" or not found.spoil(case.order):
+        return case
+    needs = f"needs whether {found.words} prolongs what {case.timer.name} waits for"
+    return replace(case, relation="unknown", needs=needs, loops=found.loops)
 
 
 def _worst(timer: Timer, unless: str, found: Causes) -> Case:
     fires = f"{timer.name} fires"
-    ways = [_case(timer, unless, order, found) for order in occurrences.orders(unless, fires, found)]
+    ways = [_case(timer, unless, order, found) for order in orders.comparisons(unless, fires, found)]
     worst = max(ways, key=lambda case: RANKS.index(case.relation))
     certain = all(case.relation == "after" for case in ways)
     return worst if certain or worst.relation != "after" else replace(worst, relation="possible")
@@ -54,8 +64,8 @@ def _case(timer: Timer, unless: str, order: Order | None, found: Causes) -> Case
 
 
 def _strictly(order: Order) -> str:
-    """As `occurrences.relation`, but a tie is a race: either may come first."""
-    said = occurrences.relation(order)
+    """As `orders.relation`, but a tie is a race: either may come first."""
+    said = orders.relation(order)
     one, other = order.windows
     return "possible" if said == "touches" or (said == "after" and one.earliest == other.latest) else said
 
@@ -82,8 +92,13 @@ def _apart(timer: Timer, unless: str, found: Causes) -> Case:
 def undecided(question: Question, case: Case) -> Finding:
     """The missing fact, by name."""
     assert case.timer.unless is not None
-    places = (case.timer.unless.place.labelled("when this happens is not known"), case.timer.place.labelled("decides about this timer"))
-    return question.undecided(f"{case.needs} ({case.timer.name} waits for '{case.timer.unless.text}')", places, names_of(case))
+    places = (
+        case.timer.unless.place.labelled("when this happens is not known"),
+        case.timer.place.labelled("decides about this timer"),
+    )
+    return question.undecided(
+        f"{case.needs} ({case.timer.name} waits for '{case.timer.unless.text}')", places, names_of(case)
+    )
 
 
 def harmless(question: Question, case: Case) -> Finding:
@@ -97,12 +112,13 @@ def proved(question: Question, case: Case) -> Finding:
     """The activity always ends before the timer fires."""
     order, unless = case.order, case.timer.unless
     assert unless is not None
-    evidence = evidence_of(case, certificate=occurrences.certificate(order, "<" if order.first else "<="))
+    evidence = evidence_of(case, certificate=orders.certificate(order, "<" if order.first else "<="))
     if not order.first:
         message = f"{case.timer.name} runs only after '{unless.text}': that can no longer overrun it"
     else:
         one, other = order.windows
-        message = f"'{unless.text}' always precedes {case.timer.name}: {between(one)} against {between(other)} after {order.common}"
+        times = f"{between(one)} against {between(other)} after {order.common}"
+        message = f"'{unless.text}' always precedes {case.timer.name}: {times}"
     return question.proved(message, places_of(case), names_of(case), evidence, assumptions=order.assumptions)
 
 
@@ -121,12 +137,23 @@ def conflict(
     verb = "always fires" if certain else "may fire"
     then = f" ({timer.then.text})" if timer.then else ""
     assert timer.unless is not None
-    message = f"{timer.name} {verb}{then} before '{timer.unless.text}': {between(other)} against {between(one)} after {order.common}{consequence}"
+    times = f"{between(other)} against {between(one)} after {order.common}"
+    message = f"{timer.name} {verb}{then} before '{timer.unless.text}': {times}{consequence}"
     evidence = evidence_of(case, witness=timeline(case), figures=figures)
-    return question.conflict(message, places_of(case), names_of(case), evidence, certain=certain, assumptions=order.assumptions, repairs=repairs)
+    return question.conflict(
+        message,
+        places_of(case),
+        names_of(case),
+        evidence,
+        certain=certain,
+        assumptions=order.assumptions,
+        repairs=repairs,
+    )
 
 
-def evidence_of(case: Case, *, witness: tuple[Step, ...] = (), certificate: str | None = None, figures: Figures | None = None) -> Evidence:
+def evidence_of(
+    case: Case, *, witness: tuple[Step, ...] = (), certificate: str | None = None, figures: Figures | None = None
+) -> Evidence:
     """The two windows as far as they are known, and what else decided."""
     one, other = case.order.windows
     ends = {"fires at the earliest": other.earliest, "fires at the latest": other.latest}
@@ -138,10 +165,16 @@ def evidence_of(case: Case, *, witness: tuple[Step, ...] = (), certificate: str 
 
 def names_of(case: Case) -> tuple[str, ...]:
     """The timer, and the timers and things whose times decide."""
-    links = case.order.second + case.order.first
-    found = [link.name if link.kind == "timer" else link.name.split(".")[0] for link in links if link.kind in ("timer", "activity")]
     unless = [case.timer.unless.thing] if case.timer.unless is not None and case.timer.unless.kind != "outside" else []
-    return tuple(dict.fromkeys([case.timer.name, *found, *unless]))
+    return tuple(
+        dict.fromkeys([case.timer.name, *deciding(case.order.second + case.order.first), *case.loops, *unless])
+    )
+
+
+def deciding(chain: Chain) -> tuple[str, ...]:
+    """The timers, and the things of the activities, of a chain."""
+    timed = (link for link in chain if link.kind in ("timer", "activity"))
+    return tuple(link.name if link.kind == "timer" else link.name.split(".")[0] for link in timed)
 
 
 def places_of(case: Case) -> tuple[Place, ...]:
@@ -156,25 +189,24 @@ def places_of(case: Case) -> tuple[Place, ...]:
 
 
 def said(link: Link) -> str:
-    """What a number does: `fires 140 s to 151 s after server.load starts`."""
-    return f"fires {between(link.window)} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {between(link.window)}"
+    """What a number does: `fires 140 s to 151 s after server.load starts`, `server.load takes 3 min to 10 min`."""
+    times = between(link.window)
+    return f"fires {times} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {times}"
 
 
 def timeline(case: Case) -> tuple[Step, ...]:
     """The kindest run where every run breaks, else the worst one."""
     kind = case.relation == "after"
     order, then = case.order, case.timer.then
-    steps = [Step(Fraction(0), order.common)]
-    time = Fraction(0)
-    for link in reversed(order.second):
-        time += (link.window.latest or link.window.earliest) if kind else link.window.earliest
-        steps.append(Step(time, f"{link.effect}{f': {then.text}' if then and link is order.second[0] else ''}"))
-    fired, time = time, Fraction(0)
-    for link in reversed(order.first):
-        time += link.window.earliest if kind else (link.window.latest or link.window.earliest)
-        late = f"{link.effect} would come only now, {seconds(time - fired)} late" if link is order.first[0] else link.effect
-        steps.append(Step(time, late))
-    return tuple(sorted(steps, key=lambda step: step.time or NOW.earliest))
+    fired = orders.moments(order.second, early=not kind)
+    ended = orders.moments(order.first, early=kind)
+    steps = [Step(Fraction(0), order.common), *(Step(time, link.effect) for time, link in fired + ended)]
+    if then is not None:
+        steps[len(fired)] = Step(fired[-1][0], f"{case.timer.name} fires: {then.text}")
+    if ended:
+        late = seconds(ended[-1][0] - fired[-1][0])
+        steps[-1] = Step(ended[-1][0], f"{ended[-1][1].effect} would come only now, {late} late")
+    return orders.sorted_steps(steps)
 
 
 def raised(subject: Subject, case: Case) -> Iterator[Repair]:

@@ -15,7 +15,7 @@ from coherence.shape import Quantity
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import SECOND, UnitError, quantity, seconds
 from coherence.verify import occurrences, timer_repairs, timers
-from coherence.verify.occurrences import between
+from coherence.verify.orders import between
 from coherence.verify.patterns._overrun import Case, Figures
 from coherence.verify.timers import Firing, Window
 
@@ -34,10 +34,11 @@ def answer(subject: Subject, question: Question, case: Case) -> Finding:
     timer, lease = case.timer, timers.firing(case.timer)
     assert timer.renew is not None
     renewal = _renewal(subject.design, timer)
-    place = timer.renew.place
     if lease is None or renewal is None:
-        needs = f"{timers.missing(timer)} of {timer.name}" if lease is None else f"the interval at which '{_words(timer)}' repeats"
-        return question.undecided(f"needs {needs}", (place.labelled("renews the lease"), timer.place.labelled("this lease")), _names(case, renewal))
+        missing = timers.missing(timer)
+        needs = f"{missing} of {timer.name}" if missing else f"the interval at which '{_words(timer)}' repeats"
+        places = (timer.renew.place.labelled("renews the lease"), timer.place.labelled("this lease"))
+        return question.undecided(f"needs {needs}", places, _names(case, renewal))
     if renewal.interval.latest is not None and renewal.interval.latest < lease.window.earliest:
         return _proved(question, case, renewal, lease)
     return _conflict(subject, question, case, renewal, lease)
@@ -92,10 +93,15 @@ def _proved(question: Question, case: Case, renewal: Renewal, lease: Firing) -> 
     assert renewal.interval.latest is not None
     facts = (f"(>= expires {lease.lower})", f"(<= renewed {rational(renewal.interval.latest)})")
     script = Certificate({"expires": "Real", "renewed": "Real"}, facts, "(< renewed expires)").script()
-    message = f"{case.timer.name} is renewed every {between(renewal.interval)}, before it can expire after {between(lease.window)}"
-    assumed = (f"'{_words(case.timer)}' goes on until '{case.timer.unless.text if case.timer.unless else ''}'", *lease.defaults)
+    message = f"{case.timer.name} is renewed {_times(renewal, lease)}"
+    until = case.timer.unless.text if case.timer.unless is not None else "the end"
+    assumed = (f"'{_words(case.timer)}' goes on until '{until}'", *lease.defaults)
     evidence = arithmetic(_figures(renewal, lease), certificate=script)
     return question.proved(message, _places(case, renewal, lease), _names(case, renewal), evidence, assumptions=assumed)
+
+
+def _times(renewal: Renewal, lease: Firing) -> str:
+    return f"every {between(renewal.interval)}, the lease lasts {between(lease.window)}"
 
 
 def _conflict(subject: Subject, question: Question, case: Case, renewal: Renewal, lease: Firing) -> Finding:
@@ -103,7 +109,7 @@ def _conflict(subject: Subject, question: Question, case: Case, renewal: Renewal
     certain = late and case.relation == "after"
     then = f" ({case.timer.then.text})" if case.timer.then is not None else ""
     verb = "expires" if certain else "may expire"
-    message = f"{case.timer.name} {verb}{then} before it is renewed: {between(lease.window)} against a renewal every {between(renewal.interval)}"
+    message = f"{case.timer.name} {verb}{then} before it is renewed: renewed {_times(renewal, lease)}"
     start = case.timer.start.text if case.timer.start is not None else "the lease starts"
     evidence = arithmetic(_figures(renewal, lease), witness=_timeline(start, case.timer, renewal, lease))
     return question.conflict(
@@ -125,6 +131,7 @@ def _repairs(subject: Subject, timer: Timer, renewal: Renewal, lease: Firing) ->
     if renewal.timer is not None:
         yield from timer_repairs.sooner(subject, renewal.timer, lease.window.earliest)
         return
-    made = edits.proposal(edits.rewrite(subject, renewal.place, edits.downward_round(lease.window.earliest / timer_repairs.MARGIN), SECOND))
+    shorter = edits.downward_round(lease.window.earliest / timer_repairs.MARGIN)
+    made = edits.proposal(edits.rewrite(subject, renewal.place, shorter, SECOND))
     if made is not None:
         yield made

@@ -36,12 +36,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence import repairs as edits
-from coherence.design import Design
 from coherence.finding import Edit, Finding, Repair, Step
 from coherence.places import Place
 from coherence.subject import Question, Subject, arithmetic
-from coherence.verify import occurrences
-from coherence.verify.occurrences import Causes, between
+from coherence.verify import occurrences, orders, timer_repairs
+from coherence.verify.occurrences import Causes
+from coherence.verify.orders import between
 from coherence.verify.patterns import _before
 from coherence.verify.patterns._before import Pair
 from coherence.verify.timers import Window
@@ -54,27 +54,23 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per promise about two activities that no common event times."""
     found = occurrences.causes(subject.design)
     for pair in _before.pairs(subject.design):
-        if not (_before.is_activity(pair.first, found) and _before.is_activity(pair.second, found)):
+        if not pair.activities:
             continue
         if pair.gated:
-            yield _gated(subject.design, pair)
+            yield _gated(pair)
         elif pair.apart:
             yield _missing(subject, pair, found)
 
 
-def _gated(design: Design, pair: Pair) -> Finding:
+def _gated(pair: Pair) -> Finding:
     order, _ = pair.worst
     message = f"'{pair.second}' waits for '{pair.first}' and comes {between(order.windows[1])} after it"
     places = [link.places[0].labelled(f"{link.effect} only after {link.cause}") for link in order.second if link.places]
-    evidence = arithmetic({"gap at the least": (order.windows[1].earliest, "s")}, certificate=occurrences.certificate(order, "<="))
-    assumed = [f"only {_starter(design, link.cause)} starts {link.effect.removesuffix(' starts')}" for link in order.second if link.kind == "begins"]
-    names = (*_things(pair), *(link.name for link in order.second if link.kind == "timer"), pair.promise.name)
-    return QUESTION.proved(message, (pair.promise.place.labelled("promised here"), *places), names, evidence, assumptions=(*assumed, *order.assumptions))
-
-
-def _starter(design: Design, cause: str) -> str:
-    name = cause.removesuffix(" fires")
-    return name if name in design.timers else cause
+    gap = {"gap at the least": (order.windows[1].earliest, "s")}
+    evidence = arithmetic(gap, certificate=orders.certificate(order, "<="))
+    of = (*_things(pair), *(link.name for link in order.second if link.kind == "timer"), pair.promise.name)
+    where = (pair.promise.place.labelled("promised here"), *places)
+    return QUESTION.proved(message, where, of, evidence, assumptions=order.assumptions)
 
 
 def _things(pair: Pair) -> tuple[str, ...]:
@@ -86,13 +82,14 @@ def _activity(key: str) -> str:
 
 
 def _missing(subject: Subject, pair: Pair, found: Causes) -> Finding:
-    windows = [_window(key, found) for key in (pair.first, pair.second)]
-    numbers = {f"{_activity(k)} {end}": (v, "s") for k, w in zip((pair.first, pair.second), windows, strict=True) for end, v in _ends(w)}
-    message = f"nothing makes '{pair.second}' wait for '{pair.first}': no event of the design starts both, so either may come first"
-    evidence = arithmetic(numbers, witness=_timeline(pair, windows))
+    windows = {key: _window(key, found) for key in (pair.first, pair.second)}
+    numbers = {f"{_activity(key)} {end}": (v, "s") for key, w in windows.items() for end, v in _ends(w)}
+    message = f"nothing makes '{pair.second}' wait for '{pair.first}': no event starts both, so either may come first"
+    alone = f"{_activity(pair.first)} and {_activity(pair.second)} start whenever they do"
     return QUESTION.conflict(
-        message, _places(subject, pair), (*_things(pair), pair.promise.name), evidence, certain=False,
-        assumptions=(f"{_activity(pair.first)} and {_activity(pair.second)} start whenever they do",), repairs=tuple(_repairs(subject, pair)),
+        message, _places(subject, pair), (*_things(pair), pair.promise.name),
+        arithmetic(numbers, witness=_timeline(pair, *windows.values())),
+        certain=False, assumptions=(alone,), repairs=tuple(_repairs(subject, pair, found)),
     )  # fmt: skip
 
 
@@ -107,9 +104,8 @@ def _ends(window: Window | None) -> list[tuple[str, Fraction]]:
     return [("at least", window.earliest), ("at most", window.latest)]
 
 
-def _timeline(pair: Pair, windows: list[Window | None]) -> tuple[Step, ...]:
+def _timeline(pair: Pair, first: Window | None, second: Window | None) -> tuple[Step, ...]:
     """Both activities start together or the first later: the second is over and the first is not."""
-    first, second = windows
     slow = first.latest if first is not None and first.latest is not None else Fraction(0)
     fast = second.earliest if second is not None else Fraction(0)
     begins = max(Fraction(0), fast - slow + 1)
@@ -117,7 +113,7 @@ def _timeline(pair: Pair, windows: list[Window | None]) -> tuple[Step, ...]:
     for at, window, key in ((begins, first, pair.first), (Fraction(0), second, pair.second)):
         if window is not None:
             steps.insert(0, Step(at, f"{_activity(key)} starts"))
-    return tuple(sorted(steps, key=lambda step: step.time or Fraction(0)))
+    return orders.sorted_steps(steps)
 
 
 def _places(subject: Subject, pair: Pair) -> tuple[Place, ...]:
@@ -133,9 +129,14 @@ def _places(subject: Subject, pair: Pair) -> tuple[Place, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _repairs(subject: Subject, pair: Pair) -> Iterator[Repair]:
-    """A timer that runs from the first event and starts the second activity."""
+def _repairs(subject: Subject, pair: Pair, found: Causes) -> Iterator[Repair]:
+    """Let what starts the second run from the first; or add a timer that does."""
     design, name = subject.design, "gate"
+    roots = [
+        link.name for chain in occurrences.chains(pair.second, found) for link in chain[-1:] if link.kind == "timer"
+    ]
+    for root in dict.fromkeys(roots):
+        yield from timer_repairs.begin_with(subject, design.timers[root], pair.first)
     while name in {*design.timers, *design.loops, *design.components, *design.limits}:
         name += "_gate"
     gate = f"{{from: {pair.first}, after: 0 s, then: {_activity(pair.second)} starts}}"

@@ -81,4 +81,4 @@ def _answer(subject: Subject, case: Case) -> Finding:
 def _repairs(subject: Subject, case: Case) -> Iterator[Repair]:
     yield from _overrun.raised(subject, case)
     if case.timer.unless is not None:
-        yield from timer_repairs.begin_with(subject, case.timer, case.timer.unless)
+        yield from timer_repairs.begin_with(subject, case.timer, case.timer.unless.text)

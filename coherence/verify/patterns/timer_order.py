@@ -47,8 +47,8 @@ from collections.abc import Iterator
 from coherence.finding import Evidence, Finding, Repair
 from coherence.places import Place
 from coherence.subject import Question, Subject, arithmetic
-from coherence.verify import occurrences, timer_repairs
-from coherence.verify.occurrences import Order, between
+from coherence.verify import orders, timer_repairs
+from coherence.verify.orders import Order, between
 from coherence.verify.patterns import _before, _overrun
 from coherence.verify.patterns._before import Pair
 
@@ -58,10 +58,8 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per promise about the order of two timed events, gates apart."""
-    found = occurrences.causes(subject.design)
     for pair in _before.pairs(subject.design):
-        activities = _before.is_activity(pair.first, found) and _before.is_activity(pair.second, found)
-        if activities and (pair.apart or pair.gated):
+        if pair.activities and (pair.apart or pair.gated):
             continue
         yield _apart(pair) if pair.apart else _answer(subject, pair)
 
@@ -71,19 +69,23 @@ def _apart(pair: Pair) -> Finding:
     assert promise.first is not None
     assert promise.second is not None
     needs = f"needs one event that starts both '{promise.first.text}' and '{promise.second.text}'"
-    return QUESTION.undecided(needs, (promise.place.labelled("nothing in the design times the two together"),), (pair.first, pair.second, promise.name))
+    place = promise.place.labelled("nothing in the design times the two together")
+    return QUESTION.undecided(needs, (place,), (pair.first, pair.second, promise.name))
 
 
 def _answer(subject: Subject, pair: Pair) -> Finding:
     order, relation = pair.worst
     looks = _looks(subject, order)
-    if order.missing and relation not in ("before", "after"):
+    if order.missing and relation not in ("before", "after") and not order.rests:
         return _undecided(pair, order, f"needs {order.missing}")
     if looks:
         return _undecided(pair, order, f"needs one event that both see: {looks}")
     if relation == "unknown":
-        return _undecided(pair, order, f"needs what starts {_resting(order)}: how long it waits after the one before it is not said")
+        return _undecided(pair, order, f"needs what starts {order.rests}: how long it rests before is not said")
     if relation in ("before", "touches"):
+        found = orders.interruptions(subject.design, order.first)
+        if found.spoil(order):
+            return _undecided(pair, order, f"needs whether {found.words} prolongs what comes first", loops=found.loops)
         return _proved(pair, order, touching=relation == "touches")
     return _conflict(subject, pair, order, certain=relation == "after")
 
@@ -97,28 +99,26 @@ def _looks(subject: Subject, order: Order) -> str:
     return f"{timers[0]} sees {seen[0]}, {timers[1]} sees {seen[1]}"
 
 
-def _resting(order: Order) -> str:
-    return next((link.name.removesuffix(" starts") for link in order.first + order.second if link.kind == "follows"), order.common)
-
-
-def _undecided(pair: Pair, order: Order, needs: str) -> Finding:
-    return QUESTION.undecided(needs, _places(pair, order), _names(pair, order))
+def _undecided(pair: Pair, order: Order, needs: str, *, loops: tuple[str, ...] = ()) -> Finding:
+    return QUESTION.undecided(needs, _places(pair, order), (*_names(pair, order), *loops))
 
 
 def _proved(pair: Pair, order: Order, *, touching: bool) -> Finding:
     one, other = order.windows
     words = "touches, without margin" if touching else "always precedes"
-    message = f"{_said(pair)[0]} {words} {_said(pair)[1]}: {between(one)} against {between(other)} after {order.common}"
-    claim = "<=" if touching or not order.first else "<"
-    evidence = _evidence(order, certificate=occurrences.certificate(order, claim))
-    return QUESTION.proved(message, _places(pair, order), _names(pair, order), evidence, assumptions=order.assumptions, margin=not touching)
+    times = f"{between(one)} against {between(other)} after {order.common}"
+    message = f"{_said(pair, words)}: {times}"
+    evidence = _evidence(order, certificate=orders.certificate(order, "<=" if touching or not order.first else "<"))
+    places, of = _places(pair, order), _names(pair, order)
+    return QUESTION.proved(message, places, of, evidence, assumptions=order.assumptions, margin=not touching)
 
 
 def _conflict(subject: Subject, pair: Pair, order: Order, *, certain: bool) -> Finding:
     one, other = order.windows
     words = "never precedes" if certain else "may not precede"
     tie = " (equal clocks race)" if one.latest == other.earliest else ""
-    message = f"{_said(pair)[0]} {words} {_said(pair)[1]}: {_before.told(order.first)} against {_before.told(order.second)} after {order.common}{tie}"
+    times = f"{_before.told(order.first)} against {_before.told(order.second)} after {order.common}"
+    message = f"{_said(pair, words)}: {times}{tie}"
     evidence = _evidence(order, kind=certain)
     return QUESTION.conflict(
         message, _places(pair, order), _names(pair, order), evidence,
@@ -126,10 +126,10 @@ def _conflict(subject: Subject, pair: Pair, order: Order, *, certain: bool) -> F
     )  # fmt: skip
 
 
-def _said(pair: Pair) -> tuple[str, str]:
-    """The two events in the words of the promise."""
+def _said(pair: Pair, words: str) -> str:
+    """The two events in the words of the promise, with `words` between them."""
     first, _, second = pair.promise.text.partition(" before ")
-    return f"'{first}'", f"'{second}'"
+    return f"'{first}' {words} '{second}'"
 
 
 def _evidence(order: Order, *, certificate: str | None = None, kind: bool = False) -> Evidence:
@@ -138,8 +138,9 @@ def _evidence(order: Order, *, certificate: str | None = None, kind: bool = Fals
         "first at the earliest": one.earliest, "first at the latest": one.latest,
         "second at the earliest": other.earliest, "second at the latest": other.latest,
     }  # fmt: skip
+    numbers = {name: (value, "s") for name, value in ends.items() if value is not None}
     witness = () if certificate else _before.timeline(order, kind=kind)
-    return arithmetic({name: (value, "s") for name, value in ends.items() if value is not None}, witness=witness, certificate=certificate)
+    return arithmetic(numbers, witness=witness, certificate=certificate)
 
 
 def _places(pair: Pair, order: Order) -> tuple[Place, ...]:
@@ -150,8 +151,7 @@ def _places(pair: Pair, order: Order) -> tuple[Place, ...]:
 
 
 def _names(pair: Pair, order: Order) -> tuple[str, ...]:
-    links = [link for link in (*order.first, *order.second) if link.kind in ("timer", "activity")]
-    return (*(link.name if link.kind == "timer" else link.name.split(".")[0] for link in links), pair.promise.name)
+    return (*_overrun.deciding(order.first + order.second), pair.promise.name)
 
 
 def _repairs(subject: Subject, order: Order) -> Iterator[Repair]:
@@ -166,5 +166,3 @@ def _repairs(subject: Subject, order: Order) -> Iterator[Repair]:
     for link in order.first:
         if link.kind == "timer" and link.window.latest is not None:
             yield from timer_repairs.sooner(subject, timers[link.name], link.window.latest - short)
-
-

@@ -1,0 +1,94 @@
+"""Names of the language for Kubernetes names: one name per thing, the same thing wherever it is mentioned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+RESERVED = ("clients", "metrics", "time")
+LONGEST = 60
+
+
+def sanitised(text: str) -> str:
+    """`vllm:num_requests` and `Vllm-num.requests` -> `vllm_num_requests`; begins with a letter."""
+    plain = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:LONGEST].strip("_")
+    if not plain:
+        return "unnamed"
+    return plain if plain[0].isalpha() else f"x_{plain}"
+
+
+@dataclass(slots=True)
+class Thing:
+    """A workload or host: the kind and namespace are empty where no mention has said them yet."""
+
+    raw: str
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass(slots=True)
+class Names:
+    """Gives each thing, loop, limit and timer a name of its own."""
+
+    things: list[Thing] = field(default_factory=list)
+    series: dict[str, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=lambda: set(RESERVED))
+
+    def thing(self, raw: str, namespace: str, kind: str = "") -> str:
+        """The name of a workload or host.  A mention without kind or namespace means the first that fits."""
+        for one in self.things:
+            if one.raw == raw and agree(one.kind, kind) and agree(one.namespace, namespace):
+                one.kind, one.namespace = one.kind or kind, one.namespace or namespace
+                return one.name
+        choices = (raw, f"{raw}_{namespace}", f"{raw}_{kind}", f"{raw}_{kind}_{namespace}")
+        made = Thing(raw, kind, namespace, self.fresh(*choices))
+        self.things.append(made)
+        return made.name
+
+    def host(self, raw: str, namespace: str) -> str:
+        """The name of a host; `web.prod.svc.cluster.local` and, in prod, `web` are the same.
+
+        SOURCE: Istio documentation, Destination.host: short names are completed with the rule's namespace.
+        """
+        short, _, rest = raw.partition(".")
+        parts = rest.split(".")
+        if rest == "" or (len(parts) > 1 and parts[1] == "svc"):
+            return self.thing(short, parts[0] if rest else namespace)
+        return self.thing(raw, "")
+
+    def metric(self, raw: str) -> str:
+        """The name of a metric series; `:` and `_` are one, as monitoring adapters rename the first to the second."""
+        plain = re.fullmatch(r"[A-Za-z_:][A-Za-z0-9_:./|-]*", raw) is not None
+        key = sanitised(raw) if plain else raw
+        if key not in self.series:
+            used = set(self.series.values())
+            self.series[key] = next(name for name in _numbered((sanitised(raw),)) if name not in used)
+        return self.series[key]
+
+    def fresh(self, *choices: str) -> str:
+        """The first of the choices that is not taken, numbered if need be."""
+        names = tuple(dict.fromkeys(sanitised(choice) for choice in choices))
+        made = next(name for name in _numbered(names) if name not in self.taken)
+        self.taken.add(made)
+        return made
+
+    def policy(self, raw: str, suffix: str, *hints: str) -> str:
+        """A name for a loop: its own where that says what it is, else with a suffix."""
+        name = sanitised(raw)
+        own = any(hint in name for hint in (suffix, *hints))
+        return self.fresh(name if own else f"{name}_{suffix}", f"{name}_{suffix}")
+
+
+def agree(one: str, other: str) -> bool:
+    """Equal, or one of them not said."""
+    return one == other or not one or not other
+
+
+def _numbered(names: tuple[str, ...]) -> Iterator[str]:
+    yield from names
+    number = 2
+    while True:
+        yield f"{names[0]}_{number}"
+        number += 1

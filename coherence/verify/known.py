@@ -1,0 +1,161 @@
+"""What a design says about its numbers: ranges of constants, of members, and of everything that loops write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from coherence import names
+from coherence.design import Component, Design
+from coherence.elaborate import rename
+from coherence.expressions.tree import Name, Tree
+from coherence.model import Interval, interval
+from coherence.places import Place
+from coherence.shape import Formula, Quantity
+from coherence.subject import Subject
+from coherence.verify.ranges import Values, enclosure, hull, unknown
+from coherence.verify.writers import Writer, writers
+
+COPIES = ("desired", "replicas", "copies")  # what an autoscaler writes to choose how many members a thing has
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """`values`: path -> range; `places`: where it stands; `quantities`: the one quantity behind it, for repairs.
+
+    `outputs` are the paths that stand for an expression; `whole` the paths that count members.
+    """
+
+    design: Design
+    values: dict[str, Interval] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    quantities: dict[str, Quantity] = field(default_factory=dict)
+    outputs: dict[str, Tree] = field(default_factory=dict)
+    written: dict[str, list[Writer]] = field(default_factory=dict)
+    bare: Mapping[str, str] = field(default_factory=dict)
+
+    def put(self, path: str, value: Quantity) -> None:
+        self.values[path], self.places[path], self.quantities[path] = interval(value), value.place, value
+
+    @property
+    def whole(self) -> frozenset[str]:
+        """Paths whose values are whole numbers: members, and what integer laws write."""
+        integer = {path for path, found in self.written.items() if all(writer.integer for writer in found)}
+        return frozenset(integer | {path for path in self.values if path.endswith(".copies")})
+
+    def tree(self, tree: Tree, inside: frozenset[str] = frozenset()) -> Tree:
+        """The tree over constants and commands alone: every output replaced by its expression.
+
+        An output that reads its own past (`inside` are those being replaced) stays a name without a range.
+        """
+
+        def inner(path: str) -> str | Tree:
+            path = self.bare.get(path, path)
+            if path not in self.outputs or path in inside:
+                return path
+            return self.tree(self.outputs[path], inside | {path})
+
+        return rename(tree, inner)
+
+    def missing(self, tree: Tree) -> tuple[str, ...]:
+        """Names of the expanded tree without a range."""
+        return unknown(self.tree(tree), self.values)
+
+    def range(self, tree: Tree) -> Interval:
+        """An interval that contains every value of the tree."""
+        return enclosure(self.tree(tree), self.values)
+
+    def place_of(self, tree: Tree) -> Place | None:
+        """The place of the first value that the tree is made of."""
+        from coherence.expressions import names as used
+
+        return next((self.places[path] for path in used(self.tree(tree)) if path in self.places), None)
+
+
+def known(subject: Subject) -> Known:
+    """Everything that the design states about its numbers."""
+    design = subject.design
+    made = Known(design, written=writers(design), bare=names.bare_names(design))
+    for component in design.components.values():
+        _component(made, component)
+    for workload in design.workload.values():
+        _constants(made, workload.name, {"rate": workload.rate, **workload.constants})
+    for tier in design.tiers.values():
+        _constants(made, tier.name, {"count": tier.count, **tier.constants})
+    for path, found in made.written.items():
+        _written(made, path, found)
+    for thing in dict.fromkeys(path.partition(".")[0] for path in (*made.written, *made.values)):
+        _copies(made, thing)
+    if any(component.part for component in design.components.values()):
+        for path, tree in subject.model.outputs.items():
+            if path not in made.values:
+                made.outputs.setdefault(path, tree)
+    return made
+
+
+def _component(made: Known, component: Component) -> None:
+    inside = names.scope(component, made.design)
+    stated: dict[str, object] = {**component.constants, **(component.takes or {})}
+    stated |= {"copies": component.copies, "count": component.count}
+    for key, value in stated.items():
+        path = f"{component.name}.{key}"
+        if isinstance(value, Quantity):
+            made.put(path, value)
+        elif isinstance(value, Formula):
+            made.outputs[path] = rename(value.tree, lambda name: inside.get(name, name))
+
+
+def _constants(made: Known, name: str, stated: Mapping[str, object]) -> None:
+    for key, value in stated.items():
+        if isinstance(value, Quantity):
+            made.put(f"{name}.{key}", value)
+
+
+def _written(made: Known, path: str, found: list[Writer]) -> None:
+    """A written signal takes what its writers write; a formula that is set is evaluated over the constants."""
+    ranges = [_values(made, writer) for writer in found if writer.kind not in ("unset", "ignore")]
+    if not ranges:
+        return
+    for table in (made.values, made.outputs, made.quantities):
+        table.pop(path, None)
+    everything = hull(ranges)
+    if everything.low is not None or everything.high is not None:
+        made.values[path], made.places[path] = everything, found[0].place
+
+
+def _values(made: Known, writer: Writer) -> Interval:
+    if writer.to is None or isinstance(writer.loop.actuation and writer.loop.actuation.to, Quantity):
+        return writer.values
+    found = made.range(writer.to)
+    low = writer.values.clip(found.low) if found.low is not None else writer.values.low
+    high = writer.values.clip(found.high) if found.high is not None else writer.values.high
+    return Interval(low, high)
+
+
+def _copies(made: Known, thing: str) -> None:
+    """How many members a thing has is what its autoscalers choose, where it has any."""
+    paths = [f"{thing}.{word}" for word in COPIES]
+    chosen = [path for path in paths if path in made.written and path in made.values]
+    if chosen:
+        made.values[f"{thing}.copies"] = hull(made.values[path] for path in chosen)
+        made.places[f"{thing}.copies"] = made.places[chosen[0]]
+        made.quantities.pop(f"{thing}.copies", None)
+
+
+def copies(made: Known, thing: str) -> Interval | None:
+    """How many members a thing may have; None where the design does not say."""
+    found = made.range(Name(f"{thing}.copies"))
+    return found if found.low is not None or found.high is not None else None
+
+
+def things(tree: Tree) -> Iterator[tuple[str, str]]:
+    """(thing, signal) of each dotted name."""
+    from coherence.expressions import names as used
+
+    for path in used(tree):
+        thing, _, signal = path.partition(".")
+        if signal:
+            yield thing, signal
+
+
+__all__ = ["COPIES", "Known", "Values", "copies", "known", "things"]
