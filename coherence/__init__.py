@@ -31,11 +31,14 @@ __all__ = [
     "Choices", "CoherenceError", "Design", "Evidence", "Finding", "InputError", "Place", "Repair", "Report",
     "Severity", "Verdict", "check", "elaborate", "execute", "read_design",
 ]  # fmt: skip
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
     """The public names, imported on first use (PEP 562)."""
+    if name == "__version__":
+        from coherence.version import VERSION
+
+        return VERSION
     if name not in _HOMES:
         raise AttributeError(f"module 'coherence' has no attribute '{name}'")
     from importlib import import_module

@@ -101,7 +101,7 @@ class Finding:
     def fingerprint(self) -> str:
         """Stable under moved lines and reordered files: code, names and verdict only."""
         text = "\x1f".join((self.code, self.verdict, *sorted(self.of)))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 @value

@@ -38,9 +38,9 @@ class Commands(click.Group):
 
 def run(words: list[str]) -> int:
     """The exit code of one command line."""
-    from coherence import __version__
+    from coherence.version import VERSION
 
-    group = click.version_option(__version__, prog_name="coherence")(Commands(name="coherence"))
+    group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
     try:
         code = group.main(args=words, prog_name="coherence", standalone_mode=False)
         return code if isinstance(code, int) else 0

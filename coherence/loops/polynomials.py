@@ -94,6 +94,40 @@ def _in_sum(p: Poly) -> Poly:
     return result
 
 
+def distinct_non_zero(polynomial: Sequence[Fraction | int]) -> Poly:
+    """The square-free polynomial with the non-zero roots."""
+    p = sturm.square_free_part(sturm.primitive(polynomial))
+    return p[:-1] if len(p) > 1 and p[-1] == 0 else p
+
+
+def all_within(polynomial: Sequence[Fraction | int], radius: Fraction) -> bool:
+    """Whether every root has a modulus smaller than radius (> 0); exact."""
+    counts = count_roots([c * radius**-k for k, c in enumerate(polynomial)])
+    return counts.on == counts.outside == 0
+
+
+def radius_bracket(p: Poly, tolerance: Fraction, *probes: Fraction) -> tuple[Fraction, Fraction]:
+    """(low, high): low <= largest modulus < high, at most tolerance * high apart; (1, 1) where it is 1."""
+    counts = count_roots(p)
+    if counts.outside == 0 and counts.on:
+        return Fraction(1), Fraction(1)
+    # all |roots| < 2^(bound + 1), with 2^bound >= |c_k / c_0|^(1/k) for all k (Fujiwara 1916)
+    bound = max(-((p[0].bit_length() - c.bit_length() - 1) // k) for k, c in enumerate(p) if k and c)
+    ceiling = Fraction(2) ** (bound + 1)
+    low, high = (Fraction(1), ceiling) if counts.outside else (Fraction(0), min(Fraction(1), ceiling))
+    for probe in probes:
+        low, high = narrowed(p, low, high, probe)
+    while high - low > tolerance * high:
+        low, high = narrowed(p, low, high, (low + high) / 2)
+    return low, high
+
+
+def narrowed(p: Poly, low: Fraction, high: Fraction, probe: Fraction) -> tuple[Fraction, Fraction]:
+    if not low < probe < high:
+        return low, high
+    return (low, probe) if all_within(p, probe) else (probe, high)
+
+
 def characteristic_polynomial(matrix: Matrix) -> tuple[Fraction, ...]:
     """det(zI - A), monic.
 

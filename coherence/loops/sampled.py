@@ -14,7 +14,17 @@ from fractions import Fraction
 
 from coherence.errors import InternalError
 from coherence.loops import sturm
-from coherence.loops.polynomials import Matrix, RootCount, characteristic_polynomial, count_roots, minimal_polynomial
+from coherence.loops.polynomials import (
+    Matrix,
+    RootCount,
+    all_within,
+    characteristic_polynomial,
+    count_roots,
+    distinct_non_zero,
+    minimal_polynomial,
+    narrowed,
+    radius_bracket,
+)
 from coherence.loops.sturm import Poly
 
 TIE = Fraction(1, 10**12)  # relative difference of modulus below which roots count as equally dominant
@@ -112,10 +122,10 @@ def dominant_root(polynomial: Sequence[Fraction | int]) -> Root:
     Of roots within `TIE` of the largest modulus it is the one with the smallest positive angle.  An
     exact count confirms that no root is larger by more than `CONFIRMED`.
     """
-    p = _distinct_non_zero(polynomial)
+    p = distinct_non_zero(polynomial)
     if len(p) == 1:
         return Root(Fraction(0), 0.0)
-    _, radius = _bracket(p, CIRCLE)
+    _, radius = radius_bracket(p, CIRCLE)
     for level in range(LEVELS):
         search, known = _search(p, radius, level), list[Point]()
         while new := _reached(search, known):
@@ -126,18 +136,6 @@ def dominant_root(polynomial: Sequence[Fraction | int]) -> Root:
                 tied = [root for root in roots if root.modulus >= largest * (1 - TIE)]
                 return min(tied, key=lambda root: root.angle or math.inf)
     raise InternalError(f"the dominant root of a polynomial of degree {len(p) - 1} was not found")
-
-
-def _distinct_non_zero(polynomial: Sequence[Fraction | int]) -> Poly:
-    """The square-free polynomial with the non-zero roots."""
-    p = sturm.square_free_part(sturm.primitive(polynomial))
-    return p[:-1] if len(p) > 1 and p[-1] == 0 else p
-
-
-def all_within(polynomial: Sequence[Fraction | int], radius: Fraction) -> bool:
-    """Whether every root has a modulus smaller than radius (> 0); exact."""
-    counts = count_roots([c * radius**-k for k, c in enumerate(polynomial)])
-    return counts.on == counts.outside == 0
 
 
 def delayed_integrator(gain: Fraction | int, delay_steps: int) -> tuple[Fraction, ...]:
@@ -174,35 +172,13 @@ def spectral_radius_bound(matrix: Matrix, *, tolerance: Fraction = TOLERANCE) ->
 
 def root_radius_bound(polynomial: Sequence[Fraction | int], *, tolerance: Fraction = TOLERANCE) -> Fraction:
     """As `spectral_radius_bound`, of the roots of a polynomial."""
-    p = _distinct_non_zero(polynomial)
+    p = distinct_non_zero(polynomial)
     if len(p) == 1:
         return Fraction(0)
-    low, high = _bracket(p, tolerance, *_beside(dominant_root(p).modulus, tolerance))
+    low, high = radius_bracket(p, tolerance, *_beside(dominant_root(p).modulus, tolerance))
     while low < 1 <= high:
-        low, high = _narrowed(p, low, high, (low + high) / 2)
+        low, high = narrowed(p, low, high, (low + high) / 2)
     return high
-
-
-def _bracket(p: Poly, tolerance: Fraction, *probes: Fraction) -> tuple[Fraction, Fraction]:
-    """(low, high): low <= largest modulus < high, at most tolerance * high apart; (1, 1) where it is 1."""
-    counts = count_roots(p)
-    if counts.outside == 0 and counts.on:
-        return Fraction(1), Fraction(1)
-    # all |roots| < 2^(bound + 1), with 2^bound >= |c_k / c_0|^(1/k) for all k (Fujiwara 1916)
-    bound = max(-((p[0].bit_length() - c.bit_length() - 1) // k) for k, c in enumerate(p) if k and c)
-    ceiling = Fraction(2) ** (bound + 1)
-    low, high = (Fraction(1), ceiling) if counts.outside else (Fraction(0), min(Fraction(1), ceiling))
-    for probe in probes:
-        low, high = _narrowed(p, low, high, probe)
-    while high - low > tolerance * high:
-        low, high = _narrowed(p, low, high, (low + high) / 2)
-    return low, high
-
-
-def _narrowed(p: Poly, low: Fraction, high: Fraction, probe: Fraction) -> tuple[Fraction, Fraction]:
-    if not low < probe < high:
-        return low, high
-    return (low, probe) if all_within(p, probe) else (probe, high)
 
 
 def _beside(guess: Fraction, tolerance: Fraction) -> tuple[Fraction, Fraction]:
@@ -257,8 +233,9 @@ def _reached(search: _Search, known: list[Point]) -> list[Point]:
 
 def _rough(z: Point, bits: int) -> Point:
     """One name for a root and its conjugate, whatever the last digits."""
-    half = 1 << (bits - SETTLED // 2)
-    return (z[0] + half // 2) // half, (abs(z[1]) + half // 2) // half
+    shift = bits - SETTLED + 8
+    half = 1 << (shift - 1)
+    return (z[0] + half) >> shift, (abs(z[1]) + half) >> shift
 
 
 def _fixed(z: complex, bits: int) -> Point:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 
-DISTRIBUTION = "coherence-engine"
+from coherence.version import VERSION
 
 # Every package that computes a part of an answer; a report names those that are installed.
 ENGINES = ("control", "cvc5", "highspy", "networkx", "numpy", "pgmpy", "pyyaml", "scipy", "sympy", "z3-solver")
@@ -17,7 +17,7 @@ ENGINES = ("control", "cvc5", "highspy", "networkx", "numpy", "pgmpy", "pyyaml",
 def versions() -> Mapping[str, str]:
     """Name -> version of `coherence`, Python and each installed engine; the same all through a process."""
     found = {name: version for name in ENGINES if (version := _version(name))}
-    found |= {"coherence": _version(DISTRIBUTION) or "unknown", "python": sys.version.split()[0]}
+    found |= {"coherence": VERSION, "python": sys.version.split()[0]}
     return MappingProxyType(dict(sorted(found.items())))
 
 

@@ -7,6 +7,7 @@ intervals meet.  SOURCE: Kubernetes documentation, Horizontal Pod Autoscaling, A
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -74,21 +75,21 @@ def fighting_signal(one: Scaler, other: Scaler) -> Fraction | None:
 
 
 def _candidates(edges: list[Fraction]) -> Iterator[Fraction]:
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in itertools.pairwise(edges):
         yield from (low + (high - low) / share for share in (2, 16, 1024))
     yield from (edges[-1] * 2, max(edges[0], Fraction(0)) / 1024)
 
 
 def fighting_load(one: Scaler, other: Scaler) -> Fraction | None:
     """A constant load, shared evenly by x members (each reads load / x), at which no x is left alone by both."""
-    low, high = max(one.low, other.low, 1), min(one.high, other.high, MOST_MEMBERS)
+    low, high = max(one.low, other.low, Fraction(1)), min(one.high, other.high, Fraction(MOST_MEMBERS))
     shares = [s.setpoint * (1 + sign * s.tolerance) for s in (one, other) for sign in (-1, 0, 1)]
     ordered = sorted({share * n for share in shares for n in _counts(low, high)})
-    between = ((a + b) / 2 for a, b in zip(ordered, ordered[1:], strict=False))
+    between = ((a + b) / 2 for a, b in itertools.pairwise(ordered))
     return next((load for load in between if load > 0 and not _settled(one, other, load)), None)
 
 
-def _counts(low: Fraction | int, high: Fraction | int) -> range:
+def _counts(low: Fraction, high: Fraction) -> range:
     return range(math.ceil(low), math.floor(high) + 1)
 
 
@@ -97,6 +98,6 @@ def _settled(one: Scaler, other: Scaler, load: Fraction) -> bool:
     if max(one.tolerance, other.tolerance) >= 1:
         return True
     low = max(one.low, other.low, Fraction(1))
-    most = max(low, *(math.ceil(load / s.setpoint / (1 - s.tolerance)) + 1 for s in (one, other)))
+    most = max(low, *(Fraction(math.ceil(load / s.setpoint / (1 - s.tolerance)) + 1) for s in (one, other)))
     members = _counts(low, min(one.high, other.high, most))
     return any(one.next(Fraction(n), load / n) == n == other.next(Fraction(n), load / n) for n in members)

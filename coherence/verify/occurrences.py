@@ -156,7 +156,7 @@ def _begun(design: Design) -> Iterator[Link]:
 
 
 def _followed(design: Design) -> Iterator[Link]:
-    """Activities of a member in the order of `takes`, those apart that a loop sets; the rest between two is not said."""
+    """Activities of a member in the order of `takes`, without those that a loop sets; rests between are not said."""
     for component in design.components.values():
         whole = (f"{component.name}.{activity}" for activity in _activities(component))
         for before, after in itertools.pairwise(activity for activity in whole if activity not in set_by_loops(design)):

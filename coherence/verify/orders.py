@@ -68,8 +68,8 @@ def _meet(first: str, one: Chain, second: str, other: Chain) -> Order | None:
 def relation(order: Order) -> str:
     """`before`, `touches`, `possible`, `after` or `unknown`: how the first event stands to the second.
 
-    `touches`: the worst case of the first is the best case of the second, and exactly one of the two
-    contains an activity, so that a stated worst case meets a limit; between clocks that is a conflict.
+    `touches`: the worst case of the first, which contains the stated range of an activity, ends where
+    the second, made of timers alone, begins: a worst case at its limit.  Between clocks that is a conflict.
     """
     one, other = order.windows
     if order.rests:
@@ -80,7 +80,7 @@ def relation(order: Order) -> str:
         return "before"
     if one.latest is not None and one.latest < other.earliest:
         return "before"
-    if one.latest == other.earliest and has_activity(order.first) != has_activity(order.second):
+    if one.latest == other.earliest and has_activity(order.first) and not has_activity(order.second):
         return "touches"
     if other.latest is not None and one.earliest >= other.latest:
         return "after"

@@ -9,6 +9,7 @@ import types
 
 import pytest
 
+import coherence
 from coherence import reporting
 from coherence.errors import InternalError, UsageError
 from coherence.finding import Report, Verdict
@@ -54,7 +55,7 @@ def test_versions_name_the_tool_python_and_the_solvers() -> None:
     found = versions()
     assert found["python"] == sys.version.split()[0]
     assert found["z3-solver"][0].isdigit()
-    assert "coherence" in found
+    assert found["coherence"] == coherence.__version__
     assert list(found) == sorted(found)
 
 
