@@ -1,5 +1,8 @@
 """SMT-LIB text in, an honest answer out.  The only module that imports z3 (and cvc5, to check again).
 
+A script asks `(check-sat)` once; lines that say `(reset)` join several scripts, which are refuted
+when each of them is.
+
 What is asked is always a text, so that what is printed as a certificate is what was decided.
 Answers are reproducible: fixed seeds and a fresh context per call.  A timeout, a malformed script
 or a failing solver is `unknown` with its reason, never an exception and never `unsat`.
@@ -18,6 +21,7 @@ from coherence.errors import MissingExtraError
 SEED = 0
 _QUESTION = "(check-sat)"
 _COMMENT_OR_SYMBOL = re.compile(r"\|[^|]*\||;[^\n]*")
+_BETWEEN = re.compile(r"^\(reset\)\n", re.MULTILINE)
 
 
 class Outcome(StrEnum):
@@ -43,12 +47,12 @@ class Answer:
 
 
 def unsat(script: str, *, timeout_ms: int) -> Answer:
-    """Whether z3 finds an SMT-LIB 2 script, with one `(check-sat)`, unsatisfiable."""
-    return next(unsat_each((script,), timeout_ms=timeout_ms))
+    """Whether z3 finds an SMT-LIB 2 script unsatisfiable.  `timeout_ms` holds for each part of it."""
+    return _first_failure(unsat_each(_parts(script), timeout_ms=timeout_ms))
 
 
 def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[Answer]:
-    """One answer per script, lazily, so that the caller may stop at the first that is not unsat.
+    """One answer per script (of one part), lazily: the caller may stop at the first that is not unsat.
 
     `timeout_ms` holds for each script.  The scripts share a context but no assertions.
     """
@@ -59,12 +63,22 @@ def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[Answer]:
         yield _ill_posed(script) or _ask_z3(z3, context, script, timeout_ms)
 
 
+def _parts(script: str) -> list[str]:
+    return _BETWEEN.split(script)
+
+
+def _first_failure(answers: Iterable[Answer]) -> Answer:
+    return next((answer for answer in answers if not answer.unsat), Answer(Outcome.UNSAT))
+
+
 def _ill_posed(script: str) -> Answer | None:
-    """Refuses scripts whose answer z3 would give for another question than the one written."""
+    """Refuses scripts whose answer a solver would give for another question than the one written."""
     commands = _COMMENT_OR_SYMBOL.sub("", script)
     asked = commands.count(_QUESTION)
     if asked != 1:
         return Answer(Outcome.UNKNOWN, f"a script must ask {_QUESTION} once, this one asks {asked} times")
+    if "(assert" in commands.partition(_QUESTION)[2]:
+        return Answer(Outcome.UNKNOWN, f"a script must not assert anything after {_QUESTION}")
     if "(push" in commands or "(pop" in commands or "(reset" in commands:
         return Answer(Outcome.UNKNOWN, "a script must not use push, pop or reset")
     return None
@@ -108,8 +122,8 @@ def recheck(script: str, *, timeout_ms: int = 60_000) -> Answer:
     try:
         import cvc5
     except ImportError as error:
-        raise MissingExtraError("checking a certificate again with cvc5", "recheck") from error
-    return _ill_posed(script) or _ask_cvc5(cvc5, script, timeout_ms)
+        raise MissingExtraError("checking a certificate again with cvc5", "certify") from error
+    return _first_failure(_ill_posed(part) or _ask_cvc5(cvc5, part, timeout_ms) for part in _parts(script))
 
 
 def _ask_cvc5(cvc5: Any, script: str, timeout_ms: int) -> Answer:

@@ -123,6 +123,7 @@ def radius_bracket(p: Poly, tolerance: Fraction, *probes: Fraction) -> tuple[Fra
 
 
 def narrowed(p: Poly, low: Fraction, high: Fraction, probe: Fraction) -> tuple[Fraction, Fraction]:
+    """The part of the bracket [low, high) on the side of the probe where the largest modulus lies."""
     if not low < probe < high:
         return low, high
     return (low, probe) if all_within(p, probe) else (probe, high)

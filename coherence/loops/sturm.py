@@ -167,7 +167,7 @@ def variations(values: Iterable[int]) -> int:
 
 
 def real_roots(p: Poly, low: int, high: int) -> int:
-    """Number of distinct real roots in (low, high]; p must not vanish at low (Sturm's theorem)."""
+    """Number of distinct real roots in (low, high], for p not 0 at low and without a repeated root at high (Sturm)."""
     chain = signed_remainders(p, derivative(p))
     return variations(value(f, low) for f in chain) - variations(value(f, high) for f in chain)
 

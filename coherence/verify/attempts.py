@@ -45,6 +45,7 @@ class Span:
 
 
 NOTHING = Span(ZERO, ZERO)
+DOUBLING = Span(Fraction(2), Fraction(2))
 
 
 def least(one: Fraction | None, other: Fraction | None) -> Fraction | None:
@@ -59,10 +60,13 @@ class Backoff:
     """The pause after try k: base * factor^(k-1), at most `cap`, with jitter; `answered`: the answer says it."""
 
     base: Span = NOTHING
-    factor: Span = Span(Fraction(2), Fraction(2))
+    factor: Span = DOUBLING
     cap: Span | None = None
     jitter: str = "none"  # none | full | equal | decorrelated
     answered: bool = False
+
+
+NO_PAUSE = Backoff()
 
 
 def pauses(backoff: Backoff, count: int, *, longest: bool) -> Fraction | None:
@@ -242,17 +246,18 @@ def budget_factor(share: Fraction, *, of_first: bool) -> Fraction | None:
 
 
 def nice_below(value: Fraction) -> Fraction | None:
-    """The largest number strictly below that a person would write; None below nothing."""
+    """The longest duration strictly below that a person would write; None below nothing."""
     return None if value <= 0 else max(step for step in _nice(value) if step < value)
 
 
 def nice_above(value: Fraction) -> Fraction:
-    """The smallest number strictly above that a person would write."""
+    """The shortest duration strictly above that a person would write."""
     return ONE if value <= 0 else min(step for step in _nice(value) if step > value)
 
 
 def _nice(value: Fraction) -> Iterator[Fraction]:
-    scale = ONE
+    """1, 1.2, 1.5, 2, ... times a power of ten: of seconds up to two minutes, of minutes up to two hours, of hours."""
+    scale = Fraction(next(size for size in (3600, 60, 1) if size == 1 or value >= 2 * size))
     while scale > value:
         scale /= 10
     while scale * 10 <= value:

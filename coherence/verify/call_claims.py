@@ -50,3 +50,10 @@ def work_fits(calls: Iterable[tuple[Plan, Fraction]], serve: Quantity | None, li
 def at_most(value: Fraction, limit: Fraction) -> str:
     """One stated worst case lies within a limit."""
     return bounded_sum({"takes": value}, limit, "<=")
+
+
+def bounded_below(parts: dict[str, Fraction], limit: Fraction) -> str:
+    """Parts that are each at least their bound add up to more than the limit."""
+    facts = tuple(f"(>= {name} {rational(least)})" for name, least in parts.items())
+    total = f"(+ {' '.join(parts)})" if len(parts) > 1 else next(iter(parts))
+    return Certificate(dict.fromkeys(parts, "Real"), facts, f"(> {total} {rational(limit)})").script()

@@ -68,7 +68,8 @@ def call_tree(design: Design) -> CallTree:
 
 def _work(design: Design, name: str, made: tuple[Plan, ...], work: Mapping[str, Work], *, cyclic: bool) -> Work:
     serve = serve_time(design, name)
-    known, longest, calls = ZERO, None if cyclic else serve.high if serve else ZERO, []
+    known, longest = ZERO, None if cyclic else serve.high if serve else ZERO
+    calls: list[Plan] = []
     for plan in made:
         inside = work[plan.callee]
         limited = plan.limit is not None and plan.limit.high is not None

@@ -1,9 +1,9 @@
 """The directions d of a template: rows d.x <= s whose bounds s the prover then looks for.
 
-In order: box, rows of the promise, guards and starts, left eigenvectors of the linear parts (a row
-d with d A = r d stays a row under the edge); for a second attempt sums and differences of variables
-that meet (octagon) and pre-images of the rows; for a third more of these, and the sides of the hull
-of what runs visited.
+By effort: 0 has the box and the rows of the promise; 1 the rows of guards and starts and the left
+eigenvectors of the linear parts (a row d with d A = r d stays a row under the edge); 2 sums and
+differences of variables that meet (octagon) and pre-images of the rows; 3 more of these, and the
+sides of the hull of what runs visited.
 Directions are exact and simple, so that a certificate can be read.
 """
 
@@ -17,18 +17,18 @@ from typing import TypeAlias
 
 import numpy as np
 
-from coherence.verify.numeric import Floats, Numeric
+from coherence.verify.numeric import Complexes, Floats, Numeric
 from coherence.verify.systems import Linear, Polyhedron, System, after
 
 Direction: TypeAlias = tuple[Fraction, ...]
 
-LIMITS = (24, 44, 120)  # directions beyond the box, by effort
+LIMITS = (24, 24, 44, 120)  # directions beyond the box, by effort
 _SIMPLE = 10_000  # largest denominator that is kept as it is
 _SIDES = 12  # most pairs of sides of a polygon around a spiral
 
 
 def template(system: System, numeric: Numeric, points: Floats, *, effort: int) -> tuple[Direction, ...]:
-    """The directions, most useful first, each with its opposite, none twice; `effort` is 0, 1 or 2."""
+    """The directions, most useful first, each with its opposite, none twice; `effort` is 0 to 3."""
     states, scale = len(system.variables), numeric.frame.scale[: len(system.variables)]
     limit = 2 * states + LIMITS[effort]
     found: dict[tuple[float, ...], Direction] = {}
@@ -42,20 +42,22 @@ def template(system: System, numeric: Numeric, points: Floats, *, effort: int) -
     return tuple(found.values())
 
 
-def _candidates(
-    system: System, numeric: Numeric, points: Floats, scale: Floats, effort: int
-) -> Iterator[Direction]:
+def _candidates(system: System, numeric: Numeric, points: Floats, scale: Floats, effort: int) -> Iterator[Direction]:
     states = len(system.variables)
-    pairs = _coupled(system)
-    rows = list(_rows(system))
     yield from (_unit(states, i) for i in range(states))
+    yield from _normals((p for _, p in system.bad), states)
+    if effort == 0:
+        return
+    pairs = _coupled(system)
+    rows = list(_normals((*(p for _, p in system.bad), *(edge.guard for edge in system.edges)), states))
+    rows += _normals((p for _, p in system.initial), states)
     yield from rows
-    yield from _eigen(numeric, scale, products=effort > 1)
-    if effort > 0:
-        yield from _octagon(states, pairs)
-        yield from _preimages(system, rows, 3 if effort > 1 else 1)
-        yield from _changes(system)
+    yield from _eigen(numeric, scale, products=effort > 2)
     if effort > 1:
+        yield from _octagon(states, pairs)
+        yield from _preimages(system, rows, 3 if effort > 2 else 1)
+        yield from _changes(system)
+    if effort > 2:
         yield from _scaled_octagon(pairs, scale)
         yield from _sides(pairs, points, scale)
 
@@ -72,11 +74,8 @@ def _unit(states: int, i: int) -> Direction:
     return tuple(Fraction(int(k == i)) for k in range(states))
 
 
-def _rows(system: System) -> Iterator[Direction]:
-    """Normals of bad sets, guards and initial sets; the part about the state."""
-    states = len(system.variables)
-    polyhedra: list[Polyhedron] = [p for _, p in system.bad]
-    polyhedra += [edge.guard for edge in system.edges] + [p for _, p in system.initial]
+def _normals(polyhedra: Iterable[Polyhedron], states: int) -> Iterator[Direction]:
+    """The part of the rows that is about the state."""
     for polyhedron in polyhedra:
         yield from dict.fromkeys(row.linear.coefficients[:states] for row in polyhedron)
 
@@ -152,7 +151,7 @@ def _eigen(numeric: Numeric, scale: Floats, *, products: bool) -> Iterator[Direc
                 yield from (_rational(d / scale, scale) for d in _turned(complex(value), vector))
 
 
-def _turned(value: complex, vector: np.ndarray) -> Iterator[Floats]:  # type: ignore[type-arg]
+def _turned(value: complex, vector: Complexes) -> Iterator[Floats]:
     """The eigenvector; of a complex pair, directions of a polygon that the rotation shrinks into itself."""
     if abs(value.imag) < 1e-9:
         yield np.real(vector / vector[np.abs(vector).argmax()])

@@ -163,17 +163,22 @@ def _up(abstraction: Abstraction, bounds: Bounds) -> Bounds | None:
             return bounds
         gone = np.isposinf(image.next.support) & np.isfinite(bounds.support)
         if not gone.any():
-            held = _held(abstraction, bounds, image, elastic=True)
-            if held is None:
-                return None
-            least, broken = held
-            if not broken.any():
-                bounds = least
+            held = _held(abstraction, bounds, image, elastic=False)
+            if held is not None:
+                bounds = held[0]
                 continue
-            failures += broken
-            gone = broken & (failures > 1)
+            gone = _hopeless(abstraction, bounds, image, failures) if rounds > 1 else gone
         bounds = _widened(bounds, image.next, gone)
     return None
+
+
+def _hopeless(abstraction: Abstraction, bounds: Bounds, image: Image, failures: Ints) -> Flags:
+    """The rows that a second policy cannot hold; `failures` counts."""
+    held = _held(abstraction, bounds, image, elastic=True)
+    if held is not None:
+        failures += held[1]
+        return held[1] & (failures > 1)
+    return image.next.support > bounds.support + _STILL
 
 
 def _within(inner: Bounds, outer: Bounds) -> bool:
@@ -214,7 +219,7 @@ def _held(abstraction: Abstraction, bounds: Bounds, image: Image, *, elastic: bo
     least, group, point = abstraction.start.support[finite], rows.column[: len(rows.least)], support[finite]
     lower, cost, upper = np.where(np.isfinite(least), least, -10 * _FAR), np.ones(count), np.full(count, np.inf)
     if elastic:
-        rows, cost = _elastic(rows, number, count), np.concatenate([cost, np.full(count, _ELASTIC)])
+        rows, cost = _elastic(rows, count), np.concatenate([cost, np.full(count, _ELASTIC)])
         lower, upper = np.concatenate([lower, np.zeros(count)]), np.full(2 * count, np.inf)
         point = np.concatenate([point, np.zeros(count)])
     found = minimise(cost, lower, upper, rows, group=group, point=point, seconds=abstraction.left)
@@ -258,7 +263,7 @@ def limits_of(abstraction: Abstraction, bounds: Bounds, edge: Ints, basis: Ints)
     return np.where(basis < template, own, np.where(basis < template + guards, guard, 0.0))
 
 
-def _elastic(rows: Sparse, number: Ints, count: int) -> Sparse:
+def _elastic(rows: Sparse, count: int) -> Sparse:
     """The same rows, each softened by a column of its target."""
     first = np.arange(len(rows.least))
     target = rows.column[: len(first)]

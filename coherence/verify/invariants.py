@@ -13,7 +13,6 @@ from typing import TypeAlias
 from coherence.verify.smtlib import Invariant, Obligation
 from coherence.verify.systems import System
 
-
 SAMPLES, STEPS = 160, 120
 
 

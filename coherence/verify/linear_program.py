@@ -37,7 +37,12 @@ class Sparse:
 
     def at(self, point: Floats) -> Floats:
         """The value of each row."""
-        return np.bincount(self.row, weights=self.value * point[self.column], minlength=len(self.least))
+        return _sums(self.row, self.value * point[self.column], len(self.least))
+
+
+def _sums(group: Ints, values: Floats, count: int) -> Floats:
+    """The sum of the values of each group (numpy counts in integers when there is nothing to sum)."""
+    return np.bincount(group, weights=values, minlength=count).astype(np.float64)
 
 
 def stack(*parts: Sparse) -> Sparse:
@@ -114,14 +119,18 @@ def _solve(solver: Any, deadline: float) -> Floats | None:
 
     solver.setOptionValue("time_limit", solver.getRunTime() + max(0.01, deadline - time.monotonic()))
     solver.run()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return None
-    return np.array(solver.getSolution().col_value)
+    status = solver.getModelStatus()
+    if status == highspy.HighsModelStatus.kUnknown:  # too fine: the usual tolerances will do
+        for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            solver.setOptionValue(option, 1e-7)
+        solver.run()
+        status = solver.getModelStatus()
+    return np.array(solver.getSolution().col_value) if status == highspy.HighsModelStatus.kOptimal else None
 
 
 def _summed(rows: Sparse, columns: int) -> Sparse:
     """Sorted by row, the values of one place added up, small ones left out (HiGHS wants each place once)."""
     place, which = np.unique(rows.row * columns + rows.column, return_inverse=True)
-    value = np.bincount(which, weights=rows.value, minlength=len(place)) if len(place) else rows.value
+    value = _sums(which, rows.value, len(place))
     keep = np.abs(value) > 1e-11
     return Sparse(place[keep] // columns, place[keep] % columns, value[keep], rows.least)

@@ -6,7 +6,7 @@ x = centre + scale * z.  Rows are a.z <= h with |a| = 1; an equation is two rows
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from coherence.verify.systems import Constraint, Linear, Polyhedron, System
 
 Floats: TypeAlias = NDArray[np.float64]
+Complexes: TypeAlias = NDArray[np.complex128]
 Ints: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -64,16 +65,23 @@ def lower(system: System, frame: Frame, *, tighten: float) -> Numeric:
     only_states = Frame(frame.centre[:states], frame.scale[:states])
     matrix, offset = _updates(system, frame)
     return Numeric(
-        frame, states, modes,
-        _indices(index[edge.source] for edge in system.edges), _indices(index[edge.target] for edge in system.edges),
-        stacked([edge.guard for edge in system.edges], frame, tighten), matrix, offset,
-        _indices(index[mode] for mode, _ in system.initial), stacked([p for _, p in system.initial], only_states, tighten),
-        _indices(index[mode] for mode, _ in system.bad), stacked([p for _, p in system.bad], only_states, tighten),
-    )  # fmt: skip
+        frame=frame,
+        states=states,
+        modes=modes,
+        source=_indices(index[edge.source] for edge in system.edges),
+        target=_indices(index[edge.target] for edge in system.edges),
+        guard=stacked([edge.guard for edge in system.edges], frame, tighten),
+        matrix=matrix,
+        offset=offset,
+        initial_mode=_indices(index[mode] for mode, _ in system.initial),
+        initial=stacked([p for _, p in system.initial], only_states, tighten),
+        bad_mode=_indices(index[mode] for mode, _ in system.bad),
+        bad=stacked([p for _, p in system.bad], only_states, tighten),
+    )
 
 
-def _indices(numbers: object) -> Ints:
-    return np.array(list(numbers), dtype=np.int64)  # type: ignore[call-overload]
+def _indices(numbers: Iterable[int]) -> Ints:
+    return np.array(list(numbers), dtype=np.int64)
 
 
 def coefficients(rows: Sequence[Linear], width: int) -> Floats:

@@ -157,9 +157,10 @@ def _begun(design: Design) -> Iterator[Link]:
 
 def _followed(design: Design) -> Iterator[Link]:
     """Activities of a member in the order of `takes`, without those that a loop sets; rests between are not said."""
+    apart = set_by_loops(design)
     for component in design.components.values():
         whole = (f"{component.name}.{activity}" for activity in _activities(component))
-        for before, after in itertools.pairwise(activity for activity in whole if activity not in set_by_loops(design)):
+        for before, after in itertools.pairwise(activity for activity in whole if activity not in apart):
             cause, effect = f"{before} ends", f"{after} starts"
             yield Link("follows", effect, cause, effect, Window(Fraction(0), None), upper="")
 

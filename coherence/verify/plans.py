@@ -13,11 +13,10 @@ from fractions import Fraction
 
 from coherence.design import Call, Design, Pause
 from coherence.shape import Quantity, Word
-from coherence.verify.attempts import NOTHING, ZERO, Backoff, Course, Span, Tries, last_end, last_start, least, product
+from coherence.verify.attempts import DOUBLING, NO_PAUSE, ZERO, Backoff, Course, Span, Tries, last_end, last_start, least, product
 
 TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
 SERVING = ("serve", "answer", "handle")  # activities that answer a call
-_TWO = Span(Fraction(2), Fraction(2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +114,9 @@ def backoff_of(call: Call) -> Backoff:
         case Word():
             return Backoff(answered=True)
         case Pause(base=Quantity(low=low, high=high), factor=factor, cap=cap, jitter=jitter):
-            ratio = Span(factor.low, factor.high) if factor else _TWO
+            ratio = Span(factor.low, factor.high) if factor else DOUBLING
             return Backoff(Span(low, high), ratio, _limit(cap), jitter.text if jitter else "none")
-    return Backoff()
+    return NO_PAUSE
 
 
 def _causes(call: Call, limit: Span | None, deadline: Span | None, *, whole: bool) -> Iterator[Cause]:

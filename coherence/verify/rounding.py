@@ -71,7 +71,8 @@ def needed(guess: Guess) -> Flags:
 def _must_stay_closed(guess: Guess, need: Flags) -> Flags:
     """The closed edges whose target is false, or has rows to be kept."""
     target = guess.abstraction.numeric.target[guess.image.edges]
-    return (guess.image.closed.margin > guess.abstraction.apart) & (~guess.bounds.reached[target] | need[target].any(axis=1))
+    matters = ~guess.bounds.reached[target] | need[target].any(axis=1)
+    return (guess.image.closed.margin > guess.abstraction.apart) & matters
 
 
 def _carry(need: Flags, mode: Ints, empty: Emptiness, which: Flags) -> None:
@@ -92,7 +93,7 @@ def _room(guess: Guess, need: Flags) -> tuple[Floats, Floats] | None:
     start = guess.abstraction.start.support[need]
     some = np.nonzero(np.isfinite(start))[0]
     floor = Sparse(np.arange(len(some)), some, np.ones(len(some)), start[some])
-    apart = (_stay_apart(guess, number, *case) for case in _empty_cases(guess, need))
+    apart = (_stay_apart(number, *case) for case in _empty_cases(guess, need))
     rows = stack(_with_room(held, count), _with_room(floor, count), *apart)
     lower = np.concatenate([guess.bounds.support[need] - 1e-9, np.zeros(len(_ROOM) * count)])
     upper = np.concatenate([np.full(count, np.inf), *(np.full(count, most) for most, _ in _ROOM)])
@@ -132,13 +133,14 @@ def _empty_cases(guess: Guess, need: Flags) -> list[tuple[Emptiness, Ints, Float
     return [bad, closed]
 
 
-def _stay_apart(guess: Guess, number: Ints, empty: Emptiness, mode: Ints, bound: Floats, which: Flags) -> Sparse:
+def _stay_apart(number: Ints, empty: Emptiness, mode: Ints, bound: Floats, which: Flags) -> Sparse:
     """Moving the bounds may use up half of the margin (nearly none when it comes from a `<` alone)."""
     template, margin = number.shape[1], empty.margin[which]
     basis, weight, mode, bound = empty.basis[which], empty.multiplier[which], mode[which], bound[which]
     column = np.where(basis < template, number[mode[:, None], np.minimum(basis, template - 1)], -1)
     own = (basis >= template) & (basis < template + bound.shape[1])
-    limit = np.where(own, np.take_along_axis(bound, np.where(own, basis - template, 0), axis=1), 0.0) if bound.size else 0.0
+    bound = np.concatenate([bound, np.zeros((len(bound), 1))], axis=1)  # the last one for rows that are not its own
+    limit = np.take_along_axis(bound, np.where(own, basis - template, bound.shape[1] - 1), axis=1)
     keep = np.where(margin > 10 * TIGHTEN, 0.5, 0.999)
     k, i = np.nonzero((column >= 0) & (weight != 0))
     return Sparse(k, column[k, i], -weight[k, i], (weight * limit).sum(axis=1) + keep * margin)
@@ -160,10 +162,8 @@ def _number(low: float, high: float, unit: float) -> tuple[Fraction, bool]:
     """A simple number in [low, high]; or the simpler one just above that a `<` has been shrunk from."""
     error = Fraction(_ERROR * unit) + Fraction(abs(low)) / 10**15
     first, last = Fraction(low), Fraction(max(low, high))
-    if last - first > 1000 * error:
-        inside = roundest(first, last)
-    else:
-        inside = simplest(first - error, last + error)
+    wide = last - first > 1000 * error
+    inside = roundest(first, last) if wide else simplest(first - error, last + error)
     outside = simplest(first - error, first + Fraction(10 * TIGHTEN * unit))
     if outside.denominator * 1000 < inside.denominator:
         return outside, outside > inside

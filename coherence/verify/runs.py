@@ -38,13 +38,17 @@ def sample(system: System, *, samples: int, steps: int) -> Runs:
     numeric = lower(system, Frame(np.zeros(width), magnitudes(system)), tighten=_TIGHTEN)
     rng = np.random.default_rng(SEED)
     mode, point = _starts(numeric, samples, rng)
-    modes, points, edges, choices = [mode], [point], [], []
+    modes, points = [mode], [point]
+    edges: list[Ints] = []
+    choices: list[Floats] = []
     outgoing = _outgoing(numeric)
     for _ in range(steps):
         edge, choice = _choose(numeric, outgoing, mode, point, rng)
         mode, point = _move(numeric, edge, mode, point, choice)
-        for record, value in ((modes, mode), (points, point), (edges, edge), (choices, choice)):
-            record.append(value)
+        modes.append(mode)
+        points.append(point)
+        edges.append(edge)
+        choices.append(choice)
     none = np.zeros((0, len(mode)), dtype=np.int64)
     return Runs(numeric, np.array(modes), np.array(points), np.array(edges) if edges else none, np.array(choices))
 

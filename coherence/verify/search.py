@@ -29,8 +29,9 @@ class Effort:
     apart: float = APART
 
 
-QUICK, USUAL, THOROUGH = Effort(0, (0.02, 0.3)), Effort(1, (0.02, 0.3, 2.0, 0.0)), Effort(2, (0.02, 0.3, 2.0, 0.0))
-BARELY = Effort(0, (0.02,), TOUCHING)
+BOXES, QUICK = Effort(0, (0.02, 0.3)), Effort(1, (0.02, 0.3))
+USUAL, THOROUGH = Effort(2, (0.02, 0.3, 2.0, 0.0)), Effort(3, (0.02, 0.3, 2.0, 0.0))
+BARELY = Effort(1, (0.02,), TOUCHING)
 
 
 @dataclass(slots=True)
@@ -97,7 +98,7 @@ def _candidates(ground: Ground, diary: Diary, *, hopeful: bool) -> Iterator[tupl
     Not `hopeful`: a run in floats seems to be bad.  It may have crossed a bound that exact runs only
     come close to, so a little is tried all the same.
     """
-    for effort in (QUICK, USUAL, BARELY) if hopeful else (BARELY,):
+    for effort in (BOXES, QUICK, USUAL, BARELY) if hopeful else (BARELY,):
         yield from _invariants(ground, effort, diary)
     if hopeful and diary.left > 0:
         yield from _unions(ground, diary)
@@ -140,9 +141,7 @@ def _rounded(guess: Guess, attempt: str, diary: Diary) -> Iterator[tuple[Invaria
             yield invariant, f"{attempt}, {style}"
 
 
-def _guess(
-    ground: Ground, directions: tuple[Direction, ...], widen: float, apart: float, diary: Diary
-) -> Guess | None:
+def _guess(ground: Ground, directions: tuple[Direction, ...], widen: float, apart: float, diary: Diary) -> Guess | None:
     states = ground.numeric.states
     raw = np.array([[float(c) for c in d] for d in directions]).reshape(len(directions), states)
     scaled = raw * ground.frame.scale[:states]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.verify.attempts import ZERO, Backoff, Course, Tries, completed, last_end, least, start, started
+from coherence.verify.attempts import NO_PAUSE, ZERO, Backoff, Course, Tries, completed, last_end, least, start, started
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Layer:
     """
 
     tries: Tries
-    backoff: Backoff = Backoff()
+    backoff: Backoff = NO_PAUSE
     limit: Fraction | None = None
     deadline: Fraction | None = None
     cancels: bool = True

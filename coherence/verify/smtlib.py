@@ -36,7 +36,8 @@ def certificate(system: System, invariant: Invariant) -> str:
     writer = _writer(system, invariant)
     claims = [*writer.initiation_claims(), *writer.consecution_claims(), *writer.safety_claims()]
     body = "\n".join(f"  ; {name}\n  {_and(rows)}" for name, rows in claims)
-    return _script("invariant", writer.declare(choices=True), writer.define(system.modes), f"(assert (or false\n{body}\n))")
+    claim = f"(assert (or false\n{body}\n))"
+    return _script("invariant", writer.declare(choices=True), writer.define(system.modes), claim)
 
 
 def _writer(system: System, invariant: Invariant) -> _Writer:

@@ -59,25 +59,28 @@ def _boxed(normal: Floats, bound: Floats) -> tuple[Floats, Floats]:
 
 def _nudged(objective: Floats) -> Floats:
     width = objective.shape[2]
-    return objective + np.where(objective < 0, -_NUDGE, _NUDGE) * (1 + np.arange(width) / max(1, width))
+    nudge: Floats = np.where(objective < 0, -_NUDGE, _NUDGE) * (1 + np.arange(width) / max(1, width))
+    return objective + nudge
 
 
 def corner(objective: Floats, rows: int) -> Ints:
     """The first basis for polyhedra of `rows` rows: the corner of the box that each objective points to."""
     width = objective.shape[2]
-    return rows + np.arange(width) + width * (objective < 0).astype(np.int64)
+    first: Ints = rows + np.arange(width) + width * (objective < 0).astype(np.int64)
+    return first
 
 
 def _gather(array: Floats, basis: Ints) -> Floats:
     """array[e, basis[e, r]] for all e, r."""
-    return array[np.arange(len(array))[:, None, None], basis]
+    gathered: Floats = array[np.arange(len(array))[:, None, None], basis]
+    return gathered
 
 
 def _descend(matrix: Floats, limits: Floats, objective: Floats, basis: Ints) -> Flags:
     """Pivots `basis` in place until each vertex is feasible; says which problems are empty."""
     count, objectives, width = objective.shape
-    inverse = np.linalg.inv(_gather(matrix, basis))
-    weight = np.einsum("ern,ernm->erm", _nudged(objective), inverse)
+    inverse = np.linalg.inv(_gather(matrix, basis)).astype(np.float64, copy=False)
+    weight: Floats = np.einsum("ern,ernm->erm", _nudged(objective), inverse)
     empty = np.zeros((count, objectives), dtype=bool)
     alive = np.arange(count)
     for _ in range(40 + 12 * width):
@@ -94,16 +97,14 @@ def _descend(matrix: Floats, limits: Floats, objective: Floats, basis: Ints) -> 
     return empty
 
 
-def _pivot(
-    matrix: Floats, basis: Ints, inverse: Floats, weight: Floats, e: Ints, r: Ints, entering: Ints
-) -> Flags:
+def _pivot(matrix: Floats, basis: Ints, inverse: Floats, weight: Floats, e: Ints, r: Ints, entering: Ints) -> Flags:
     """Row `entering` replaces the row of the basis whose multiplier vanishes first; True where none does."""
     new = matrix[e, entering]
     share = np.einsum("kn,knm->km", new, inverse[e, r])
     useful = share > _PIVOT
     ratio = np.where(useful, weight[e, r] / np.where(useful, share, 1.0), np.inf)
     leaving = ratio.argmin(axis=1)
-    found = useful.any(axis=1)
+    found: Flags = useful.any(axis=1)
     e, r, share, leaving, entering, ratio = (a[found] for a in (e, r, share, leaving, entering, ratio))
     k = np.arange(len(e))
     theta, pivot = ratio[k, leaving], share[k, leaving]
@@ -117,8 +118,8 @@ def _pivot(
 
 def _read(matrix: Floats, limits: Floats, objective: Floats, basis: Ints, empty: Flags) -> Optima:
     rows = _gather(matrix, basis)
-    multiplier = np.linalg.solve(rows.transpose(0, 1, 3, 2), objective[..., None])[..., 0]
-    multiplier = np.where(np.abs(multiplier) < 1e-7, 0.0, multiplier)
+    solved = np.linalg.solve(rows.transpose(0, 1, 3, 2), objective[..., None])[..., 0]
+    multiplier: Floats = np.where(np.abs(solved) < 1e-7, 0.0, solved)
     value = (multiplier * _gather(limits, basis)).sum(axis=2)
     leaning = ((basis >= matrix.shape[1] - 2 * matrix.shape[2]) & (multiplier != 0)).any(axis=2)
     value = np.where(leaning, np.inf, value)
@@ -129,4 +130,4 @@ def vertices(normal: Floats, bound: Floats, optima: Optima) -> Floats:
     """The point (E, R, N) at which each optimum is taken."""
     matrix, limits = _boxed(normal, bound)
     rows, values = _gather(matrix, optima.basis), _gather(limits, optima.basis)
-    return np.linalg.solve(rows, values[..., None])[..., 0] if rows.size else values
+    return np.linalg.solve(rows, values[..., None])[..., 0].astype(np.float64, copy=False) if rows.size else values

@@ -50,7 +50,7 @@ def contradiction(question: Question, design: Design) -> Iterator[Finding]:
     blamed = [demands[number] for number in dict.fromkeys(bounds[empty].because)]
     used = {name: known[name] for demand in blamed for name in demand.weights}
     least, most = bounds[empty].low, bounds[empty].high or ZERO
-    numbers = {f"{empty}, at least": (least, "s"), f"{empty}, at most": (most, "s"), "limits": (len(blamed), "")}
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {f"{empty}, at least": (least, "s"), f"{empty}, at most": (most, "s"), "limits": (len(blamed), "")}
     steps = [Step(None, f"{demand.name}: {_shown(demand)}") for demand in blamed[:6]]
     evidence = arithmetic(numbers, witness=steps, certificate=_certificate(blamed, used))
     needs = f"{empty} would have to be at least {seconds(least)} and at most {seconds(most)}"

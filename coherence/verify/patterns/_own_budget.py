@@ -17,7 +17,8 @@ from coherence.verify.attempts import (
 from coherence.verify.call_claims import at_most, tries_fit
 from coherence.verify.plans import Cause, Plan, serve_time
 
-NO_JITTER_LUCK = "pauses at their longest"
+Numbers = dict[str, tuple[Fraction | float | int, str]]
+LONGEST_PAUSES = "pauses at their longest"
 
 
 def own_budget(question: Question, subject: Subject, plan: Plan) -> Iterator[Finding]:
@@ -76,7 +77,7 @@ def _conflict(question: Question, subject: Subject, plan: Plan, deadline: Span, 
     course, limit = plan.worst(cause), deadline.low
     certain = always_breaks(plan, deadline)
     begun, done = started(course, limit), completed(course, limit)
-    numbers: dict[str, tuple[Fraction | int, str]] = {"deadline": (limit, "s"), "a failing try": (cause.takes.high or ZERO, "s")}
+    numbers: Numbers = {"deadline": (limit, "s"), "a failing try": (cause.takes.high or ZERO, "s")}
     numbers |= {"tries started": (begun or 0, ""), "tries completed": (done or 0, "")}
     if (worst := last_end(course)) is not None:
         numbers |= {"tries configured": (plan.tries or 0, ""), "time for all tries": (worst, "s")}
@@ -92,7 +93,7 @@ def _conflict(question: Question, subject: Subject, plan: Plan, deadline: Span, 
 def _assumptions(plan: Plan, course: Course) -> list[str]:
     made = []
     if plan.backoff.jitter != "none" or plan.backoff.base.low != plan.backoff.base.high:
-        made.append(NO_JITTER_LUCK)
+        made.append(LONGEST_PAUSES)
     if len(course.tries) > 1:
         made.append("the nested retries of one call share its pauses, each layer beginning anew")
     return made
@@ -106,7 +107,8 @@ def _message(plan: Plan, cause: Cause, limit: Fraction, begun: int | None, done:
     when = f"on {cause.name}s" if cause.name == "timeout" else f"when {cause.name} takes {seconds(cause.takes.high or ZERO)}"
     if begun is not None and plan.tries is not None and begun >= plan.tries:
         return f"{when} the last of the {plan.tries} tries of {plan.name} is cut: {done} fit the deadline of {seconds(limit)}{still}"
-    return f"{when} only {begun} of the {plan.tries} tries of {plan.name} start and {done} end within {seconds(limit)}{still}"
+    cut = "" if begun == done else f" ({begun} start)"
+    return f"{when} only {done} of the {plan.tries} tries of {plan.name} end within {seconds(limit)}{cut}{still}"
 
 
 def _witness(course: Course, cause: Cause, limit: Fraction, begun: int | None) -> Iterator[Step]:
@@ -147,7 +149,7 @@ def _fits(question: Question, plan: Plan, deadline: Span) -> Finding:
     touches = worst == deadline.low
     room = "exactly fit" if touches else "fit"
     message = f"all {plan.tries} tries of {plan.name} {room} its deadline: {seconds(worst)} of {seconds(deadline.low)}"
-    numbers = {"deadline": (deadline.low, "s"), "time for all tries": (worst, "s"), "tries": (plan.tries or 0, "")}
+    numbers: Numbers = {"deadline": (deadline.low, "s"), "time for all tries": (worst, "s"), "tries": (plan.tries or 0, "")}
     evidence = arithmetic(numbers, certificate=tries_fit(course, deadline.low))
     return question.proved(message, _places(plan, "all of them fit"), (plan.name,), evidence, assumptions=_assumptions(plan, course), margin=not touches)
 
@@ -160,6 +162,10 @@ def own_time(question: Question, subject: Subject, plan: Plan) -> Iterator[Findi
     places = [serve.place.labelled("time to answer"), *(_limit_place(plan))]
     of = (plan.name, plan.callee)
     numbers = {"time to answer, least": (serve.low, "s"), "time to answer, most": (serve.high, "s"), "a try": (plan.limit.low, "s")}
+    kind = plan.call.timeout_kind
+    if serve.high > plan.limit.low and kind is not None and kind.text in ("first byte", "between bytes"):
+        yield question.undecided(f"needs timeout_kind: total of {plan.name}, or the time to the first byte of {plan.callee}", places, of)
+        return
     if serve.high <= plan.limit.low:
         message = f"a try of {plan.name} leaves {plan.callee} the {seconds(serve.high)} that it may need"
         evidence = arithmetic(numbers, certificate=at_most(serve.high, plan.limit.low))

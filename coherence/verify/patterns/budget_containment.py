@@ -5,7 +5,8 @@ A call with a deadline T and n tries starts try k at S_k, the sum over the earli
 failure consumes and of the pause after it. Tries that start at T or later never run; a try that would end
 after T is cut. Only causes that consume time count: a timeout takes `per_try` (without one the whole
 deadline, so no retry runs), another cause what `fails` says. The same holds one level up: what a callee may
-spend on its own calls must fit one try of its caller, the patience of the workload, and every timer that ends it.
+spend on its own calls must fit one try of its caller, the patience of the workload, and every timer that ends it; what
+it needs to answer must fit a try, with its start where it may be scaled to zero.
 
 ## Why it hurts
 The retries that the configuration promises do not exist when they are needed: the first slow answer uses up
@@ -35,6 +36,7 @@ from collections.abc import Iterator
 from coherence.finding import Finding
 from coherence.subject import Question, Subject
 from coherence.verify.call_tree import call_tree, enclosures
+from coherence.verify.patterns._cold_start import cold_start
 from coherence.verify.patterns._contradictory_limits import contradiction
 from coherence.verify.patterns._inner_budget import cycles, inner_budget
 from coherence.verify.patterns._own_budget import own_budget, own_time
@@ -44,11 +46,12 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Each call against its own deadline, its callee's time, and everything that encloses it."""
+    """Each call against its own deadline, its callee's time and start, and everything that encloses it."""
     tree = call_tree(subject.design)
     for plan in tree.plans:
         yield from own_budget(QUESTION, subject, plan)
         yield from own_time(QUESTION, subject, plan)
+        yield from cold_start(QUESTION, subject, plan)
     for enclosure in enclosures(subject.design, tree):
         yield from inner_budget(QUESTION, subject, tree, enclosure)
     yield from cycles(QUESTION, tree)

@@ -33,20 +33,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence import units
-from coherence.design import Loop, Relay
 from coherence.expressions import names as names_of
-from coherence.finding import Evidence, Finding, Grade, Step
-from coherence.model import Model
+from coherence.finding import Finding
+from coherence.names import bare_names
 from coherence.phrases import Promise
-from coherence.places import Place
-from coherence.shape import Formula
-from coherence.simulate.exact import replay
 from coherence.subject import Question, Subject
-from coherence.verify.promises import Open, Refuted, Shown, condition_of, decide
-from coherence.simulate.slices import influences
-from coherence.verify.thresholds import lowered
-from coherence.simulate.timeline import shown, timeline, told_choices
 
 QUESTION = Question("COH220", "interacting-loops", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -55,104 +46,29 @@ KINDS = ("always", "never", "eventually", "eventually_always")
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per promise that loops can influence."""
-    for promise in subject.design.promises.values():
-        if promise.kind in KINDS and promise.condition is not None and _driven(subject, promise):
-            yield _answer(subject, promise)
+    touched = _touched(subject)
+    candidates = [p for p in subject.design.promises.values() if p.kind in KINDS and _roots(p) & touched]
+    if not subject.design.loops or not candidates:
+        return
+    from coherence.verify.loop_promises import answer, driven  # the engine, only where there is something to decide
+
+    for promise in candidates:
+        if driven(subject, promise):
+            yield answer(QUESTION, subject, promise)
 
 
-def _driven(subject: Subject, promise: Promise) -> bool:
-    """Does any loop that runs have a part in it?  (Promises about counts and events belong to other questions.)"""
-    assert promise.condition is not None
-    roots = {path.split(".")[0] for path in names_of(promise.condition.tree)}
-    if not subject.design.loops or not (roots & _touched(subject)):
-        return False
-    model = subject.model
-    names = names_of(condition_of(model, promise))
-    known = (*model.states, *model.commands, *model.outputs, *(loop.name for loop in model.loops))
-    return all(name in known or name in model.constants for name in names) and bool(_loops(model, promise))
+def _roots(promise: Promise) -> frozenset[str]:
+    """The words before the dots of the promise's condition."""
+    used = names_of(promise.condition.tree) if promise.condition is not None else ()
+    return frozenset(path.split(".")[0] for path in used)
 
 
 def _touched(subject: Subject) -> frozenset[str]:
+    """Things and bare names that loops or plants have a part in."""
     design = subject.design
-    signals = {loop.actuation.signal.text.split(".")[0] for loop in design.loops.values() if loop.actuation and loop.actuation.signal}
-    return frozenset({*design.loops, *signals, *design.components, *(k for c in design.components.values() for k in c.constants), *_states(subject)})
-
-
-def _states(subject: Subject) -> set[str]:
-    from coherence.names import bare_names
-
-    return set(bare_names(subject.design))
-
-
-def _loops(model: Model, promise: Promise) -> tuple[str, ...]:
-    kept = influences(model, names_of(condition_of(model, promise)))
-    return tuple(loop.name for loop in model.loops if loop.name in kept)
-
-
-def _answer(subject: Subject, promise: Promise) -> Finding:
-    model = subject.model
-    names = _loops(model, promise)
-    places = (promise.place.labelled("this promise"), *(_place(subject.design.loops[name]) for name in names))
-    outcome = decide(model, promise, time_limit=subject.time_limit)
-    match outcome:
-        case Refuted():
-            return _conflict(subject, promise, outcome, names, places)
-        case Shown():
-            evidence = Evidence(Grade.PROVED, outcome.method, certificate=outcome.certificate)
-            message = f"{promise.text}: holds in every run"
-            return QUESTION.proved(message, places, (promise.name, *names), evidence, assumptions=(*outcome.assumptions, *model.abstractions))
-        case Open():
-            return QUESTION.undecided(f"{promise.text}: {outcome.reason}", places, (promise.name, *names), bound=outcome.bound)
-
-
-def _place(loop: Loop) -> Place:
-    trigger = loop.trigger
-    if isinstance(trigger, Relay) and trigger.enter is not None:
-        return trigger.enter.place.labelled(f"{loop.name} acts from here")
-    if isinstance(trigger, Formula):
-        return trigger.place.labelled(f"{loop.name} acts while this holds")
-    if loop.rules and loop.rules[-1].when:
-        return loop.rules[-1].when.place.labelled(f"a rule of {loop.name}")
-    return loop.place.labelled(f"the loop {loop.name}")
-
-
-def _conflict(subject: Subject, promise: Promise, outcome: Refuted, names: tuple[str, ...], places: tuple[Place, ...]) -> Finding:
-    model = subject.model
-    replayed = replay(_slice(model, promise), outcome.choices, list(outcome.instants[:400]))
-    watch = [n for n in names_of(condition_of(model, promise)) if n not in names] + list(model.states)
-    steps = [*timeline(model, outcome.instants, watch), _last(model, promise, outcome)]
-    cycle = _cycle(subject, promise, outcome)
-    evidence = Evidence(Grade.PROVED, "exact execution", tuple(steps), numbers=cycle[1], replayed=replayed)
-    message = f"{promise.text}: broken after {units.seconds(outcome.instants[-1].time)}{cycle[0]}"
-    assumptions = (*told_choices(model, outcome.choices), *model.abstractions)
-    return QUESTION.conflict(message, places, (promise.name, *names), evidence, assumptions=assumptions, repairs=lowered(subject, promise, names))
-
-
-def _slice(model: Model, promise: Promise) -> Model:
-    from coherence.simulate.slices import sliced
-
-    return sliced(model, names_of(condition_of(model, promise)))
-
-
-def _last(model: Model, promise: Promise, outcome: Refuted) -> Step:
-    instant = outcome.instants[-1]
-    names = [n for n in names_of(condition_of(model, promise)) if n in instant.after]
-    seen = ", ".join(f"{n} = {str(v).lower() if isinstance(v := instant.after[n], bool) else shown(model, n, v)}" for n in names)
-    return Step(instant.time, f"{promise.text} is broken" + (f": {seen}" if seen else ""))
-
-
-def _cycle(subject: Subject, promise: Promise, outcome: Refuted) -> tuple[str, dict[str, tuple[object, str]]]:
-    """Does it go on for ever?  The period of the orbit that the same choices lead to."""
-    from coherence.simulate.orbits import long_run
-    from coherence.verify.promises import LAPS, MOST_INSTANTS
-
-    part = _slice(subject.model, promise)
-    run = outcome.run or long_run(part, outcome.choices, laps=LAPS, most=MOST_INSTANTS)
-    if run.orbit is None or run.orbit.still:
-        return "", {}
-    orbit = run.orbit
-    numbers: dict[str, tuple[object, str]] = {"period": (orbit.period, "s"), "contraction per lap": (orbit.contraction, "")}
-    for path in (*part.states, *part.commands):
-        low, high = orbit.range_of(path)
-        numbers[f"{path} lowest"], numbers[f"{path} highest"] = (low, ""), (high, "")
-    return f", and again every {units.seconds(orbit.period)} for ever", numbers
+    written = {
+        loop.actuation.signal.text.split(".")[0]
+        for loop in design.loops.values()
+        if loop.actuation and loop.actuation.signal
+    }
+    return frozenset({*design.loops, *written, *design.components, *bare_names(design)})

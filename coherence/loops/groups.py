@@ -1,0 +1,211 @@
+"""Groups of loops in feedback: exact long runs, orbits, the linear verdict beside them, and repairs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence import repairs, units
+from coherence.expressions.evaluate import NotExactError
+from coherence.finding import Evidence, Finding, Grade, Repair
+from coherence.loops.linear import Linear, linearise
+from coherence.model import Model, SampledLoop, unit_of
+from coherence.places import Place
+from coherence.simulate.affine import plain
+from coherence.simulate.exact import MissingValueError, replay
+from coherence.simulate.orbits import LongRun, long_run
+from coherence.simulate.starts import corners, finite
+from coherence.simulate.slices import blocked, feedback_groups, sliced
+from coherence.simulate.timeline import shown, timeline, told_choices
+from coherence.subject import Question, Subject
+
+LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Loops that influence each other, and the part of the model that they need."""
+
+    loops: tuple[SampledLoop, ...]
+    model: Model
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(loop.name for loop in self.loops)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return tuple(place(loop) for loop in self.loops)
+
+
+def place(loop: SampledLoop) -> Place:
+    """Where the loop says how it acts."""
+    actuation, target = loop.source.actuation, loop.source.target
+    if target is not None and target.signal is not None:
+        return target.signal.place.labelled(f"{loop.name} reads this every {units.seconds(loop.period)}")
+    if actuation is not None and actuation.signal is not None:
+        return actuation.signal.place.labelled(f"{loop.name} writes this every {units.seconds(loop.period)}")
+    return loop.source.place
+
+
+def answers(question: Question, subject: Subject) -> Iterator[Finding]:
+    """One answer per group of loops in feedback."""
+    model = subject.model
+    for loops in feedback_groups(model):
+        signals = tuple(loop.signal for loop in loops if loop.signal)
+        group = Group(loops, sliced(model, signals))
+        missing = blocked(model, signals)
+        if missing or group.model.inputs:
+            needs = missing or f"a value of {next(iter(group.model.inputs))}"
+            yield question.undecided(
+                f"oscillation of {' and '.join(group.names)}: needs {needs}", group.places, group.names
+            )
+        else:
+            yield _decide(question, subject, group)
+
+
+def _decide(question: Question, subject: Subject, group: Group) -> Finding:
+    try:
+        return _answer(question, subject, group)
+    except (NotExactError, MissingValueError) as error:
+        reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not exact: {error}"
+        return question.undecided(f"oscillation of {' and '.join(group.names)}: {reason}", group.places, group.names)
+
+
+def _answer(question: Question, subject: Subject, group: Group) -> Finding:
+    deadline = time.monotonic() + subject.time_limit
+    runs = []
+    for choices in corners(group.model):
+        run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
+        runs.append(run)
+        if oscillates(group, run):
+            return _conflict(question, subject, group, run)
+        if time.monotonic() > deadline:
+            break
+    return _settles(question, group, runs, deadline)
+
+
+def oscillates(group: Group, run: LongRun) -> bool:
+    """Does a command of the group keep changing direction on the orbit?"""
+    return run.orbit is not None and any(run.orbit.turns(loop.signal) for loop in group.loops if loop.signal)
+
+
+def _conflict(question: Question, subject: Subject, group: Group, run: LongRun) -> Finding:
+    orbit = run.orbit
+    assert orbit is not None
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {"period": (orbit.period, "s")}
+    told = []
+    for signal in dict.fromkeys(loop.signal for loop in group.loops if loop.signal):
+        low, high = orbit.range_of(signal)
+        unit = unit_of(group.model, signal)
+        numbers[f"{signal} lowest"], numbers[f"{signal} highest"] = (low, str(unit)), (high, str(unit))
+        told.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
+    numbers |= _linear_numbers(_linear(group, run))
+    laps = max(1, int(Fraction(40) / max(1, len(orbit.lap))))
+    seen = [i for i in run.instants if i.time <= orbit.start + orbit.period * laps][-60:] or list(run.instants[-60:])
+    replayed = replay(group.model, run.choices, list(run.instants[:500]))
+    evidence = Evidence(
+        Grade.PROVED,
+        "exact execution to a recurrence" if orbit.exact else "exact execution, rational orbit",
+        timeline(group.model, seen),
+        numbers=numbers,
+        replayed=replayed,
+    )
+    verb = "never settles" if len(group.loops) == 1 else "never settle"
+    message = f"{' and '.join(group.names)} {verb}: {', '.join(told)}, every {units.seconds(orbit.period)}"
+    certain = not any(not x.initial.exact for t in (group.model.states, group.model.commands) for x in t.values())
+    return question.conflict(
+        message, group.places, group.names, evidence, certain=certain,
+        assumptions=(*told_choices(group.model, run.choices), *group.model.abstractions), repairs=_repairs(subject, group),
+    )  # fmt: skip
+
+
+def _linear(group: Group, run: LongRun) -> Linear | None:
+    """The linear verdict near the middle of the orbit, where the loops have a smooth law."""
+    if run.orbit is None or any(loop.law != "proportional" for loop in group.loops):
+        return None
+    names = (*group.model.states, *group.model.commands)
+    near = {n: sum((plain(i.after[n]) for i in run.orbit.lap), Fraction(0)) / len(run.orbit.lap) for n in names}
+    return linearise(group.model, near)
+
+
+def _linear_numbers(linear: Linear | None) -> dict[str, tuple[Fraction | float | int, str]]:
+    if linear is None:
+        return {}
+    found: dict[str, tuple[Fraction | float | int, str]] = {"linear growth per lap": (linear.verdict.modulus, "")}
+    if linear.period is not None:
+        found["linear period"] = (linear.period, "s")
+    return found
+
+
+def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
+    """A hold-down window of one, three, ... periods for a proportional loop that has none that long."""
+    for loop in group.loops:
+        timescale = loop.source.timescale
+        if loop.law != "proportional" or timescale is None or timescale.period is None:
+            continue
+        for count in (1, 3, 5, 7, 9):
+            window = loop.period * count
+            if window <= loop.hold_down:
+                continue
+            if timescale.hold_down is not None:
+                made = repairs.proposal(repairs.change(subject, timescale.hold_down, window))
+            else:
+                made = repairs.proposal(
+                    repairs.insert(subject, timescale.period.place, "hold_down", repairs.duration_text(subject, window))
+                )
+            if made is not None:
+                yield made
+
+
+def _settles(question: Question, group: Group, runs: list[LongRun], deadline: float) -> Finding:
+    names = " and ".join(group.names)
+    linear = next((x for x in (_linear(group, run) for run in runs if run.orbit) if x is not None), None)
+    numbers = _linear_numbers(linear)
+    assumptions = (
+        *group.model.abstractions,
+        *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()),
+    )
+    try:
+        count = _all_settle(group, deadline)
+    except (NotExactError, MissingValueError) as error:
+        count, why = 0, str(error)
+    else:
+        why = "the time limit"
+    if count:
+        evidence = Evidence(
+            Grade.PROVED,
+            f"exact execution of {'its only start' if count == 1 else f'all {count} starts'} to a recurrence",
+            numbers=numbers,
+        )
+        verb = "settles" if len(group.loops) == 1 else "settle"
+        return question.proved(
+            f"{names} {verb} from every start", group.places, group.names, evidence, assumptions=assumptions
+        )
+    ended = sum(1 for run in runs if run.orbit is not None)
+    growth = f", linear growth per lap {linear.verdict.modulus:.4g}" if linear else ""
+    bound = f"{ended} of {len(runs)} runs settle within {LAPS} laps{growth}; not every start: {why}"
+    return question.undecided(
+        f"no oscillation of {names} found, none excluded",
+        group.places,
+        group.names,
+        bound=bound,
+        assumptions=assumptions,
+    )
+
+
+def _all_settle(group: Group, deadline: float) -> int:
+    """How many starts there are, if every one of them settles; 0 where time runs out.  One loop: phases do not matter."""
+    if len(group.loops) > 1 or group.model.states:
+        raise NotExactError("phases of several loops")
+    count = 0
+    for choices in finite(group.model, MOST_STARTS):
+        run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
+        if run.orbit is None or not run.orbit.exact or not run.orbit.still:
+            raise NotExactError("a start that does not settle exactly")
+        count += 1
+        if time.monotonic() > deadline:
+            return 0
+    return count

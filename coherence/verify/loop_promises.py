@@ -1,0 +1,125 @@
+"""Answers to promises over interacting loops: the finding, its witness, its cycle and its repairs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence import units
+from coherence.design import Loop, Relay
+from coherence.expressions import names as names_of
+from coherence.finding import Evidence, Finding, Grade, Step
+from coherence.model import Model, unit_of
+from coherence.phrases import Promise
+from coherence.places import Place
+from coherence.shape import Formula
+from coherence.simulate.exact import replay
+from coherence.simulate.orbits import long_run
+from coherence.simulate.slices import influences, sliced
+from coherence.simulate.timeline import shown, timeline, told_choices
+from coherence.subject import Question, Subject
+from coherence.verify.promises import LAPS, MOST_INSTANTS, Open, Refuted, Shown, condition_of, decide
+from coherence.verify.thresholds import lowered
+
+
+def driven(subject: Subject, promise: Promise) -> bool:
+    """Does any loop that runs have a part in it?  (Promises about counts and events belong to other questions.)"""
+    model = subject.model
+    names = names_of(condition_of(model, promise))
+    known = (*model.states, *model.commands, *model.outputs, *(loop.name for loop in model.loops))
+    return all(name in known or name in model.constants for name in names) and bool(_loops(model, promise))
+
+
+def _loops(model: Model, promise: Promise) -> tuple[str, ...]:
+    kept = influences(model, names_of(condition_of(model, promise)))
+    return tuple(loop.name for loop in model.loops if loop.name in kept)
+
+
+def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
+    """The verdict on one promise, as a finding of the question."""
+    model = subject.model
+    names = _loops(model, promise)
+    places = (promise.place.labelled("this promise"), *(_place(subject.design.loops[name]) for name in names))
+    outcome = decide(model, promise, time_limit=subject.time_limit)
+    match outcome:
+        case Refuted():
+            return _conflict(question, subject, promise, outcome, places)
+        case Shown():
+            evidence = Evidence(Grade.PROVED, outcome.method, certificate=outcome.certificate)
+            message = f"{promise.text}: holds in every run"
+            return question.proved(
+                message,
+                places,
+                (promise.name, *names),
+                evidence,
+                assumptions=(*outcome.assumptions, *model.abstractions),
+            )
+        case Open():
+            return question.undecided(
+                f"{promise.text}: {outcome.reason}", places, (promise.name, *names), bound=outcome.bound
+            )
+
+
+def _place(loop: Loop) -> Place:
+    trigger = loop.trigger
+    if isinstance(trigger, Relay) and trigger.enter is not None:
+        return trigger.enter.place.labelled(f"{loop.name} acts from here")
+    if isinstance(trigger, Formula):
+        return trigger.place.labelled(f"{loop.name} acts while this holds")
+    if loop.rules and loop.rules[-1].when:
+        return loop.rules[-1].when.place.labelled(f"a rule of {loop.name}")
+    return loop.place.labelled(f"the loop {loop.name}")
+
+
+def _conflict(
+    question: Question, subject: Subject, promise: Promise, outcome: Refuted, places: tuple[Place, ...]
+) -> Finding:
+    model = subject.model
+    names = _loops(model, promise)
+    replayed = replay(_slice(model, promise), outcome.choices, list(outcome.instants[:400]))
+    watch = [n for n in names_of(condition_of(model, promise)) if n not in names] + list(model.states)
+    steps = [*timeline(model, outcome.instants, watch), _last(model, promise, outcome)]
+    cycle = _cycle(subject, promise, outcome)
+    evidence = Evidence(Grade.PROVED, "exact execution", tuple(steps), numbers=cycle[1], replayed=replayed)
+    message = f"{promise.text}: broken after {units.seconds(outcome.instants[-1].time)}{cycle[0]}"
+    assumptions = (*told_choices(model, outcome.choices), *model.abstractions)
+    return question.conflict(
+        message,
+        places,
+        (promise.name, *names),
+        evidence,
+        assumptions=assumptions,
+        repairs=lowered(subject, promise, names),
+    )
+
+
+def _slice(model: Model, promise: Promise) -> Model:
+    return sliced(model, names_of(condition_of(model, promise)))
+
+
+def _last(model: Model, promise: Promise, outcome: Refuted) -> Step:
+    instant = outcome.instants[-1]
+    names = [n for n in names_of(condition_of(model, promise)) if n in instant.after]
+    seen = ", ".join(
+        f"{n} = {str(v).lower() if isinstance(v := instant.after[n], bool) else shown(model, n, v)}" for n in names
+    )
+    return Step(instant.time, f"{promise.text} is broken" + (f": {seen}" if seen else ""))
+
+
+def _cycle(
+    subject: Subject, promise: Promise, outcome: Refuted
+) -> tuple[str, dict[str, tuple[Fraction | float | int, str]]]:
+    """Does it go on for ever?  The period of the orbit that the same choices lead to."""
+    part = _slice(subject.model, promise)
+    run = outcome.run or long_run(part, outcome.choices, laps=LAPS, most=MOST_INSTANTS)
+    if run.orbit is None or run.orbit.still:
+        return "", {}
+    orbit = run.orbit
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {
+        "period": (orbit.period, "s"),
+        "contraction per lap": (orbit.contraction, ""),
+    }
+    for path in (*part.states, *part.commands):
+        low, high = orbit.range_of(path)
+        unit = str(unit_of(part, path)) if unit_of(part, path).powers else ""
+        numbers[f"{path} lowest"], numbers[f"{path} highest"] = (low, unit), (high, unit)
+    return f", and again every {units.seconds(orbit.period)} for ever", numbers
