@@ -1,5 +1,8 @@
 """The spine: how long the command line takes to answer, and what it imports on the way.
 
+The command runs as its console script does.  The policy design has ten loops, calls, timers and limits,
+none in feedback; in the other, throttle and backfill interact and are proved safe for every phase.
+
 SOURCE: the limits are the speed that a hook can bear: 3 times `python -c pass` for `--help`, 12 times for a
 policy check of ten loops.
 """
@@ -14,13 +17,16 @@ from pathlib import Path
 
 from bench.harness import Row, interleaved, process
 
-TEN_LOOPS = Path(__file__).parent / "data" / "ten-loops.yaml"
+DATA = Path(__file__).parent / "data"
+TEN_LOOPS = DATA / "ten-loops.yaml"
 HEAVY = ("control", "pgmpy", "sympy", "pandas", "matplotlib")
 FOUND = (0, 1)  # a check that finds something has done its work
 
 _REFERENCE = "python -c pass"
 _HELP = ("--help",)
 _CHECK = ("check", str(TEN_LOOPS))
+_PROVE = ("check", str(DATA / "ten-loops-stability.yaml"))
+_SCRIPT = "from coherence.__main__ import main; main()"
 # Runs `python -m coherence` in place and then says which of the heavy modules it loaded.
 _PROBE = """
 import json, runpy, sys
@@ -37,7 +43,7 @@ sys.exit(code)
 
 def rows() -> Iterator[Row]:
     """Start-up and policy check as ratios to an empty interpreter, and heavy modules imported."""
-    python, coherence = [sys.executable], [sys.executable, "-m", "coherence"]
+    python, coherence = [sys.executable], [sys.executable, "-c", _SCRIPT]
     medians = interleaved(
         {
             "pass": partial(process, [*python, "-c", "pass"]),
@@ -47,6 +53,8 @@ def rows() -> Iterator[Row]:
     )
     yield Row("coherence --help", medians["help"] / medians["pass"], "<= 3", "times", _REFERENCE)
     yield Row("policy check of ten loops", medians["check"] / medians["pass"], "<= 12", "times", _REFERENCE)
+    proving = interleaved({"prove": partial(process, [*coherence, *_PROVE], accepted=FOUND)}, repeats=5)
+    yield Row("ten loops with an unbounded proof of two", proving["prove"], "<= 3", "s", "")
     loaded = {*heavy_modules(_HELP), *heavy_modules(_CHECK)}
     yield Row(
         f"heavy modules imported by either, of {', '.join(HEAVY)}",

@@ -21,7 +21,10 @@ MAX_BYTES = 8_000_000
 MAX_NODES = 200_000
 MAX_DEPTH = 64
 
-_NUMBER = re.compile(r"[-+]?(\d[\d_]*)(\.\d+)?([eE][-+]?\d{1,3})?")
+_NUMBER = re.compile(r"[-+]?([0-9][0-9_]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?")
+_BREAK = re.compile(r"\r\n?")
+_FOREIGN_BREAKS = {0x85: " ", 0x2028: " ", 0x2029: " "}  # line breaks of YAML 1.1 and libyaml, not of 1.2
+_CONTROL = re.compile(r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @value
@@ -103,11 +106,11 @@ def decode(data: bytes, file: str) -> str:
         raise InputError([Problem(start, f"the file has {len(data)} bytes", f"at most {MAX_BYTES} are read: split it")])
     try:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return data.decode("utf-16").replace("\r\n", "\n")
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
+            return data.decode("utf-16")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = data[: error.start]
-        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
+        line, column = before.count(b"\n") + 1, len(before.rpartition(b"\n")[2].decode("utf-8", "replace")) + 1
         place = Place(file, line, column, line, column + 1)
         raise InputError([Problem(place, f"byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8")]) from None
 
@@ -119,7 +122,8 @@ def read(data: bytes, file: str) -> list[Document]:
 
 
 def read_text(text: str, file: str) -> list[Document]:
-    """As `read`, from text."""
+    """As `read`, from text.  Line breaks of every system become "\\n"."""
+    text = _BREAK.sub("\n", text)
     builder = _Builder(file, text)
     roots = builder.build()
     if builder.problems:
@@ -158,16 +162,23 @@ class _Builder:
     def build(self) -> list[Node]:
         try:
             loader = getattr(yaml, "CLoader", yaml.Loader)
-            for event in yaml.parse(self.text, Loader=loader):
+            for event in yaml.parse(self.text.translate(_FOREIGN_BREAKS), Loader=loader):
                 self._take(event)
         except yaml.MarkedYAMLError as error:
             self.problems.append(self._syntax(error))
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            place = Place(self.file, 1, 1, 1, 1)
-            self.problems.append(Problem(place, f"not YAML: {error}".split("\n")[0], "remove control characters; check the encoding"))
+            problem = Problem(self._control(), f"not YAML: {error}".split("\n")[0], "remove control characters; check the encoding")
+            self.problems.append(problem)
         except _TooBig as error:
             self.problems.append(error.problem)
         return self.roots
+
+    def _control(self) -> Place:
+        """The place of the first character that YAML does not allow."""
+        match = _CONTROL.search(self.text)
+        before = self.text[: match.start()] if match else ""
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        return Place(self.file, line, column, line, column + 1)
 
     def _syntax(self, error: yaml.MarkedYAMLError) -> Problem:
         mark = error.problem_mark or error.context_mark

@@ -57,6 +57,9 @@ class Record:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be assigned: records are frozen")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted: records are frozen")
+
     def _compared(self) -> tuple[Any, ...]:
         return tuple(self.__dict__[name] for name, made in self.fields.items() if made.compare)
 

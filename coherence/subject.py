@@ -68,8 +68,8 @@ class Question:
         return self._finding(Verdict.VACUOUS, Severity.WARNING, message, places, of, evidence, "", (), ())
 
     def note(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
-        """Something true and worth knowing that breaks no promise (for example an amplification without a limit)."""
-        return self._finding(Verdict.PROVED, Severity.INFO, message, places, of, evidence, "", (), ())
+        """Something worth knowing that nothing promised decides (an amplification without a limit, an absent objective)."""
+        return self._finding(Verdict.UNDECIDED, Severity.INFO, message, places, of, evidence, "", (), ())
 
     def _finding(
         self, verdict: Verdict, severity: Severity, message: str, places: Iterable[Place], of: Iterable[str],

@@ -41,7 +41,7 @@ def value(cls: type[T]) -> type[T]:
     for name, method in _METHODS.items():
         if name not in cls.__dict__:
             setattr(made, name, method)
-    made.__setattr__ = _refuse
+    made.__setattr__ = made.__delattr__ = _refuse
     made.__dataclass_fields__ = _LazyFields()
     return cls
 
@@ -114,7 +114,7 @@ def _repr(self: Any) -> str:
     return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in self.__dict__.items() if n in self.__value_names__)})"
 
 
-def _refuse(self: Any, name: str, new: object) -> None:
+def _refuse(self: Any, name: str, new: object = None) -> None:
     del new
     raise AttributeError(f"{type(self).__name__}.{name} cannot be assigned: values are frozen")
 

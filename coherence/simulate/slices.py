@@ -18,7 +18,10 @@ def reads(loop: SampledLoop) -> frozenset[str]:
 
 
 def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
-    """Every signal and loop on which the targets depend, themselves included."""
+    """Every signal and loop on which the targets depend, themselves included.
+
+    A loop's name stands for its mode, which depends on what its trigger reads, not on what it writes.
+    """
     loops = {loop.name: loop for loop in model.loops}
     found: set[str] = set()
     stack = list(targets)
@@ -28,7 +31,7 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
             continue
         found.add(path)
         if path in loops:
-            stack += [*reads(loops[path]), *([loops[path].signal] if loops[path].signal else [])]
+            stack += reads(loops[path])
         if path in model.outputs:
             stack += names_of(model.outputs[path])
         if path in model.states:
@@ -42,6 +45,7 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
 def sliced(model: Model, targets: Iterable[str]) -> Model:
     """The model with only what influences the targets."""
     kept = influences(model, targets)
+    kept |= {loop.signal for loop in model.loops if loop.name in kept and loop.signal}
     return replace(
         model,
         states={k: v for k, v in model.states.items() if k in kept},

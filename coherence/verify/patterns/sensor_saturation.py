@@ -37,14 +37,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs
-from coherence.design import Limit, Loop, Target
+from coherence.design import Limit, Target
 from coherence.expressions import names as used
-from coherence.expressions.tree import Arithmetic, Compare, Name, Number, Tree
+from coherence.expressions.tree import Compare, Name, Number, Tree
 from coherence.finding import Finding, Repair, Step
-from coherence.model import Interval
+from coherence.model import EVERYTHING, Interval
 from coherence.places import Place
 from coherence.shape import Formula, Quantity
 from coherence.subject import Question, Subject, arithmetic
@@ -53,8 +54,8 @@ from coherence.verify.known import Known, known
 from coherence.verify.limits import cap, place_of
 from coherence.verify.patterns._pair import Numbers
 from coherence.verify.range_claims import claimed
-from coherence.verify.ranges import Values, enclosure
-from coherence.verify.writers import Writer, tree_of
+from coherence.verify.ranges import Values, enclosure, extremes
+from coherence.verify.writers import Writer
 
 QUESTION = Question("COH221", "sensor-saturation", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -79,38 +80,76 @@ def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]
     if any(link.kind == "sees" for link in target.sensor):
         return
     caps = {path: limit for path in used(target.signal.tree) for limit in _limits_on(facts, path)}
-    values = _bounded(facts, caps)
     tree = facts.tree(target.signal.tree)
-    most = enclosure(tree, values).high
+    most, surely = (enclosure(tree, _bounded(facts, caps, end)).high for end in ("high", "low"))
     setpoint = _setpoint(facts, target)
-    if most is None or setpoint is None or setpoint.low is None or setpoint.low <= 0:
+    if most is None or surely is None or setpoint is None or setpoint.low is None or setpoint.low <= 0:
         return
-    place = setpoint_place(target)
-    places = (place.labelled(f"{writer.name} acts upward above this, by more than its tolerance"), *_bounding(facts, target, caps))
-    of = (writer.name, *(limit.name for limit in caps.values()))
-    if (setpoint.high or setpoint.low) * (1 + _tolerance(target)) < most:
-        yield _proved(target, tree, values, setpoint, most, places, of)
-    else:
-        certain = setpoint.low * (1 + _tolerance(target)) >= most
-        yield _conflict(subject, writer, caps, setpoint, most, places, of, certain=certain)
+    highest = setpoint.high if setpoint.high is not None else setpoint.low
+    case = Case(writer, target, caps, highest, _tolerance(target), surely)
+    if setpoint.low * (1 + case.tolerance) >= most:
+        yield _conflict(subject, case, certain=True)
+    elif case.point >= surely:
+        yield _conflict(subject, case, certain=False)
+    elif isinstance(tree, Name) or _attained(tree, _bounded(facts, caps, "low"), case.point):
+        yield _proved(case)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A loop whose measurement is bounded: its (largest) setpoint, its tolerance, the most that it can measure."""
+
+    writer: Writer
+    target: Target
+    caps: dict[str, Limit]
+    setpoint: Fraction
+    tolerance: Fraction
+    most: Fraction
+
+    @property
+    def point(self) -> Fraction:
+        """It acts upward above this."""
+        return self.setpoint * (1 + self.tolerance)
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.writer.name, *(limit.name for limit in self.caps.values()))
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The setpoint, and what bounds the measurement."""
+        assert self.target.setpoint is not None
+        assert self.target.signal is not None
+        acts = self.target.setpoint.place.labelled(f"{self.writer.name} acts upward above this, by more than its tolerance")
+        stops = [
+            place_of(limit.at_most, limit).labelled(f"the measured value stops here ({limit.name})")
+            for limit in self.caps.values()
+        ]
+        made_of = self.target.signal.place.labelled("the measured value stops by what it is made of")
+        return (acts, *(stops or [made_of]))
+
+
+def _attained(tree: Tree, values: Values, point: Fraction) -> bool:
+    found = extremes(tree, values)
+    return found is not None and found[1].value > point
 
 
 def _limits_on(facts: Known, path: str) -> Iterator[Limit]:
     """Limits that count exactly this signal: the smallest cap last, so that it wins."""
-    found = [limit for limit in facts.design.limits.values() if limit.counts and limit.counts.tree == Name(path) and not limit.during]
-    caps = [(bound.high, limit) for limit in found if (tree := cap(facts, limit)) and (bound := facts.range(tree)).high is not None]
-    yield from (limit for _, limit in sorted(caps, key=lambda item: item[0] or 0, reverse=True))
+    found = [x for x in facts.design.limits.values() if x.counts and x.counts.tree == Name(path) and not x.during]
+    caps = [(facts.range(tree).high, limit) for limit in found if (tree := cap(facts, limit)) is not None]
+    bounded = [(high, limit) for high, limit in caps if high is not None]
+    yield from (limit for _, limit in sorted(bounded, key=lambda item: item[0], reverse=True))
 
 
-def _bounded(facts: Known, caps: dict[str, Limit]) -> Values:
-    """The known ranges, with every capped count at most its cap."""
+def _bounded(facts: Known, caps: dict[str, Limit], end: str) -> Values:
+    """The known ranges, with every capped count at most the `high` or `low` end of its cap."""
     values = dict(facts.values)
     for path, limit in caps.items():
-        tree = cap(facts, limit)
-        high = facts.range(tree).high if tree is not None else None
-        known_high = values.get(path, Interval(None, None)).high
-        least = min((end for end in (high, known_high) if end is not None), default=None)
-        values[path] = Interval(values.get(path, Interval(Fraction(0), None)).low, least)
+        tree, stated = cap(facts, limit), values.get(path, Interval(Fraction(0), None))
+        bound = facts.range(tree) if tree is not None else EVERYTHING
+        ends = [high for high in (getattr(bound, end), stated.high) if high is not None]
+        values[path] = Interval(stated.low, min(ends, default=None))
     return values
 
 
@@ -122,73 +161,50 @@ def _setpoint(facts: Known, target: Target) -> Interval | None:
     return found if found and found.low is not None and found.high is not None else None
 
 
-def setpoint_place(target: Target) -> Place:
-    """Where the setpoint stands."""
-    assert target.setpoint is not None
-    return target.setpoint.place
-
-
 def _tolerance(target: Target) -> Fraction:
     return target.tolerance.high if target.tolerance else Fraction(0)
 
 
-def _bounding(facts: Known, target: Target, caps: dict[str, Limit]) -> tuple[Place, ...]:
-    """What bounds the measurement."""
-    assert target.signal is not None
-    found = [place_of(limit.at_most, limit).labelled(f"the measured value stops here ({limit.name})") for limit in caps.values()]
-    return tuple(found or [target.signal.place.labelled("the measured value stops by what it is made of")])
+def _proved(case: Case) -> Finding:
+    script = claimed(Compare("<", Number(case.point), Number(case.most)), {})
+    evidence = arithmetic({"acts above": (case.point, ""), "largest measurable": (case.most, "")}, certificate=script)
+    return QUESTION.proved(f"{case.writer.name} can measure more than its setpoint and tolerance", case.places, case.of, evidence)
 
 
-def _proved(
-    target: Target, tree: Tree, values: Values, setpoint: Interval, most: Fraction, places: tuple[Place, ...], of: tuple[str, ...]
-) -> Finding:
-    tolerance = _tolerance(target)
-    point = (setpoint.high or Fraction(0)) * (1 + tolerance)
-    script = claimed(Compare("<", Number(point), Number(most)), {})
-    numbers: Numbers = {"acts above": (point, ""), "largest measurable": (most, "")}
-    return QUESTION.proved(f"{of[0]} can measure more than its setpoint and tolerance", places, of, arithmetic(numbers, certificate=script))
-
-
-def _conflict(
-    subject: Subject, writer: Writer, caps: dict[str, Limit], setpoint: Interval, most: Fraction,
-    places: tuple[Place, ...], of: tuple[str, ...], *, certain: bool,
-) -> Finding:  # fmt: skip
-    target = writer.loop.target
-    assert target is not None
-    tolerance, dimension = _tolerance(target), target.setpoint.dimension if isinstance(target.setpoint, Quantity) else ONE
-    worst = setpoint.high if setpoint.high is not None else most
-    point = worst * (1 + tolerance)
+def _conflict(subject: Subject, case: Case, *, certain: bool) -> Finding:
+    stated = case.target.setpoint
+    dimension = stated.dimension if isinstance(stated, Quantity) else ONE
+    most, point, setpoint = (show(value, dimension) for value in (case.most, case.point, case.setpoint))
     message = (
-        f"{writer.name} never acts upward: it measures at most {show(most, dimension)} and acts above "
-        f"{show(point, dimension)} (setpoint {show(worst, dimension)}, tolerance {show(tolerance * 100)} %)"
+        f"{case.writer.name} never acts upward: it measures at most {most} and acts above {point} "
+        f"(setpoint {setpoint}, tolerance {show(case.tolerance * 100)} %)"
     )
     witness = (
         Step(Fraction(0), "the load is far above what the members can carry"),
-        Step(None, f"the measured value stands at {show(most, dimension)}; {show(most / worst)} times the setpoint is within the tolerance"),
-        Step(None, f"{writer.signal} stays as it is, however long the overload lasts"),
+        Step(None, f"the measured value stands at {most}: {show(case.most / case.setpoint)} times the setpoint is no reason to act"),
+        Step(None, f"{case.writer.signal} stays as it is, however long the overload lasts"),
     )
-    numbers: Numbers = {"largest measurable": (most, ""), "setpoint": (worst, ""), "tolerance": (tolerance, ""), "acts above": (point, "")}
+    numbers: Numbers = {
+        "largest measurable": (case.most, ""), "setpoint": (case.setpoint, ""),
+        "tolerance": (case.tolerance, ""), "acts above": (case.point, ""),
+    }  # fmt: skip
     return QUESTION.conflict(
-        message, places, of, arithmetic(numbers, witness=witness), certain=certain,
-        assumptions=("the sensor counts only what the limit lets in (no `sees` in its chain)",) if caps else (),
-        repairs=_repairs(subject, target, caps, point, most, tolerance),
+        message, case.places, case.of, arithmetic(numbers, witness=witness), certain=certain,
+        assumptions=("the sensor counts only what the limit lets in (no `sees` in its chain)",) if case.caps else (),
+        repairs=_repairs(subject, case),
     )  # fmt: skip
 
 
-def _repairs(
-    subject: Subject, target: Target, caps: dict[str, Limit], point: Fraction, most: Fraction, tolerance: Fraction
-) -> Iterator[Repair]:
+def _repairs(subject: Subject, case: Case) -> Iterator[Repair]:
     """A cap above the point of action, or a setpoint below the cap with a tenth to spare."""
-    for limit in caps.values():
-        if isinstance(limit.at_most, Quantity):
-            whole = limit.at_most.low.denominator == 1
-            higher = repairs.change(subject, limit.at_most, Fraction(math.floor(point) + 1) if whole else repairs.upward_round(point * Fraction(11, 10)))
-            made = repairs.proposal(higher)
-            yield from [made] if made else []
-    if isinstance(target.setpoint, Quantity) and target.setpoint.exact:
-        lower = repairs.downward_round(most / (1 + tolerance) * Fraction(9, 10))
-        made = repairs.proposal(repairs.change(subject, target.setpoint, lower)) if lower > 0 else None
-        yield from [made] if made else []
-
-
-__all__ = ["QUESTION", "QUESTIONS", "Arithmetic", "Loop", "ask", "tree_of"]
+    edits = []
+    for stated in (limit.at_most for limit in case.caps.values()):
+        if isinstance(stated, Quantity) and stated.exact:
+            whole = stated.low.denominator == 1
+            higher = Fraction(math.floor(case.point) + 1) if whole else repairs.upward_round(case.point * Fraction(11, 10))
+            edits.append(repairs.change(subject, stated, higher))
+    stated = case.target.setpoint
+    lower = repairs.downward_round(case.most / (1 + case.tolerance) * Fraction(9, 10))
+    if isinstance(stated, Quantity) and stated.exact and lower > 0:
+        edits.append(repairs.change(subject, stated, lower))
+    yield from (made for edit in edits if (made := repairs.proposal(edit)) is not None)
