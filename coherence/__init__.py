@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from coherence.design import Design
     from coherence.elaborate import elaborate
     from coherence.errors import CoherenceError, InputError
-    from coherence.finding import Evidence, Finding, Place, Repair, Report, Severity, Verdict
+    from coherence.finding import Evidence, Finding, Repair, Report, Severity, Verdict
+    from coherence.places import Place
     from coherence.reading import read_design
     from coherence.simulate.exact import Choices, execute
     from coherence.workspace import check

@@ -85,10 +85,21 @@ def _failed(asker: Asker, subject: Subject, error: Exception) -> Finding:
     places = tuple(loop.place for loop in list(subject.design.loops.values())[:1])
     reason = str(error) or type(error).__name__
     evidence = Evidence(Grade.BOUNDED, "not decided", bound=reason)
-    return Finding(question.code, question.slug, Verdict.UNDECIDED, Severity.INFO, f"not decided: {reason}", places, tuple(subject.design.loops), evidence)
+    return Finding(
+        question.code,
+        question.slug,
+        Verdict.UNDECIDED,
+        Severity.INFO,
+        f"not decided: {reason}",
+        places,
+        tuple(subject.design.loops),
+        evidence,
+    )
 
 
-def _with_checked_repairs(finding: Finding, subject: Subject, rebuild: Rebuild, chosen: list[Asker], before: list[Finding]) -> Finding:
+def _with_checked_repairs(
+    finding: Finding, subject: Subject, rebuild: Rebuild, chosen: list[Asker], before: list[Finding]
+) -> Finding:
     """The finding with only those repairs after which nothing is in conflict that was not before."""
     kept: list[Repair] = []
     for repair in finding.repairs:
@@ -100,7 +111,9 @@ def _with_checked_repairs(finding: Finding, subject: Subject, rebuild: Rebuild, 
     return replace(finding, repairs=tuple(kept))
 
 
-def _recheck(finding: Finding, repair: Repair, subject: Subject, rebuild: Rebuild, chosen: list[Asker], before: list[Finding]) -> str:
+def _recheck(
+    finding: Finding, repair: Repair, subject: Subject, rebuild: Rebuild, chosen: list[Asker], before: list[Finding]
+) -> str:
     """What the re-check found, or nothing where the repair does not hold."""
     sources = repairs.apply(repair.edits, subject.sources)
     if sources is None:
@@ -148,7 +161,12 @@ def _worse(one: Verdict | None, other: Verdict) -> Verdict:
 def _class(verdict: Verdict | None, shared: bool) -> str:
     if verdict is None:
         return "not_modelled" if shared else "safe"
-    return {Verdict.CONFLICT: "conflict", Verdict.PROVED: "safe", Verdict.UNDECIDED: "undecided", Verdict.VACUOUS: "undecided"}[verdict]
+    return {
+        Verdict.CONFLICT: "conflict",
+        Verdict.PROVED: "safe",
+        Verdict.UNDECIDED: "undecided",
+        Verdict.VACUOUS: "undecided",
+    }[verdict]
 
 
 def things_of(design: Design, name: str) -> frozenset[str]:
@@ -165,7 +183,9 @@ def things_of(design: Design, name: str) -> frozenset[str]:
             found |= {end.text for end in (call.caller, call.callee) if end}
     if name in design.timers:
         timer = design.timers[name]
-        found |= {e.thing if e.kind != "outside" else e.text for e in (timer.start, timer.unless, timer.then) if e is not None}
+        found |= {
+            e.thing if e.kind != "outside" else e.text for e in (timer.start, timer.unless, timer.then) if e is not None
+        }
     if name in design.limits and design.limits[name].counts is not None:
         counts = design.limits[name].counts
         found |= {path.split(".")[0] for path in _paths(counts)}
@@ -174,6 +194,6 @@ def things_of(design: Design, name: str) -> frozenset[str]:
 
 
 def _paths(formula: object) -> tuple[str, ...]:
-    from coherence.expressions import names as used  # noqa: PLC0415
+    from coherence.expressions import names as used
 
     return used(formula.tree)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from coherence import document
@@ -36,7 +36,7 @@ def parts(folder: str) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (shipped("models") / folder).glob("*.yaml")))
 
 
-@lru_cache(maxsize=None)
+@cache
 def part(folder: str, name: str) -> Table:
     """The parsed file of a part."""
     path = shipped("models") / folder / f"{name}.yaml"
@@ -53,15 +53,25 @@ def fill(section: str, table: Table, reading: Reading) -> Table:
         return table
     folder = SECTION_FOLDER[section]
     if not re.fullmatch(r"[a-z][a-z0-9_]*", uses.text):
-        reading.problem(uses.place, f"'{uses.text[:60]}' is not the name of a part", "a part is named like kubernetes_hpa, never by a path")
+        reading.problem(
+            uses.place,
+            f"'{uses.text[:60]}' is not the name of a part",
+            "a part is named like kubernetes_hpa, never by a path",
+        )
         return table
     if uses.text not in parts(folder):
-        reading.problem(uses.place, f"there is no part '{uses.text}' in models/{folder}", did_you_mean(uses.text, parts(folder)))
+        reading.problem(
+            uses.place, f"there is no part '{uses.text}' in models/{folder}", did_you_mean(uses.text, parts(folder))
+        )
         return table
     source = part(folder, uses.text)
     wanted = source.get("section")
     if isinstance(wanted, Scalar) and wanted.text != section:
-        reading.problem(uses.place, f"the part '{uses.text}' belongs under {wanted.text}:, not under {section}:", f"move it to {wanted.text}:")
+        reading.problem(
+            uses.place,
+            f"the part '{uses.text}' belongs under {wanted.text}:, not under {section}:",
+            f"move it to {wanted.text}:",
+        )
         return table
     return _lay(table, source, reading)
 
@@ -107,7 +117,11 @@ def _put(table: Table, path: str, value: Node, where: Place, source: str) -> Non
         child = table.entries.get(step)
         if child is not None and not isinstance(child, Table):
             return  # the instance wrote a short form such as `pause: 2 s`, which says it all
-        copy = Table(dict(child.entries), dict(child.keys), child.place, dict(child.sources)) if child else Table({}, {}, where)
+        copy = (
+            Table(dict(child.entries), dict(child.keys), child.place, dict(child.sources))
+            if child
+            else Table({}, {}, where)
+        )
         table.entries[step] = copy
         table.keys.setdefault(step, where)
         table = copy

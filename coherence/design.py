@@ -7,12 +7,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from coherence.phrases import ADMISSION, EVENT, LINK, PREEMPTION, PROMISE, SPREAD, Admission, Event, Preemption, Promise, SensorLink, Spread
+from coherence.phrases import (
+    ADMISSION,
+    EVENT,
+    LINK,
+    PREEMPTION,
+    PROMISE,
+    SPREAD,
+    Admission,
+    Event,
+    Preemption,
+    Promise,
+    SensorLink,
+    Spread,
+)
 from coherence.places import Place
 from coherence.records import Record, plain
 from coherence.shape import (
-    ANY_QUANTITY, COUNT, DURATION, FORMULA, NAME_KIND, TEXT, VALUE, Formula, Quantity, Word,
-    either, key, listing, mapping, named, or_word, quantity, record, word,
+    ANY_QUANTITY,
+    COUNT,
+    DURATION,
+    FORMULA,
+    NAME_KIND,
+    TEXT,
+    VALUE,
+    Formula,
+    Quantity,
+    Word,
+    either,
+    key,
+    listing,
+    mapping,
+    named,
+    or_word,
+    quantity,
+    record,
+    word,
 )  # fmt: skip
 from coherence.units import ONE
 
@@ -102,6 +132,7 @@ class Loop(Record):
 class Pause(Record):
     """Wait between tries: base * factor^(k-1), at most `cap`; `full` jitter draws from [0, that]."""
 
+    place: Place | None = plain(compare=False)
     base: Quantity | None = key(DURATION, required=True)
     cap: Quantity | None = key(DURATION)
     factor: Quantity | None = key(quantity(ONE, low=1))
@@ -288,7 +319,16 @@ class Order(Record):
 
     admit: Admission | None = key(ADMISSION)
     preempt: Preemption | None = key(PREEMPTION)
-    victim: Word | None = key(word("returns", "leaves", "returns, no reservation", "returns, reservation", "leaves, reservation", "leaves, no reservation"))
+    victim: Word | None = key(
+        word(
+            "returns",
+            "leaves",
+            "returns, no reservation",
+            "returns, reservation",
+            "leaves, reservation",
+            "leaves, no reservation",
+        )
+    )
 
 
 class Design(Record):

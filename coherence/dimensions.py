@@ -6,7 +6,6 @@ zero fits any unit; counters (req, token, replica ...) must agree unless one sid
 
 from __future__ import annotations
 
-
 from coherence.design import Design
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, Truth
 from coherence.names import bare_names, component_formulas, formulas, scope, state_variable
@@ -32,7 +31,11 @@ def known(design: Design) -> Known:
     """What the design says about the dimensions of its signals."""
     found: dict[str, Dimension] = {}
     for component in design.components.values():
-        found |= {f"{component.name}.{k}": v.dimension for k, v in component.constants.items() if isinstance(v, Quantity) and v.high}
+        found |= {
+            f"{component.name}.{k}": v.dimension
+            for k, v in component.constants.items()
+            if isinstance(v, Quantity) and v.high
+        }
         found |= {f"{component.name}.{k}": SECOND for k in component.takes or {}}
         variable = state_variable(component)
         if variable and component.initial is not None and component.initial.high:
@@ -62,13 +65,19 @@ def check(design: Design, reading: Reading) -> None:
             continue
         signal = _Checker(target.signal, world, Reading()).of(target.signal.tree)
         if signal is not None and target.setpoint.high and not signal.fits(target.setpoint.dimension):
-            message = f"the setpoint {target.setpoint} is {target.setpoint.dimension}, the signal {target.signal} is {signal}"
+            message = (
+                f"the setpoint {target.setpoint} is {target.setpoint.dimension}, the signal {target.signal} is {signal}"
+            )
             reading.problem(target.setpoint.place, message, "give both one unit")
         actuation = loop.actuation
         if actuation is not None and isinstance(actuation.by, Quantity) and actuation.signal is not None:
             written = world.of(actuation.signal.text)
             if written is not None and actuation.by.low and not written.fits(actuation.by.dimension):
-                reading.problem(actuation.by.place, f"{actuation.by} is {actuation.by.dimension}, {actuation.signal} is {written}", "give both one unit")
+                reading.problem(
+                    actuation.by.place,
+                    f"{actuation.by} is {actuation.by.dimension}, {actuation.signal} is {written}",
+                    "give both one unit",
+                )
 
 
 class _Checker:
@@ -124,7 +133,11 @@ class _Checker:
         """The common dimension; a problem where there is none."""
         one, other = self.of(left), self.of(right)
         if one is not None and other is not None and not one.fits(other):
-            self.reading.problem(self.formula.at(span), f"{_text(self.formula, right)} ({other}) is {verb} {_text(self.formula, left)} ({one})", "give both one unit")
+            self.reading.problem(
+                self.formula.at(span),
+                f"{_text(self.formula, right)} ({other}) is {verb} {_text(self.formula, left)} ({one})",
+                "give both one unit",
+            )
         if one is None or other is None:
             return one or other
         return one if one.tags.powers or not other.tags.powers else other

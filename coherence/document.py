@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import yaml
 
@@ -70,7 +71,9 @@ class Table:
 
     __slots__ = ("entries", "keys", "place", "sources")
 
-    def __init__(self, entries: dict[str, Node], keys: dict[str, Place], place: Place, sources: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, entries: dict[str, Node], keys: dict[str, Place], place: Place, sources: dict[str, str] | None = None
+    ) -> None:
         self.entries, self.keys, self.place = entries, keys, place
         self.sources: dict[str, str] = sources or {}  # key -> source, where a part supplied it
 
@@ -112,7 +115,9 @@ def decode(data: bytes, file: str) -> str:
         before = data[: error.start]
         line, column = before.count(b"\n") + 1, len(before.rpartition(b"\n")[2].decode("utf-8", "replace")) + 1
         place = Place(file, line, column, line, column + 1)
-        raise InputError([Problem(place, f"byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8")]) from None
+        raise InputError(
+            [Problem(place, f"byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8")]
+        ) from None
 
 
 def read(data: bytes, file: str) -> list[Document]:
@@ -167,7 +172,9 @@ class _Builder:
         except yaml.MarkedYAMLError as error:
             self.problems.append(self._syntax(error))
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            problem = Problem(self._control(), f"not YAML: {error}".split("\n")[0], "remove control characters; check the encoding")
+            problem = Problem(
+                self._control(), f"not YAML: {error}".split("\n")[0], "remove control characters; check the encoding"
+            )
             self.problems.append(problem)
         except _TooBig as error:
             self.problems.append(error.problem)
@@ -191,7 +198,7 @@ class _Builder:
     def _place(self, start: yaml.Mark, end: yaml.Mark) -> Place:
         return Place(self.file, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
 
-    def _take(self, event: yaml.Event) -> None:
+    def _take(self, event: Any) -> None:
         place = self._place(event.start_mark, event.end_mark)
         if isinstance(event, yaml.ScalarEvent):
             self._check_tag(event.tag, place)
@@ -204,12 +211,14 @@ class _Builder:
             self._grow(place, 1)
             if len(self.open) >= MAX_DEPTH:
                 raise _TooBig(Problem(place, f"nested deeper than {MAX_DEPTH} levels", "flatten the document"))
-            fresh: Table | Items = Table({}, {}, place) if isinstance(event, yaml.MappingStartEvent) else Items([], place)
+            fresh: Table | Items = (
+                Table({}, {}, place) if isinstance(event, yaml.MappingStartEvent) else Items([], place)
+            )
             self.open.append(_Open(fresh, event.anchor))
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             self._close(place)
         elif isinstance(event, yaml.AliasEvent):
-            self._alias(event.anchor, place)
+            self._alias(event.anchor or "", place)
         elif isinstance(event, yaml.DocumentStartEvent):
             self.anchors.clear()
 
@@ -220,7 +229,11 @@ class _Builder:
     def _grow(self, place: Place, by: int) -> None:
         self.count += by
         if self.count > MAX_NODES:
-            raise _TooBig(Problem(place, f"more than {MAX_NODES} values (aliases counted where they are used)", "split the document"))
+            raise _TooBig(
+                Problem(
+                    place, f"more than {MAX_NODES} values (aliases counted where they are used)", "split the document"
+                )
+            )
 
     def _close(self, end: Place) -> None:
         done = self.open.pop()
@@ -246,7 +259,13 @@ class _Builder:
     def _size(self, node: Node) -> int:
         known = self.sizes.get(id(node))
         if known is None:
-            children = node.items if isinstance(node, Items) else list(node.entries.values()) if isinstance(node, Table) else []
+            children = (
+                node.items
+                if isinstance(node, Items)
+                else list(node.entries.values())
+                if isinstance(node, Table)
+                else []
+            )
             known = 1 + sum(self._size(child) for child in children)
             self.sizes[id(node)] = known
         return known
@@ -271,7 +290,13 @@ class _Builder:
             node = Scalar(f"<key {len(frame.node.entries)}>", node.place)
         if node.text in frame.node.keys:
             first = frame.node.keys[node.text]
-            self.problems.append(Problem(node.place, f"the key '{node.text}' is written twice", f"the first is at line {first.line}; keep one"))
+            self.problems.append(
+                Problem(
+                    node.place,
+                    f"the key '{node.text}' is written twice",
+                    f"the first is at line {first.line}; keep one",
+                )
+            )
         frame.node.keys[node.text] = node.place
         frame.key = node
 

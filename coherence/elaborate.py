@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -13,11 +14,23 @@ from coherence.errors import InputError
 from coherence.expressions import ExpressionError, parse
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, walk
 from coherence.model import (
-    EVERYTHING, Command, Constant, Gap, Interval, Model, RateLimit, SampledLoop, State, interval, sensor_delay,
+    EVERYTHING,
+    Command,
+    Constant,
+    Gap,
+    Interval,
+    Model,
+    RateLimit,
+    SampledLoop,
+    State,
+    interval,
+    sensor_delay,
 )  # fmt: skip
 from coherence.places import Place
 from coherence.shape import Formula, Quantity, Reading, Word, parse_quantity
 from coherence.units import ONE, Dimension
+
+Rename = Callable[[str], "str | Tree"]
 
 
 @dataclass(slots=True)
@@ -46,7 +59,8 @@ def elaborate(design: Design) -> Model:
         _workload(parts, workload.name)
     for component in design.components.values():
         _component(parts, component)
-    loops = tuple(sorted((x for x in map(lambda p: _loop(parts, p), enumerate(design.loops.values())) if x), key=lambda x: (x.rank, x.order)))
+    sampled = [_loop(parts, order, loop) for order, loop in enumerate(design.loops.values())]
+    loops = tuple(sorted((loop for loop in sampled if loop), key=lambda loop: (loop.rank, loop.order)))
     _commands(parts, loops)
     made = _close(parts, loops)
     if parts.reading.problems:
@@ -76,9 +90,9 @@ def _component(parts: _Parts, component: Component) -> None:
     for key, value in component.constants.items():
         if isinstance(value, Quantity):
             _constant(parts, f"{name}.{key}", value)
-        elif isinstance(value, Formula) and not _names_a_thing(parts, component, key, value):
+        elif isinstance(value, Formula) and not _names_a_thing(component, key, value):
             local = names.scope(component, parts.design)
-            parts.outputs[f"{name}.{key}"] = rename(value.tree, lambda path, local=local: local.get(path, path))
+            parts.outputs[f"{name}.{key}"] = rename(value.tree, _by(local))
             parts.places[f"{name}.{key}"] = value.place
     if component.state is not None:
         _plant(parts, component)
@@ -86,7 +100,11 @@ def _component(parts: _Parts, component: Component) -> None:
         _from_part(parts, component, component.part.text)
 
 
-def _names_a_thing(parts: _Parts, component: Component, key: str, value: Formula) -> bool:
+def _by(local: dict[str, str]) -> Rename:
+    return lambda path: local.get(path, path)
+
+
+def _names_a_thing(component: Component, key: str, value: Formula) -> bool:
     """Is it an input that takes a whole component (`served_by: pool`)?"""
     if component.part is None or not isinstance(value.tree, Name):
         return False
@@ -106,7 +124,7 @@ def _plant(parts: _Parts, component: Component) -> None:
         return
     try:
         local = names.scope(component, parts.design)
-        tree = rename(parse(match[2]), lambda path: local.get(path, path))
+        tree = rename(parse(match[2]), _by(local))
     except ExpressionError as error:
         parts.reading.problem(place, f"{error} in '{match[2].strip()}'", error.remedy)
         return
@@ -117,14 +135,16 @@ def _plant(parts: _Parts, component: Component) -> None:
     dimension = initial.dimension if initial else ONE
     start = interval(initial) if initial else Interval(Fraction(0), Fraction(0))
     step = component.step.low if component.step else None
-    parts.states[path] = State(path, start, EVERYTHING, tree if step else None, None if step else tree, step, False, dimension, place)
+    parts.states[path] = State(
+        path, start, EVERYTHING, tree if step else None, None if step else tree, step, False, dimension, place
+    )
 
 
 def _resolved(parts: _Parts, tree: Tree) -> Tree:
     return rename(tree, lambda path: parts.index.get(path, path))
 
 
-def rename(tree: Tree, new) -> Tree:  # type: ignore[no-untyped-def]
+def rename(tree: Tree, new: Rename) -> Tree:
     """The tree with every name passed through `new` (a path, or a tree to put in its place)."""
     match tree:
         case Name(path=path, span=span):
@@ -179,7 +199,7 @@ def _is_thing(inputs: Table, key: str) -> bool:
     return isinstance(kind, Scalar) and kind.text == "component"
 
 
-def _part_tree(parts: _Parts, node: object, local_name) -> Tree | None:  # type: ignore[no-untyped-def]
+def _part_tree(parts: _Parts, node: object, local_name: Rename) -> Tree | None:
     text = node.get("is") if isinstance(node, Table) else node
     if not isinstance(text, Scalar):
         return None
@@ -203,7 +223,7 @@ def _range(block: object, reading: Reading) -> Interval:
 
 
 def _unit(block: object) -> Dimension:
-    from coherence.units import UnitError, unit  # noqa: PLC0415
+    from coherence.units import UnitError, unit
 
     node = block.get("unit") if isinstance(block, Table) else None
     try:
@@ -212,17 +232,35 @@ def _unit(block: object) -> Dimension:
         return ONE
 
 
-def _part_state(parts: _Parts, component: Component, name: str, block: object, local_name) -> None:  # type: ignore[no-untyped-def]
+def _part_state(parts: _Parts, component: Component, name: str, block: object, local_name: Rename) -> None:
     if not isinstance(block, Table):
         return
     path = f"{component.name}.{name}"
     initial = _bound(block, "from", parts.reading)
-    start = interval(component.initial) if component.initial else interval(initial) if initial else Interval(Fraction(0), Fraction(0))
+    start = (
+        interval(component.initial)
+        if component.initial
+        else interval(initial)
+        if initial
+        else Interval(Fraction(0), Fraction(0))
+    )
     step = _bound(block, "step", parts.reading)
     kind = block.get("type")
     integer = isinstance(kind, Scalar) and kind.text == "int"
-    following, flow = (_part_tree(parts, block.get(key), local_name) if block.get(key) else None for key in ("next", "flow"))
-    parts.states[path] = State(path, start, _range(block, parts.reading), following, flow, step.low if step else None, integer, _unit(block), component.place)
+    following, flow = (
+        _part_tree(parts, block.get(key), local_name) if block.get(key) else None for key in ("next", "flow")
+    )
+    parts.states[path] = State(
+        path,
+        start,
+        _range(block, parts.reading),
+        following,
+        flow,
+        step.low if step else None,
+        integer,
+        _unit(block),
+        component.place,
+    )
 
 
 def _part_command(parts: _Parts, component: Component, name: str, block: object) -> None:
@@ -237,9 +275,8 @@ def _part_command(parts: _Parts, component: Component, name: str, block: object)
 LIVE_LAWS = ("step", "set", "proportional")
 
 
-def _loop(parts: _Parts, numbered: tuple[int, Loop]) -> SampledLoop | None:
+def _loop(parts: _Parts, order: int, loop: Loop) -> SampledLoop | None:
     """The sampled form of a loop, or None with a gap where it cannot run."""
-    order, loop = numbered
     actuation, timescale = loop.actuation, loop.timescale
     if actuation is None or actuation.evict is not None:
         parts.gap(loop.name, "an actuation that a run can carry out", loop.place)
@@ -247,7 +284,19 @@ def _loop(parts: _Parts, numbered: tuple[int, Loop]) -> SampledLoop | None:
     if timescale is None or timescale.period is None or not timescale.period.exact or timescale.period.low == 0:
         parts.gap(loop.name, f"the period of {loop.name} (`timescale: {{period: ...}}`)", loop.place)
         return None
-    law = "none" if actuation.signal is None else "rules" if loop.rules else actuation.law.text if actuation.law else "step" if actuation.by else "set" if actuation.to else "proportional"
+    law = (
+        "none"
+        if actuation.signal is None
+        else "rules"
+        if loop.rules
+        else actuation.law.text
+        if actuation.law
+        else "step"
+        if actuation.by
+        else "set"
+        if actuation.to
+        else "proportional"
+    )
     if law == "ignore":
         parts.gap(loop.name, "`law: ignore` in execution", loop.place)
         return None
@@ -268,7 +317,9 @@ def _loop(parts: _Parts, numbered: tuple[int, Loop]) -> SampledLoop | None:
         trigger=_trigger(parts, loop),
         enter=_resolved(parts, relay.enter.tree) if relay and relay.enter else None,
         leave=_resolved(parts, relay.leave.tree) if relay and relay.leave else None,
-        rules=tuple((_resolved(parts, r.when.tree), _tree_of(parts, r.by), _tree_of(parts, r.to)) for r in loop.rules if r.when),
+        rules=tuple(
+            (_resolved(parts, r.when.tree), _tree_of(parts, r.by), _tree_of(parts, r.to)) for r in loop.rules if r.when
+        ),
         law=law,
         signal=parts.index.get(actuation.signal.text, actuation.signal.text) if actuation.signal else "",
         by=_tree_of(parts, actuation.by),
@@ -372,7 +423,9 @@ def _commands(parts: _Parts, loops: tuple[SampledLoop, ...]) -> None:
             value = parts.constants.pop(loop.signal, None)
             parts.outputs.pop(loop.signal, None)
             if value is not None and loop.signal not in parts.commands:
-                parts.commands[loop.signal] = Command(loop.signal, value.range, EVERYTHING, loop.integer, value.dimension, value.place)
+                parts.commands[loop.signal] = Command(
+                    loop.signal, value.range, EVERYTHING, loop.integer, value.dimension, value.place
+                )
         known = parts.commands.get(loop.signal)
         start = _initial(loop)
         if known is None:
@@ -385,7 +438,12 @@ def _commands(parts: _Parts, loops: tuple[SampledLoop, ...]) -> None:
             writers = [loop.bounds for loop in loops if loop.signal == path]
             lows = [b.low for b in writers if b.low is not None]
             highs = [b.high for b in writers if b.high is not None]
-            parts.commands[path] = replace(command, initial=Interval(min(lows) if lows else None, max(highs) if len(highs) == len(writers) and highs else None))
+            parts.commands[path] = replace(
+                command,
+                initial=Interval(
+                    min(lows) if lows else None, max(highs) if len(highs) == len(writers) and highs else None
+                ),
+            )
 
 
 def _initial(loop: SampledLoop) -> Interval | None:
@@ -400,7 +458,19 @@ def _dimension(loop: SampledLoop) -> Dimension:
 
 def _close(parts: _Parts, loops: tuple[SampledLoop, ...]) -> Model:
     ordered = _sorted_outputs(parts)
-    model = Model(parts.design, parts.states, parts.commands, parts.constants, {}, ordered, loops, parts.design.promises, tuple(parts.gaps), tuple(parts.abstractions), parts.index)
+    model = Model(
+        parts.design,
+        parts.states,
+        parts.commands,
+        parts.constants,
+        {},
+        ordered,
+        loops,
+        parts.design.promises,
+        tuple(parts.gaps),
+        tuple(parts.abstractions),
+        parts.index,
+    )
     inputs: dict[str, Dimension | None] = {}
     for tree in _trees(model):
         for node in walk(tree):
@@ -412,7 +482,11 @@ def _close(parts: _Parts, loops: tuple[SampledLoop, ...]) -> Model:
 def _trees(model: Model) -> list[Tree]:
     trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
     for loop in model.loops:
-        trees += [t for t in (loop.trigger, loop.enter, loop.leave, loop.by, loop.to, loop.measured, loop.setpoint) if t is not None]
+        trees += [
+            t
+            for t in (loop.trigger, loop.enter, loop.leave, loop.by, loop.to, loop.measured, loop.setpoint)
+            if t is not None
+        ]
         trees += [t for rule in loop.rules for t in rule if t is not None]
     return trees
 
@@ -428,7 +502,9 @@ def _sorted_outputs(parts: _Parts) -> dict[str, Tree]:
         if path in active:
             cycle = " -> ".join([*active[active.index(path) :], path])
             place = parts.places.get(path, Place(parts.design.file, 1, 1, 1, 1))
-            parts.reading.problem(place, f"algebraic loop: {cycle}", "cut it by a state, or read one of them with delayed(x, d)")
+            parts.reading.problem(
+                place, f"algebraic loop: {cycle}", "cut it by a state, or read one of them with delayed(x, d)"
+            )
             return
         active.append(path)
         for name in _instant_names(parts.outputs[path]):
@@ -447,7 +523,7 @@ def _instant_names(tree: Tree) -> list[str]:
         return []
     if isinstance(tree, Name):
         return [tree.path]
-    from coherence.expressions.tree import children  # noqa: PLC0415
+    from coherence.expressions.tree import children
 
     return [name for child in children(tree) for name in _instant_names(child)]
 

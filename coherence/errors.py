@@ -11,7 +11,6 @@ An `InputError` carries every problem of the input at once, each with place, val
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from coherence.places import Place
@@ -59,6 +58,8 @@ class InternalError(CoherenceError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean 'x'?` for the nearest known word, else the known words, else nothing."""
+    import difflib
+
     names = sorted(set(known))
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if near:

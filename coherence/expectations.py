@@ -10,6 +10,7 @@ from coherence import document, units
 from coherence.document import Items, Node, Scalar, Table
 from coherence.errors import InputError, Problem
 from coherence.finding import Finding, Report, Severity, Verdict
+from coherence.places import Place
 from coherence.reading import read_bytes
 from coherence.values import value
 
@@ -40,9 +41,21 @@ class Expected:
 
 def compare(paths: Iterable[Path], *, time_limit: float = 20.0) -> list[Result]:
     """Every `expected.yaml` under the paths against the design beside it.  Raises InputError."""
-    found = [f for path in paths for f in (sorted(path.rglob("expected.yaml")) if path.is_dir() else [path.parent / "expected.yaml"])]
+    found = [
+        f
+        for path in paths
+        for f in (sorted(path.rglob("expected.yaml")) if path.is_dir() else [path.parent / "expected.yaml"])
+    ]
     if not found:
-        raise InputError([Problem(document.Place("expected.yaml", 1, 1, 1, 1), "no expected.yaml under these paths", "write one beside design.yaml")])
+        raise InputError(
+            [
+                Problem(
+                    Place("expected.yaml", 1, 1, 1, 1),
+                    "no expected.yaml under these paths",
+                    "write one beside design.yaml",
+                )
+            ]
+        )
     return [_one(path, time_limit) for path in found]
 
 
@@ -50,7 +63,9 @@ def _one(path: Path, time_limit: float) -> Result:
     from coherence.workspace import open_workspace, report
 
     root = document.read(read_bytes(path, str(path)), str(path))[0].root
-    inputs = [p for p in sorted(path.parent.iterdir()) if p.suffix in (".yaml", ".yml", ".json") and p.name != "expected.yaml"]
+    inputs = [
+        p for p in sorted(path.parent.iterdir()) if p.suffix in (".yaml", ".yml", ".json") and p.name != "expected.yaml"
+    ]
     made = report(open_workspace(inputs), time_limit=time_limit)
     return Result(path.parent, made, tuple(differences(root, made)))
 
@@ -62,7 +77,11 @@ def differences(root: Node, made: Report) -> list[str]:
     wanted = _wanted(root)
     loud = [f for f in made.findings if f.severity is not Severity.INFO or f.verdict is Verdict.CONFLICT]
     missing = [f"expected and absent: {one}" for one in wanted if not any(one.meets(f) for f in made.findings)]
-    surplus = [f"found and not expected: {f.code} {f.verdict} of {', '.join(f.of)}: {f.message}" for f in loud if not any(one.meets(f) for one in wanted)]
+    surplus = [
+        f"found and not expected: {f.code} {f.verdict} of {', '.join(f.of)}: {f.message}"
+        for f in loud
+        if not any(one.meets(f) for one in wanted)
+    ]
     return missing + surplus + _numbers(root, made)
 
 
@@ -72,7 +91,11 @@ def _wanted(root: Table) -> list[Expected]:
     for item in block if isinstance(block, Items) else ():
         if isinstance(item, Table):
             names = item.get("of")
-            of = frozenset(n.text for n in names if isinstance(n, Scalar)) if isinstance(names, Items) else frozenset[str]()
+            of = (
+                frozenset(n.text for n in names if isinstance(n, Scalar))
+                if isinstance(names, Items)
+                else frozenset[str]()
+            )
             made.append(Expected(_text(item, "code"), _text(item, "verdict"), of))
     return made
 
@@ -87,8 +110,8 @@ def _numbers(root: Table, made: Report) -> list[str]:
     block = root.get("numbers")
     found: dict[str, list[Fraction]] = {}
     for finding in made.findings:
-        for name, (value, _) in finding.evidence.numbers.items():
-            found.setdefault(name, []).append(Fraction(value))
+        for name, (figure, _) in finding.evidence.numbers.items():
+            found.setdefault(name, []).append(Fraction(figure))
     wrong = []
     for name, entry in block.entries.items() if isinstance(block, Table) else ():
         if not isinstance(entry, Table):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
@@ -100,6 +99,8 @@ class Finding:
     @property
     def fingerprint(self) -> str:
         """Stable under moved lines and reordered files: code, names and verdict only."""
+        import hashlib
+
         text = "\x1f".join((self.code, self.verdict, *sorted(self.of)))
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 

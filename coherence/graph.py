@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
@@ -30,13 +31,15 @@ class Edge:
 
 @value
 class Graph:
+    """Everything that is drawn."""
+
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
 
 def graph(design: Design) -> Graph:
     """Nodes in order of declaration, outside things last; edges in order of reading."""
-    kinds = {
+    kinds: dict[str, Mapping[str, object]] = {
         "workload": design.workload, "tier": design.tiers, "component": design.components,
         "loop": design.loops, "timer": design.timers, "limit": design.limits, "boundary": design.boundaries,
     }  # fmt: skip
@@ -53,9 +56,8 @@ def _edges(design: Design) -> list[Edge]:
     made: list[Edge] = []
     for loop in design.loops.values():
         for formula in loop_formulas(loop):
-            for path in names_of(formula.tree):
-                full = bare.get(path, path)
-                made.append(Edge(full.split(".")[0], loop.name, full.partition(".")[2] or "mode"))
+            read = (bare.get(path, path) for path in names_of(formula.tree))
+            made += [Edge(p.split(".")[0], loop.name, p.partition(".")[2] or "mode") for p in read]
         if loop.actuation and loop.actuation.signal:
             thing, _, signal = loop.actuation.signal.text.partition(".")
             made.append(Edge(loop.name, thing, f"writes {signal}"))
@@ -67,13 +69,19 @@ def _edges(design: Design) -> list[Edge]:
         if timer.start and timer.start.kind != "outside":
             made.append(Edge(timer.start.thing, timer.name, timer.start.text))
         if timer.then:
-            made.append(Edge(timer.name, timer.then.text.split()[-1] if timer.then.kind == "outside" else timer.then.thing, timer.then.text))
+            made.append(
+                Edge(
+                    timer.name,
+                    timer.then.text.split()[-1] if timer.then.kind == "outside" else timer.then.thing,
+                    timer.then.text,
+                )
+            )
     for limit in design.limits.values():
         counted = names_of(limit.counts.tree) if limit.counts else ()
         made += [Edge(path.split(".")[0], limit.name, f"counted: {path.partition('.')[2] or path}") for path in counted]
     for link in design.infrastructure.links if design.infrastructure else ():
         ends = [end.text for end in link.ends]
-        made += [Edge(a, b, f"link {link.part or ''}".strip()) for a, b in zip(ends, ends[1:], strict=False)]
+        made += [Edge(a, b, f"link {link.part or ''}".strip()) for a, b in itertools.pairwise(ends)]
     for boundary in design.boundaries.values():
         made += [Edge(boundary.name, inner.text, "around") for inner in boundary.around]
     for component in design.components.values():
@@ -117,10 +125,17 @@ def dot(made: Graph) -> str:
 def graphml(made: Graph) -> str:
     """GraphML, for yEd, Gephi and networkx."""
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-    keys = '  <key id="kind" for="node" attr.name="kind" attr.type="string"/>\n  <key id="label" for="edge" attr.name="label" attr.type="string"/>'
+    declared = (("kind", "node"), ("label", "edge"))
+    keys = "\n".join(f'  <key id="{k}" for="{of}" attr.name="{k}" attr.type="string"/>' for k, of in declared)
     nodes = [f'    <node id={quoteattr(n.name)}><data key="kind">{n.kind}</data></node>' for n in made.nodes]
-    edges = [f'    <edge source={quoteattr(e.source)} target={quoteattr(e.target)}><data key="label">{escape(e.label)}</data></edge>' for e in made.edges]
-    return "\n".join([head, keys, '  <graph edgedefault="directed">', *nodes, *edges, "  </graph>", "</graphml>"]) + "\n"
+    edges = [
+        f"    <edge source={quoteattr(e.source)} target={quoteattr(e.target)}>"
+        f'<data key="label">{escape(e.label)}</data></edge>'
+        for e in made.edges
+    ]
+    return (
+        "\n".join([head, keys, '  <graph edgedefault="directed">', *nodes, *edges, "  </graph>", "</graphml>"]) + "\n"
+    )
 
 
 FORMATS: Mapping[str, Callable[[Graph], str]] = {"mermaid": mermaid, "dot": dot, "graphml": graphml}

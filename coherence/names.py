@@ -33,21 +33,38 @@ def state_variable(component: Component) -> str | None:
     return component.state.text.split("'")[0].strip()
 
 
+def written(design: Design) -> dict[str, tuple[str, ...]]:
+    """Thing -> the signals of it that loops write."""
+
+    def compute() -> dict[str, tuple[str, ...]]:
+        found: dict[str, dict[str, None]] = {}
+        for loop in design.loops.values():
+            if loop.actuation and loop.actuation.signal:
+                thing, _, signal = loop.actuation.signal.text.partition(".")
+                found.setdefault(thing, {})[signal] = None
+        return {thing: tuple(signal for signal in signals if signal) for thing, signals in found.items()}
+
+    return design.once("written by loops", compute)
+
+
 def members(component: Component, design: Design) -> tuple[str, ...]:
     """Signals of a component: its constants and outputs, its inline state, its activities, what loops write."""
     variable = state_variable(component)
     own = (*component.constants, *([variable] if variable else []), *(component.takes or ()))
-    writes = (loop.actuation.signal.text.partition(".") for loop in design.loops.values() if loop.actuation and loop.actuation.signal)
-    return tuple(dict.fromkeys((*own, *(signal for thing, _, signal in writes if thing == component.name and signal))))
+    return tuple(dict.fromkeys((*own, *written(design).get(component.name, ()))))
 
 
 def bare_names(design: Design) -> dict[str, str]:
     """Bare name -> full signal path, where one component alone has it."""
-    owners: dict[str, list[str]] = {}
-    for component in design.components.values():
-        for name in members(component, design):
-            owners.setdefault(name, []).append(f"{component.name}.{name}")
-    return {name: paths[0] for name, paths in owners.items() if len(paths) == 1}
+
+    def compute() -> dict[str, str]:
+        owners: dict[str, list[str]] = {}
+        for component in design.components.values():
+            for name in members(component, design):
+                owners.setdefault(name, []).append(f"{component.name}.{name}")
+        return {name: paths[0] for name, paths in owners.items() if len(paths) == 1}
+
+    return design.once("bare names", compute)
 
 
 def scope(component: Component, design: Design) -> dict[str, str]:
@@ -66,7 +83,9 @@ def formulas(design: Design) -> Iterator[Formula]:
     for loop in design.loops.values():
         yield from loop_formulas(loop)
     for limit in design.limits.values():
-        yield from (f for f in (limit.counts, limit.at_most, limit.at_least, limit.but_at_least) if isinstance(f, Formula))
+        yield from (
+            f for f in (limit.counts, limit.at_most, limit.at_least, limit.but_at_least) if isinstance(f, Formula)
+        )
     for promise in design.promises.values():
         if promise.condition is not None and promise.kind != "sends":
             yield promise.condition
@@ -88,7 +107,7 @@ def loop_formulas(loop: object) -> Iterator[Formula]:
     found += [actuation.by, actuation.to, actuation.initial, *actuation.bounds] if actuation else []
     for rule in getattr(loop, "rules", ()):
         found += [rule.when, rule.by, rule.to]
-    yield from (f for f in found if isinstance(f, Formula) and f.text not in ("always",))
+    yield from (f for f in found if isinstance(f, Formula) and f.text != "always")
 
 
 def check(design: Design, reading: Reading) -> None:
@@ -129,7 +148,9 @@ def _plain_names(tree: Tree) -> Iterator[Name]:
             yield from _plain_names(child)
 
 
-def _check_name(name: Name, formula: Formula, design: Design, known: frozenset[str], bare: dict[str, str], reading: Reading) -> None:
+def _check_name(
+    name: Name, formula: Formula, design: Design, known: frozenset[str], bare: dict[str, str], reading: Reading
+) -> None:
     place = formula.at(name.span)
     head, _, rest = name.path.partition(".")
     if rest:
@@ -160,7 +181,7 @@ def _check_signal(head: str, signal: str, design: Design, place: object, reading
     if component is None or signal in component.constants:
         return
     near = nearest(signal, component.constants)
-    if near and near not in ("rate",):
+    if near:
         reading.problem(place, f"'{head}' has no signal '{signal}'", f"did you mean '{head}.{near}'?")  # type: ignore[arg-type]
 
 

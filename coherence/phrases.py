@@ -82,7 +82,9 @@ def _read_link(node: Node, reading: Reading) -> SensorLink | None:
         return SensorLink(first, None, rest.strip(), leaf.place)
     if first not in SENSOR_WORDS or not rest:
         words = ", ".join(f"{w} T" for w in SENSOR_WORDS)
-        reading.problem(leaf.place, f"'{shorten(leaf.text)}' is not a sensor link", f"use one of {words}, sees x, misses x")
+        reading.problem(
+            leaf.place, f"'{shorten(leaf.text)}' is not a sensor link", f"use one of {words}, sees x, misses x"
+        )
         return None
     duration = parse_quantity(Scalar(rest, leaf.place), reading, SECOND)
     return SensorLink(first, duration, "", leaf.place) if duration else None
@@ -126,7 +128,9 @@ def _read_promise(node: Node, reading: Reading) -> Promise | None:
         first, second = event_of(match[1], leaf.place), event_of(match[2], leaf.place)
         return Promise("response", text, leaf.place, first=first, second=second, within=within) if within else None
     if match := re.fullmatch(r"(.+) before (.+)", text):
-        return Promise("before", text, leaf.place, first=event_of(match[1], leaf.place), second=event_of(match[2], leaf.place))
+        return Promise(
+            "before", text, leaf.place, first=event_of(match[1], leaf.place), second=event_of(match[2], leaf.place)
+        )
     return _condition_promise(leaf, text, reading)
 
 
@@ -142,7 +146,9 @@ def _condition_promise(leaf: Scalar, text: str, reading: Reading) -> Promise | N
         kind, rest = "always", text
     condition = _formula(leaf, rest, reading)
     if condition is not None and not may_be_condition(condition.tree):
-        reading.problem(leaf.place, f"'{shorten(rest)}' is not a condition", "compare it with something, for example `<= 5 %`")
+        reading.problem(
+            leaf.place, f"'{shorten(rest)}' is not a condition", "compare it with something, for example `<= 5 %`"
+        )
         return None
     return Promise(kind, text, leaf.place, condition=condition) if condition else None
 
@@ -176,7 +182,11 @@ class Preemption:
 
 def _read_preemption(node: Node, reading: Reading) -> Preemption | None:
     leaf = scalar(node, reading, "a preemption rule")
-    match = re.fullmatch(r"for ([a-z][a-z0-9_]*) take ([a-z][a-z0-9_]*) where (.+)", " ".join(leaf.text.split())) if leaf else None
+    match = (
+        re.fullmatch(r"for ([a-z][a-z0-9_]*) take ([a-z][a-z0-9_]*) where (.+)", " ".join(leaf.text.split()))
+        if leaf
+        else None
+    )
     if leaf is None or match is None:
         reading.problem(node.place, "a preemption rule expected", "write `for job take job where condition`")
         return None
@@ -221,9 +231,17 @@ class Spread:
 
 def _read_spread(node: Node, reading: Reading) -> Spread | None:
     leaf = scalar(node, reading, "a placement rule")
-    match = re.fullmatch(r"(prefer )?(?:spread|together) by ([a-z][a-z0-9_]*)(?: <= (\d{1,9}))?", " ".join(leaf.text.split())) if leaf else None
+    match = (
+        re.fullmatch(
+            r"(prefer )?(?:spread|together) by ([a-z][a-z0-9_]*)(?: <= (\d{1,9}))?", " ".join(leaf.text.split())
+        )
+        if leaf
+        else None
+    )
     if leaf is None or match is None:
-        reading.problem(node.place, "a placement rule expected", "write `spread by zone <= 1` or `prefer spread by node <= 1`")
+        reading.problem(
+            node.place, "a placement rule expected", "write `spread by zone <= 1` or `prefer spread by node <= 1`"
+        )
         return None
     return Spread(match[2], int(match[3] or 0), not match[1], leaf.place)
 
@@ -233,7 +251,7 @@ SPREAD: Kind[Spread] = Kind(_read_spread, {"type": "string"})
 
 def condition_names(condition: Formula) -> tuple[str, ...]:
     """Names used in a condition."""
-    from coherence.expressions import names  # noqa: PLC0415
+    from coherence.expressions import names
 
     return names(condition.tree)
 

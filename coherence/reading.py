@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coherence import catalogue, dimensions, document, names
-from coherence.design import Call, Design, Link
+from coherence.design import Design
 from coherence.document import Document, Items, Node, Scalar, Table
 from coherence.errors import InputError, Problem, did_you_mean
 from coherence.places import Place
@@ -20,7 +20,13 @@ def read_design(path: str | Path, *, shown_as: str | None = None) -> Design:
     documents = document.read(read_bytes(path, name), name)
     if len(documents) != 1:
         place = Place(name, 1, 1, 1, 1)
-        raise InputError([Problem(place, f"{len(documents)} documents in one file", "a design is one document: remove the `---` lines")])
+        raise InputError(
+            [
+                Problem(
+                    place, f"{len(documents)} documents in one file", "a design is one document: remove the `---` lines"
+                )
+            ]
+        )
     return design_of(documents[0])
 
 
@@ -28,7 +34,9 @@ def read_text(text: str, file: str = "<design>") -> Design:
     """The design in a text."""
     documents = document.read_text(text, file)
     if len(documents) != 1:
-        raise InputError([Problem(Place(file, 1, 1, 1, 1), f"{len(documents)} documents found", "a design is one document")])
+        raise InputError(
+            [Problem(Place(file, 1, 1, 1, 1), f"{len(documents)} documents found", "a design is one document")]
+        )
     return design_of(documents[0])
 
 
@@ -38,7 +46,9 @@ def read_bytes(path: str | Path, name: str) -> bytes:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError([Problem(Place(name, 1, 1, 1, 1), f"cannot be read: {reason}", "check the path and its permissions")]) from None
+        raise InputError(
+            [Problem(Place(name, 1, 1, 1, 1), f"cannot be read: {reason}", "check the path and its permissions")]
+        ) from None
 
 
 def is_design(root: Node) -> bool:
@@ -54,14 +64,23 @@ def design_of(source: Document) -> Design:
         raise InputError([Problem(root.place, "a design is a mapping", "begin with `coherence: 1`")])
     if "coherence" not in root:
         near = did_you_mean(next(iter(root.entries), ""), Design.keys)
-        raise InputError([Problem(root.place, "this is not a design: the key 'coherence' is missing", f"begin with `coherence: 1`; {near}".rstrip("; "))])
+        raise InputError(
+            [
+                Problem(
+                    root.place,
+                    "this is not a design: the key 'coherence' is missing",
+                    f"begin with `coherence: 1`; {near}".rstrip("; "),
+                )
+            ]
+        )
     filled = _with_parts(root, reading)
     made = read_record(Design, filled, reading, file=source.file, text=source.text, comments=source.comments)
     if made is not None:
         if made.version is not None and made.version.low != 1:
-            reading.problem(made.version.place, f"version {made.version.text} of the language is not known", "write `coherence: 1`")
-        made = made.but(calls=_placed(made.calls, filled), promises={n: p.named(n) for n, p in made.promises.items()})
-        made = _placed_links(made, filled)
+            reading.problem(
+                made.version.place, f"version {made.version.text} of the language is not known", "write `coherence: 1`"
+            )
+        made = made.but(promises={name: promise.named(name) for name, promise in made.promises.items()})
         names.check(made, reading)
         dimensions.check(made, reading)
     if reading.problems or made is None:
@@ -85,7 +104,9 @@ def _with_parts(root: Table, reading: Reading) -> Table:
             _fill_table(inner, section, section, reading)
         links = inner.entries.get("links")
         if isinstance(links, Items):
-            inner.entries["links"] = Items([catalogue.fill("links", x, reading) if isinstance(x, Table) else x for x in links], links.place)
+            inner.entries["links"] = Items(
+                [catalogue.fill("links", x, reading) if isinstance(x, Table) else x for x in links], links.place
+            )
         made.entries["infrastructure"] = inner
     return made
 
@@ -93,24 +114,11 @@ def _with_parts(root: Table, reading: Reading) -> Table:
 def _fill_table(made: Table, key: str, section: str, reading: Reading) -> None:
     block = made.entries.get(key)
     if isinstance(block, Table):
-        filled = {n: catalogue.fill(section, child, reading) if isinstance(child, Table) else child for n, child in block.entries.items()}
+        filled = {
+            n: catalogue.fill(section, child, reading) if isinstance(child, Table) else child
+            for n, child in block.entries.items()
+        }
         made.entries[key] = Table(filled, block.keys, block.place)
-
-
-def _placed(calls: tuple[Call, ...], root: Table) -> tuple[Call, ...]:
-    """Calls with the place of their list item (a record of a list does not know it)."""
-    items = root.entries.get("calls")
-    places = [item.place for item in items] if isinstance(items, Items) else []
-    return tuple(call.but(place=place) for call, place in zip(calls, places, strict=False))
-
-
-def _placed_links(made: Design, root: Table) -> Design:
-    block = root.entries.get("infrastructure")
-    items = block.get("links") if isinstance(block, Table) else None
-    if made.infrastructure is None or not isinstance(items, Items):
-        return made
-    links: tuple[Link, ...] = tuple(link.but(place=item.place) for link, item in zip(made.infrastructure.links, items, strict=False))
-    return made.but(infrastructure=made.infrastructure.but(links=links))
 
 
 __all__ = ["Scalar", "design_of", "is_design", "read_bytes", "read_design", "read_text"]

@@ -6,8 +6,10 @@ methods); the two dozen classes of the vocabulary would take a fifth of the time
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self, dataclass_transform
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+
+T = TypeVar("T")
 
 
 class Key:
@@ -15,15 +17,26 @@ class Key:
 
     __slots__ = ("absent", "compare", "key", "kind", "name", "required", "rest")
 
-    def __init__(self, kind: Any, key: str, *, required: bool, rest: bool, absent: type | None, compare: bool = True) -> None:
-        self.kind, self.key, self.required, self.rest, self.absent, self.compare = kind, key, required, rest, absent, compare
+    def __init__(
+        self, kind: Any, key: str, *, required: bool, rest: bool, absent: type | None, compare: bool = True
+    ) -> None:
+        self.kind, self.key, self.required, self.rest, self.absent, self.compare = (
+            kind,
+            key,
+            required,
+            rest,
+            absent,
+            compare,
+        )
         self.name = ""
 
 
 def plain(*, default: Any = None, compare: bool = True) -> Any:
     """A field that no key of the document fills; a type as default makes a new one for each record."""
     made = isinstance(default, type)
-    return Key(default if not made else None, "", required=False, rest=False, absent=default if made else None, compare=compare)
+    return Key(
+        default if not made else None, "", required=False, rest=False, absent=default if made else None, compare=compare
+    )
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(plain,))
@@ -35,7 +48,7 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         fields: dict[str, Key] = {}
-        for name in cls.__dict__.get("__annotations__", {}):
+        for name in cls.__dict__.get("__annotations__", {}):  # noqa: RUF063  (inspect costs 10 ms)
             declared = cls.__dict__.get(name)
             made = declared if isinstance(declared, Key) else Key(declared, "", required=False, rest=False, absent=None)
             made.name = name
@@ -43,7 +56,11 @@ class Record:
             if name in cls.__dict__:
                 delattr(cls, name)
         cls.fields = fields
-        cls.keys = {made.key or name: made for name, made in fields.items() if made.required or made.kind is not None and hasattr(made.kind, "read")}
+        cls.keys = {
+            made.key or name: made
+            for name, made in fields.items()
+            if made.required or (made.kind is not None and hasattr(made.kind, "read"))
+        }
 
     def __init__(self, **values: Any) -> None:
         own = self.__dict__
@@ -64,15 +81,22 @@ class Record:
         return tuple(self.__dict__[name] for name, made in self.fields.items() if made.compare)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._compared() == other._compared()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._compared() == other._compared()
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.__dict__.get("name")))
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{n}={v!r}" for n, v in self.__dict__.items() if v not in (None, (), {}))
+        told = ", ".join(f"{n}={v!r}" for n, v in self.__dict__.items() if n in self.fields and v not in (None, (), {}))
         return f"{type(self).__name__}({told})"
 
     def but(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
-        return type(self)(**{**self.__dict__, **changes})
+        return type(self)(**{**{name: self.__dict__[name] for name in self.fields}, **changes})
+
+    def once(self, key: str, compute: Callable[[], T]) -> T:
+        """`compute()`, kept with the record under a name of its own: records do not change."""
+        found = self.__dict__.get(key)
+        if found is None:
+            found = self.__dict__[key] = compute()
+        return found

@@ -40,7 +40,10 @@ def _resolved(schema: Any, definitions: dict[str, Any]) -> Any:
             cls = schema["record"]
             if cls.__name__ not in definitions:
                 definitions[cls.__name__] = {}
-                definitions[cls.__name__] = {"description": (cls.__doc__ or "").split("\n")[0], **_record(cls, definitions)}
+                definitions[cls.__name__] = {
+                    "description": (cls.__doc__ or "").split("\n")[0],
+                    **_record(cls, definitions),
+                }
             return {"$ref": f"#/$defs/{cls.__name__}"}
         return {key: _resolved(value, definitions) for key, value in schema.items()}
     if isinstance(schema, list):

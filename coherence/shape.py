@@ -88,13 +88,23 @@ class Formula:
         place = self.place
         if place.line != place.end_line or place.end_column - place.column != len(self.text):
             return place
-        return Place(place.file, place.line, place.column + span[0], place.line, place.column + max(span[1], span[0] + 1))
+        return Place(
+            place.file, place.line, place.column + span[0], place.line, place.column + max(span[1], span[0] + 1)
+        )
 
     def __str__(self) -> str:
         return self.text
 
 
-def key(kind: Kind[Any], name: str = "", *, required: bool = False, rest: bool = False, many: bool = False, table: bool = False) -> Any:
+def key(
+    kind: Kind[Any],
+    name: str = "",
+    *,
+    required: bool = False,
+    rest: bool = False,
+    many: bool = False,
+    table: bool = False,
+) -> Any:
     """A field of a record: its kind, its key where it differs from the field's name, and whether it must stand.
 
     An absent field is None; with `many` the empty tuple; with `table` the empty dict.  `rest` takes all other keys.
@@ -106,7 +116,9 @@ def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R |
     """Fill the record from a mapping; `fixed` are fields that do not come from keys (name, place)."""
     if not isinstance(node, Table):
         known = ", ".join(k for k, f in cls.keys.items() if not f.rest)
-        reading.problem(node.place, f"a mapping expected, {_saw(node)} found", f"write `key: value` with the keys {known}")
+        reading.problem(
+            node.place, f"a mapping expected, {_saw(node)} found", f"write `key: value` with the keys {known}"
+        )
         return None
     known_keys: Mapping[str, Key] = cls.keys
     values: dict[str, Any] = dict(fixed)
@@ -141,7 +153,9 @@ def scalar(node: Node, reading: Reading, wanted: str) -> Scalar | None:
     if isinstance(node, Scalar) and (node.text or node.quoted):
         return node
     found = "nothing" if isinstance(node, Scalar) else type_of[type(node)]
-    reading.problem(node.place, f"{wanted} expected, {found} found", "write a value" if isinstance(node, Scalar) else "")
+    reading.problem(
+        node.place, f"{wanted} expected, {found} found", "write a value" if isinstance(node, Scalar) else ""
+    )
     return None
 
 
@@ -159,7 +173,11 @@ def word(*allowed: str) -> Kind[Word]:
     def read(node: Node, reading: Reading) -> Word | None:
         leaf = scalar(node, reading, f"one of {', '.join(allowed)}")
         if leaf and leaf.text not in allowed:
-            reading.problem(leaf.place, f"'{units.shorten(leaf.text)}' is not one of {', '.join(allowed)}", did_you_mean(leaf.text, allowed))
+            reading.problem(
+                leaf.place,
+                f"'{units.shorten(leaf.text)}' is not one of {', '.join(allowed)}",
+                did_you_mean(leaf.text, allowed),
+            )
             return None
         return Word(leaf.text, leaf.place) if leaf else None
 
@@ -169,7 +187,11 @@ def word(*allowed: str) -> Kind[Word]:
 def _read_name(node: Node, reading: Reading) -> Word | None:
     leaf = scalar(node, reading, "a name")
     if leaf and not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*", leaf.text):
-        reading.problem(leaf.place, f"'{units.shorten(leaf.text)}' is not a name", "names are lower-case letters, digits and _, starting with a letter")
+        reading.problem(
+            leaf.place,
+            f"'{units.shorten(leaf.text)}' is not a name",
+            "names are lower-case letters, digits and _, starting with a letter",
+        )
         return None
     return Word(leaf.text, leaf.place) if leaf else None
 
@@ -177,15 +199,18 @@ def _read_name(node: Node, reading: Reading) -> Word | None:
 NAME_KIND: Kind[Word] = Kind(_read_name, {"type": "string", "pattern": r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"})
 
 
-def parse_quantity(leaf: Scalar, reading: Reading, dimension: Dimension | None, varies: bool = False) -> Quantity | None:
+def parse_quantity(
+    leaf: Scalar, reading: Reading, dimension: Dimension | None, *, varies: bool = False
+) -> Quantity | None:
     """`5 s`, `60 s .. 120 s` or `3 .. 20`; None (with a problem) for anything else."""
     text = leaf.text.strip()
     if text.startswith("varies:"):
         text, varies = text[len("varies:") :].strip(), True
     ends = text.split("..") if ".." in text else [text]
+    if len(ends) > 2:
+        reading.problem(leaf.place, f"'{units.shorten(text)}' has more than two ends", "write `a .. b`")
+        return None
     try:
-        if len(ends) > 2:
-            raise UnitError(f"'{units.shorten(text)}' has more than two ends", "write `a .. b`")
         values = [units.quantity(end) for end in ends]
     except UnitError as error:
         reading.problem(leaf.place, str(error), error.remedy)
@@ -196,7 +221,11 @@ def parse_quantity(leaf: Scalar, reading: Reading, dimension: Dimension | None, 
         reading.problem(leaf.place, f"'{text}' mixes {first} and {last}", "give both ends the same unit")
         return None
     if low > high:
-        reading.problem(leaf.place, f"'{text}' is empty: {units.show(low, first)} > {units.show(high, last)}", "write the smaller end first")
+        reading.problem(
+            leaf.place,
+            f"'{text}' is empty: {units.show(low, first)} > {units.show(high, last)}",
+            "write the smaller end first",
+        )
         return None
     if dimension is not None and not _fits(found, dimension, low, high):
         _mismatch(leaf, reading, found, dimension)
@@ -212,7 +241,11 @@ def _mismatch(leaf: Scalar, reading: Reading, found: Dimension, wanted: Dimensio
     example = "500 ms" if wanted == SECOND else f"5 {wanted}"
     if wanted == ONE:
         example = "5 or 20 %"
-    reading.problem(leaf.place, f"'{units.shorten(leaf.text)}' is {found}, {wanted if wanted != SECOND else 'a duration'} expected", f"write for example {example}")
+    reading.problem(
+        leaf.place,
+        f"'{units.shorten(leaf.text)}' is {found}, {wanted if wanted != SECOND else 'a duration'} expected",
+        f"write for example {example}",
+    )
 
 
 def quantity(dimension: Dimension | None = None, *, low: Fraction | int | None = None) -> Kind[Quantity]:
@@ -222,7 +255,7 @@ def quantity(dimension: Dimension | None = None, *, low: Fraction | int | None =
         varies = isinstance(node, Table) and list(node.entries) == ["varies"]
         inner = node.entries["varies"] if varies and isinstance(node, Table) else node
         leaf = scalar(inner, reading, "a quantity")
-        made = parse_quantity(leaf, reading, dimension, varies) if leaf else None
+        made = parse_quantity(leaf, reading, dimension, varies=varies) if leaf else None
         if made and low is not None and made.low < low:
             reading.problem(made.place, f"'{made.text}' is below {low}", f"write a value of at least {low}")
             return None
@@ -285,7 +318,12 @@ VALUE: Kind[Quantity | Formula | Word] = Kind(_read_value, {"type": ["string", "
 
 def record(cls: type[R]) -> Kind[R]:
     """A mapping with the keys of the record."""
-    return Kind(lambda node, reading: read_record(cls, node, reading), {"record": cls})
+
+    def read(node: Node, reading: Reading) -> R | None:
+        own = {"place": node.place} if "place" in cls.fields else {}
+        return read_record(cls, node, reading, **own)
+
+    return Kind(read, {"record": cls})
 
 
 def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
@@ -298,7 +336,11 @@ def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
         made = {}
         for name, child in node.entries.items():
             if names and not NAME.fullmatch(name):
-                reading.problem(node.key_place(name), f"'{units.shorten(name)}' is not a name", "use lower-case letters, digits and _, starting with a letter")
+                reading.problem(
+                    node.key_place(name),
+                    f"'{units.shorten(name)}' is not a name",
+                    "use lower-case letters, digits and _, starting with a letter",
+                )
             value = kind.read(child, reading)
             if value is not None:
                 made[name] = value
@@ -317,11 +359,15 @@ def named(cls: type[R]) -> Kind[dict[str, R]]:
         made = {}
         for name, child in node.entries.items():
             if not NAME.fullmatch(name):
-                reading.problem(node.key_place(name), f"'{units.shorten(name)}' is not a name", "use lower-case letters, digits and _, starting with a letter")
+                reading.problem(
+                    node.key_place(name),
+                    f"'{units.shorten(name)}' is not a name",
+                    "use lower-case letters, digits and _, starting with a letter",
+                )
                 continue
-            if isinstance(child, Scalar) and child.is_null():
-                child = Table({}, {}, node.key_place(name))
-            value = read_record(cls, child, reading, name=name, place=node.key_place(name))
+            empty = isinstance(child, Scalar) and child.is_null()
+            block = Table({}, {}, node.key_place(name)) if empty else child
+            value = read_record(cls, block, reading, name=name, place=node.key_place(name))
             if value is not None:
                 made[name] = value
         return made

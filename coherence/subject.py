@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from coherence.design import Design
 from coherence.finding import Evidence, Finding, Grade, Repair, Severity, Step, Verdict
+
 if TYPE_CHECKING:
     from coherence.model import Model
 from coherence.places import Place
@@ -25,7 +26,7 @@ class Subject:
 
     @cached_property
     def model(self) -> Model:
-        from coherence.elaborate import elaborate  # noqa: PLC0415  (pure policy questions never need it)
+        from coherence.elaborate import elaborate
 
         return elaborate(self.design)
 
@@ -51,14 +52,42 @@ class Question:
     ) -> Finding:
         """A broken promise.  `certain`: every choice breaks it (error); else some do (warning)."""
         severity = Severity.ERROR if certain else Severity.WARNING
-        return self._finding(Verdict.CONFLICT, severity, message, places, of, evidence, "certain" if certain else "possible", assumptions, repairs)
+        return self._finding(
+            Verdict.CONFLICT,
+            severity,
+            message,
+            places,
+            of,
+            evidence,
+            "certain" if certain else "possible",
+            assumptions,
+            repairs,
+        )
 
-    def proved(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence, *, assumptions: Iterable[str] = (), margin: bool = True) -> Finding:
+    def proved(
+        self,
+        message: str,
+        places: Iterable[Place],
+        of: Iterable[str],
+        evidence: Evidence,
+        *,
+        assumptions: Iterable[str] = (),
+        margin: bool = True,
+    ) -> Finding:
         """A promise that every run keeps.  `margin=False`: it touches its limit (a warning, still proved)."""
         severity = Severity.INFO if margin else Severity.WARNING
         return self._finding(Verdict.PROVED, severity, message, places, of, evidence, "", assumptions, ())
 
-    def undecided(self, needs: str, places: Iterable[Place], of: Iterable[str], *, bound: str = "", severity: Severity = Severity.INFO, assumptions: Iterable[str] = ()) -> Finding:
+    def undecided(
+        self,
+        needs: str,
+        places: Iterable[Place],
+        of: Iterable[str],
+        *,
+        bound: str = "",
+        severity: Severity = Severity.INFO,
+        assumptions: Iterable[str] = (),
+    ) -> Finding:
         """No verdict; `needs` completes "undecided: ..." (for example "needs task time of worker")."""
         evidence = Evidence(Grade.BOUNDED, "not decided", bound=bound)
         return self._finding(Verdict.UNDECIDED, severity, needs, places, of, evidence, "", assumptions, ())
@@ -68,10 +97,10 @@ class Question:
         return self._finding(Verdict.VACUOUS, Severity.WARNING, message, places, of, evidence, "", (), ())
 
     def note(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
-        """Something worth knowing that nothing promised decides (an amplification without a limit, an absent objective)."""
+        """Something worth knowing that no promise decides (an amplification without a limit, an absent objective)."""
         return self._finding(Verdict.UNDECIDED, Severity.INFO, message, places, of, evidence, "", (), ())
 
-    def _finding(
+    def _finding(  # noqa: PLR0913, PLR0917  (one argument for each field of a finding)
         self, verdict: Verdict, severity: Severity, message: str, places: Iterable[Place], of: Iterable[str],
         evidence: Evidence, certainty: str, assumptions: Iterable[str], repairs: Iterable[Repair],
     ) -> Finding:  # fmt: skip
@@ -111,6 +140,7 @@ class Certificate:
 def rational(value: Fraction | int) -> str:
     """A rational number as an SMT-LIB term of sort Real."""
     exact = Fraction(value)
-    size = f"{abs(exact.numerator)}.0" if exact.denominator == 1 else f"(/ {abs(exact.numerator)}.0 {exact.denominator}.0)"
+    size = (
+        f"{abs(exact.numerator)}.0" if exact.denominator == 1 else f"(/ {abs(exact.numerator)}.0 {exact.denominator}.0)"
+    )
     return f"(- {size})" if exact < 0 else size
-

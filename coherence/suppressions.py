@@ -47,17 +47,28 @@ def read(place: Place, body: str, *, alone: bool) -> Suppression | None:
         return None
     fields = dict(pair.split("=", 1) for pair in match[2].split())
     lines = {place.line, place.line + 1} if alone else {place.line}
-    return Suppression(place, frozenset(re.findall(r"COH\d{3}", match[1])), frozenset(lines), fields.get("until", ""), match[3].strip())
+    return Suppression(
+        place, frozenset(re.findall(r"COH\d{3}", match[1])), frozenset(lines), fields.get("until", ""), match[3].strip()
+    )
 
 
-def apply(design: Design, sources: Mapping[str, str], findings: Iterable[Finding], today: str) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+def apply(
+    design: Design, sources: Mapping[str, str], findings: Iterable[Finding], today: str
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """(findings that remain with those about suppressions, findings that are silenced)."""
     del design
     live, extra = [], []
     for place, body, alone in comments(sources):
         one = read(place, body, alone=alone)
         if one is None:
-            extra.append(_finding(MALFORMED, "suppression-without-reason", place, "write `# coherence: ignore[COH203] -- reason`: without a reason nothing is silenced"))
+            extra.append(
+                _finding(
+                    MALFORMED,
+                    "suppression-without-reason",
+                    place,
+                    "write `# coherence: ignore[COH203] -- reason`: without a reason nothing is silenced",
+                )
+            )
         elif one.until and today and one.until < today:
             extra.append(_finding(EXPIRED, "suppression-expired", place, f"this suppression ended on {one.until}"))
         else:
@@ -70,12 +81,19 @@ def apply(design: Design, sources: Mapping[str, str], findings: Iterable[Finding
         else:
             used.add(match.place)
             silenced.append(finding)
-    extra += [_finding(UNUSED, "suppression-unused", s.place, "this suppression silences nothing") for s in live if s.place not in used]
+    extra += [
+        _finding(UNUSED, "suppression-unused", s.place, "this suppression silences nothing")
+        for s in live
+        if s.place not in used
+    ]
     return (*kept, *extra), tuple(silenced)
 
 
 def _covers(one: Suppression, finding: Finding) -> bool:
-    if finding.verdict not in (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS) and finding.severity is Severity.INFO:
+    if (
+        finding.verdict not in (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS)
+        and finding.severity is Severity.INFO
+    ):
         return False
     return finding.code in one.codes and any(p.file == one.place.file and p.line in one.lines for p in finding.places)
 

@@ -14,8 +14,11 @@ from fractions import Fraction
 from coherence.values import value
 
 COUNTERS = frozenset(
-    "req token replica gpu job node pod cpu core block step sample host task call turn run slot rank".split()
-)
+    {
+        "req", "token", "replica", "gpu", "job", "node", "pod", "cpu", "core", "block",
+        "step", "sample", "host", "task", "call", "turn", "run", "slot", "rank",
+    }
+)  # fmt: skip
 
 
 @value
@@ -113,7 +116,7 @@ def unit(text: str) -> tuple[Fraction, Dimension]:
             sign = -1 if part == "/" else 1
             continue
         if part not in UNITS:
-            from coherence.errors import did_you_mean  # noqa: PLC0415  (difflib only on errors)
+            from coherence.errors import did_you_mean
 
             raise UnitError(f"unknown unit '{part}'", did_you_mean(part, UNITS))
         one, other = UNITS[part]
@@ -166,10 +169,10 @@ def show(value: Fraction | float, dimension: Dimension = ONE) -> str:
 
 def _prefixed(value: Fraction | float, name: str, step: int) -> str:
     prefixes = ("", "k", "M", "G", "T", "P") if step == 1000 else ("", "Ki", "Mi", "Gi", "Ti", "Pi")
-    index = 0
-    while abs(value) >= step and index < len(prefixes) - 1:
-        value, index = value / step, index + 1
-    return f"{decimal(value)} {prefixes[index]}{name}"
+    exact, index = Fraction(value), 0
+    while abs(exact) >= step and index < len(prefixes) - 1:
+        exact, index = exact / step, index + 1
+    return f"{decimal(exact)} {prefixes[index]}{name}"
 
 
 def seconds(value: Fraction | float) -> str:

@@ -23,9 +23,10 @@ class Field:
         self.default, self.factory, self.compare = default, factory, compare
 
 
-def field(*, default: Any = _ABSENT, default_factory: Callable[[], Any] | None = None, compare: bool = True, repr: bool = True) -> Any:  # noqa: A002  (the name that type checkers know)
+def field(
+    *, default: Any = _ABSENT, default_factory: Callable[[], Any] | None = None, compare: bool = True
+) -> Any:
     """As `dataclasses.field`."""
-    del repr
     return Field(default, default_factory, compare=compare)
 
 
@@ -37,7 +38,7 @@ def value(cls: type[T]) -> type[T]:
     made.__value_names__ = names
     made.__value_declared__ = declared
     made.__value_compared__ = tuple(n for n in names if n not in declared or declared[n].compare)
-    made.__match_args__ = names
+    setattr(made, "__match_args__", names)  # noqa: B010  (mypy refuses the plain assignment)
     for name, method in _METHODS.items():
         if name not in cls.__dict__:
             setattr(made, name, method)
@@ -60,7 +61,7 @@ def _declared(cls: type) -> tuple[tuple[str, ...], dict[str, Field]]:
     for base in reversed(cls.__mro__):
         declared |= base.__dict__.get("__value_declared__", {})
         names += [n for n in base.__dict__.get("__value_names__", ()) if n not in names]
-    for name, annotation in cls.__dict__.get("__annotations__", {}).items():
+    for name, annotation in cls.__dict__.get("__annotations__", {}).items():  # noqa: RUF063  (inspect costs 10 ms)
         if str(annotation).startswith("ClassVar"):
             continue
         if name not in names:
@@ -83,7 +84,9 @@ def _init(self: Any, *args: Any, **kwargs: Any) -> None:
         after()
 
 
-def _complete(self: Any, own: dict[str, Any], names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _complete(
+    self: Any, own: dict[str, Any], names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     """Fill in defaults; complain as a function would of what is missing, unknown or given twice."""
     cls = type(self).__name__
     if len(args) > len(names) or kwargs.keys() - set(names) or kwargs.keys() & set(names[: len(args)]):
@@ -111,7 +114,8 @@ def _hash(self: Any) -> int:
 
 
 def _repr(self: Any) -> str:
-    return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in self.__dict__.items() if n in self.__value_names__)})"
+    told = ", ".join(f"{n}={v!r}" for n, v in self.__dict__.items() if n in self.__value_names__)
+    return f"{type(self).__name__}({told})"
 
 
 def _refuse(self: Any, name: str, new: object = None) -> None:

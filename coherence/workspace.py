@@ -42,7 +42,8 @@ class Workspace:
 
 def open_workspace(paths: Iterable[str | Path]) -> Workspace:
     """Read every file.  Raises InputError with the problems of all of them at once."""
-    made, problems = Workspace(), []
+    made = Workspace()
+    problems: list[Problem] = []
     manifests: list[Document] = []
     for path, explicit in files(paths):
         try:
@@ -86,7 +87,15 @@ def _add(made: Workspace, path: Path, *, explicit: bool) -> list[Document]:
     text = roots[0].text if roots else ""
     if any(is_design(d.root) for d in roots):
         if len(roots) > 1:
-            raise InputError([Problem(roots[1].root.place, f"{len(roots)} documents in one file", "a design is one document: remove the `---` lines")])
+            raise InputError(
+                [
+                    Problem(
+                        roots[1].root.place,
+                        f"{len(roots)} documents in one file",
+                        "a design is one document: remove the `---` lines",
+                    )
+                ]
+            )
         design = design_of(roots[0])
         _remember(made, name, text, data)
         made.entries.append(Entry(design, {name: text}, lambda sources: read_text(sources[name], name)))
@@ -99,7 +108,15 @@ def _add(made: Workspace, path: Path, *, explicit: bool) -> list[Document]:
     if explicit:
         place = roots[0].root.place if roots else Place(name, 1, 1, 1, 1)
         kinds = ", ".join(importers.kinds())
-        raise InputError([Problem(place, "this is neither a design nor a known manifest", f"begin a design with `coherence: 1`; known manifests: {kinds}")])
+        raise InputError(
+            [
+                Problem(
+                    place,
+                    "this is neither a design nor a known manifest",
+                    f"begin a design with `coherence: 1`; known manifests: {kinds}",
+                )
+            ]
+        )
     return []
 
 
@@ -127,7 +144,15 @@ def report(
     """Every design of the workspace analysed, as one report.  `today` (YYYY-MM-DD) ends dated suppressions."""
     made = Report((), Accounting(), tuple(workspace.inputs), dict(workspace.sources))
     for entry in workspace.entries:
-        answers = analyse(entry.design, entry.sources, entry.rebuild, select=select, ignore=ignore, time_limit=time_limit, verify_repairs=verify_repairs)
+        answers = analyse(
+            entry.design,
+            entry.sources,
+            entry.rebuild,
+            select=select,
+            ignore=ignore,
+            time_limit=time_limit,
+            verify_repairs=verify_repairs,
+        )
         made = _joined(made, entry, answers, today)
     findings = tuple(sorted(made.findings, key=order_key))
     return replace(made, findings=findings, sources={**made.sources, **_part_sources(findings)})

@@ -26,7 +26,9 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(f"coherence.cli.{name}").command
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in commands():
             raise click.UsageError(f"there is no command '{args[0]}'; {did_you_mean(args[0], commands())}")
         return super().resolve_command(ctx, args)
@@ -62,7 +64,10 @@ def run(words: list[str]) -> int:
         sys.stderr.write("error: the input is nested too deeply\n  help: flatten it\n")
         return 2
     except (InternalError, Exception) as error:  # noqa: BLE001  (the last line of defence: a message, never a traceback)
-        sys.stderr.write(f"internal error: {type(error).__name__}: {error}\n  this is a defect of coherence; please report the input\n")
+        sys.stderr.write(
+            f"internal error: {type(error).__name__}: {error}\n"
+            "  this is a defect of coherence; please report the input\n"
+        )
         return 3
 
 

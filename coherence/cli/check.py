@@ -19,17 +19,46 @@ SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
-@click.option("--fail-on", type=click.Choice(["error", "warning", "info", "never"]), default="error", show_default=True, help="Exit 1 at this severity of problem and above.")
-@click.option("--min-evidence", type=click.Choice([g.value for g in Grade]), default="estimated", show_default=True, help="Leave out findings with weaker evidence.")
-@click.option("--output", "-o", multiple=True, metavar="FORMAT[=FILE]", help="text, concise, json, sarif, junit, markdown or github; repeatable.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "info", "never"]),
+    default="error",
+    show_default=True,
+    help="Exit 1 at this severity of problem and above.",
+)
+@click.option(
+    "--min-evidence",
+    type=click.Choice([g.value for g in Grade]),
+    default="estimated",
+    show_default=True,
+    help="Leave out findings with weaker evidence.",
+)
+@click.option(
+    "--output",
+    "-o",
+    multiple=True,
+    metavar="FORMAT[=FILE]",
+    help="text, concise, json, sarif, junit, markdown or github; repeatable.",
+)
 @click.option("--strict", is_flag=True, help="Exit 4 where something is undecided (and nothing fails).")
-@click.option("--expect", is_flag=True, help="Compare each design with the expected.yaml beside it instead of failing on findings.")
-@click.option("--time-limit", type=click.FloatRange(0.1), default=20.0, show_default=True, metavar="SECONDS", help="For one question; beyond it the answer is undecided.")
+@click.option(
+    "--expect",
+    is_flag=True,
+    help="Compare each design with the expected.yaml beside it instead of failing on findings.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0.1),
+    default=20.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For one question; beyond it the answer is undecided.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Print proofs in full.")
 @click.pass_context
 def command(  # noqa: PLR0913  (one parameter per option)
-    ctx: click.Context, paths: Sequence[Path], select: Sequence[str], ignore: Sequence[str], fail_on: str, min_evidence: str,
-    output: Sequence[str], *, strict: bool, expect: bool, time_limit: float, verbose: bool,
+    ctx: click.Context, paths: Sequence[Path], select: Sequence[str], ignore: Sequence[str], fail_on: str,
+    min_evidence: str, output: Sequence[str], *, strict: bool, expect: bool, time_limit: float, verbose: bool,
 ) -> int:  # fmt: skip
     """Check designs (YAML that begins with `coherence: 1`) and manifests; PATHS are files or folders.
 
@@ -45,7 +74,13 @@ def command(  # noqa: PLR0913  (one parameter per option)
         return 0 if all(not result.differences for result in results) else 1
     from coherence.workspace import open_workspace, report
 
-    made = report(open_workspace(paths), select=select, ignore=ignore, time_limit=time_limit, today=datetime.now().astimezone().date().isoformat())
+    made = report(
+        open_workspace(paths),
+        select=select,
+        ignore=ignore,
+        time_limit=time_limit,
+        today=datetime.now().astimezone().date().isoformat(),
+    )
     made = stronger(made, min_evidence)
     write(made, output or ("text",), verbose=verbose)
     return exit_code(made, fail_on, strict=strict)

@@ -9,7 +9,9 @@ import click
 
 @click.command("graph")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["mermaid", "dot", "graphml"]), default="mermaid", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["mermaid", "dot", "graphml"]), default="mermaid", show_default=True
+)
 def command(path: Path, form: str) -> int:
     """Print the graph of the design (or of the manifests) at PATH."""
     from coherence.graph import FORMATS, graph

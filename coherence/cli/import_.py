@@ -20,7 +20,8 @@ def command(kind: str, files: Sequence[Path]) -> int:
 
     if kind != "all" and kind not in importers.kinds():
         raise UsageError(f"there is no importer for '{kind}': {did_you_mean(kind, importers.kinds())}")
-    documents, problems = [], []
+    documents: list[document.Document] = []
+    problems: list[Problem] = []
     for path in files:
         try:
             documents += document.read(read_bytes(path, str(path)), str(path))
@@ -30,6 +31,12 @@ def command(kind: str, files: Sequence[Path]) -> int:
         raise InputError(problems)
     chosen = [d for d in documents if importers.recognises(d) and kind in ("all", importers.kind_of(d))]
     if not chosen:
-        raise InputError([Problem(documents[0].root.place, f"no {kind} in these files", f"known kinds: {', '.join(importers.kinds())}")])
+        raise InputError(
+            [
+                Problem(
+                    documents[0].root.place, f"no {kind} in these files", f"known kinds: {', '.join(importers.kinds())}"
+                )
+            ]
+        )
     click.echo(importers.design_yaml(chosen), nl=False)
     return 0

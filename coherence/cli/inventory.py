@@ -37,20 +37,32 @@ def inventory(design: Design) -> Iterator[dict[str, str]]:
 
 
 def _row(*cells: object) -> dict[str, str]:
-    return {column: str(cell) if cell not in (None, "", ()) else "?" for column, cell in zip(COLUMNS, cells, strict=True)}
+    return {
+        column: str(cell) if cell not in (None, "", ()) else "?" for column, cell in zip(COLUMNS, cells, strict=True)
+    }
 
 
 def _loop(loop: Loop) -> dict[str, str]:
     target, actuation, timescale, trigger = loop.target, loop.actuation, loop.timescale, loop.trigger
     goal = f"{target.signal} -> {target.setpoint}" if target and target.setpoint else target.signal if target else None
     writes = actuation and (actuation.signal or (actuation.evict and f"evict {actuation.evict}"))
-    when = "rules" if loop.rules else trigger if trigger is None or hasattr(trigger, "text") else f"{trigger.enter} / {trigger.leave}"
-    return _row(loop.name, "loop", loop.layer, loop.objective, goal, timescale and timescale.period, when, writes, loop.place)
+    when = (
+        "rules"
+        if loop.rules
+        else trigger
+        if trigger is None or hasattr(trigger, "text")
+        else f"{trigger.enter} / {trigger.leave}"
+    )
+    return _row(
+        loop.name, "loop", loop.layer, loop.objective, goal, timescale and timescale.period, when, writes, loop.place
+    )
 
 
 def _call(call: Call) -> dict[str, str]:
     tries = " x ".join(str(n) for n in call.tries) or "1"
-    clock = ", ".join(f"{name} {value}" for name, value in (("deadline", call.deadline), ("per try", call.per_try)) if value)
+    clock = ", ".join(
+        f"{name} {value}" for name, value in (("deadline", call.deadline), ("per try", call.per_try)) if value
+    )
     causes = ", ".join(map(str, call.retry_when)) if call.retry_when is not None else "any failure"
     return _row(call.name, "call", call.layer, call.objective, call.callee, clock, causes, f"{tries} tries", call.place)
 
@@ -58,23 +70,42 @@ def _call(call: Call) -> dict[str, str]:
 def _timer(timer: Timer) -> dict[str, str]:
     parts = (("after", timer.after), ("first", timer.first), ("every", timer.every), ("misses", timer.misses))
     clock = ", ".join(f"{name} {value}" for name, value in parts if value)
-    until = f"{timer.start.text}, unless {timer.unless.text}" if timer.start and timer.unless else timer.start and timer.start.text
-    return _row(timer.name, "timer", timer.layer, timer.objective, timer.sees, clock, until, timer.then and timer.then.text, timer.place)
+    until = (
+        f"{timer.start.text}, unless {timer.unless.text}"
+        if timer.start and timer.unless
+        else timer.start and timer.start.text
+    )
+    return _row(
+        timer.name,
+        "timer",
+        timer.layer,
+        timer.objective,
+        timer.sees,
+        clock,
+        until,
+        timer.then and timer.then.text,
+        timer.place,
+    )
 
 
 def _limit(limit: Limit) -> dict[str, str]:
-    cap = ", ".join(f"{name} {value}" for name, value in (("at most", limit.at_most), ("at least", limit.at_least)) if value)
-    return _row(limit.name, "limit", limit.layer, limit.objective, limit.counts, limit.window, cap, limit.when_full, limit.place)
+    cap = ", ".join(
+        f"{name} {value}" for name, value in (("at most", limit.at_most), ("at least", limit.at_least)) if value
+    )
+    return _row(
+        limit.name, "limit", limit.layer, limit.objective, limit.counts, limit.window, cap, limit.when_full, limit.place
+    )
 
 
 def _table(rows: list[dict[str, str]], *, markdown: bool) -> str:
     if markdown:
         head = [f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
-        return "\n".join([*head, *(f"| {' | '.join(row[c].replace('|', '/') for c in COLUMNS)} |" for row in rows)]) + "\n"
+        return (
+            "\n".join([*head, *(f"| {' | '.join(row[c].replace('|', '/') for c in COLUMNS)} |" for row in rows)]) + "\n"
+        )
     widths = {c: min(34, max(len(c), *(len(row[c]) for row in rows))) if rows else len(c) for c in COLUMNS[:-1]}
     lines = ["  ".join(f"{c:<{w}}" for c, w in widths.items()) + "  place"]
-    for row in rows:
-        lines.append("  ".join(f"{_cut(row[c], w):<{w}}" for c, w in widths.items()) + f"  {row['place']}")
+    lines += ["  ".join(f"{_cut(row[c], w):<{w}}" for c, w in widths.items()) + f"  {row['place']}" for row in rows]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

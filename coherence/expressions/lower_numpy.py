@@ -37,7 +37,9 @@ def lower_numpy(tree: Tree, values: Mapping[str, Any]) -> Any:
             case Logic(op="not", terms=terms):
                 return np.logical_not(lower(terms[0]))
             case Logic(op=op, terms=terms):
-                return (np.logical_and if op == "and" else np.logical_or).reduce(np.broadcast_arrays(*map(lower, terms)))
+                return (np.logical_and if op == "and" else np.logical_or).reduce(
+                    np.broadcast_arrays(*map(lower, terms))
+                )
             case Call(function="min" | "max" as name, arguments=arguments):
                 return (np.minimum if name == "min" else np.maximum).reduce(np.broadcast_arrays(*map(lower, arguments)))
             case Call(function=name, arguments=arguments) if name in functions:

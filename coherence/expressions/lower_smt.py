@@ -14,7 +14,9 @@ from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Logic,
 def real(value: Fraction | int) -> str:
     """A rational as a term of sort Real."""
     exact = Fraction(value)
-    size = f"{abs(exact.numerator)}.0" if exact.denominator == 1 else f"(/ {abs(exact.numerator)}.0 {exact.denominator}.0)"
+    size = (
+        f"{abs(exact.numerator)}.0" if exact.denominator == 1 else f"(/ {abs(exact.numerator)}.0 {exact.denominator}.0)"
+    )
     return f"(- {size})" if exact < 0 else size
 
 

@@ -16,7 +16,15 @@ def lower_sympy(tree: Tree) -> Any:
     """The expression; a name `a.b` is the symbol of that name.  Raises NotExactError for functions of the past."""
     import sympy as sp
 
-    functions = {"abs": sp.Abs, "floor": sp.floor, "ceil": sp.ceiling, "exp": sp.exp, "log": sp.log, "min": sp.Min, "max": sp.Max}
+    functions = {
+        "abs": sp.Abs,
+        "floor": sp.floor,
+        "ceil": sp.ceiling,
+        "exp": sp.exp,
+        "log": sp.log,
+        "min": sp.Min,
+        "max": sp.Max,
+    }
     relations = {"<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge, "==": sp.Eq, "!=": sp.Ne}
 
     def lower(node: Tree) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 
 from coherence import units
@@ -15,7 +16,10 @@ FUNCTIONS = {
     "delayed": (2, 2), "mean_over": (2, 2), "rate_of": (1, 1), "previous": (1, 1),
     "mean": (1, 1), "quantile": (2, 2), "tail": (2, 2), "attempts": (1, 1), "call": (1, 1),
 }  # fmt: skip
-KEYWORDS = frozenset("and or not if else for of in by round up down true false sum count per".split())
+KEYWORDS = frozenset(
+    {"and", "or", "not", "if", "else", "for", "of", "in", "by", "round", "up", "down", "true", "false", "sum", "count"}
+    | {"per"}
+)
 MAX_LENGTH, MAX_DEPTH = 4000, 60
 
 _TOKEN = re.compile(
@@ -62,7 +66,9 @@ def _tokens(text: str) -> list[_Token]:
         match = _TOKEN.match(text, position)
         if not match:
             at = position + len(text[position:]) - len(text[position:].lstrip())
-            raise ExpressionError(f"'{text[at]}' is not used in expressions", "use names, numbers, + - * / and comparisons", (at, at + 1))
+            raise ExpressionError(
+                f"'{text[at]}' is not used in expressions", "use names, numbers, + - * / and comparisons", (at, at + 1)
+            )
         tokens.append(_token(text, match))
         position = tokens[-1].end
     tokens.append(_Token("end", "", "", len(text), len(text)))
@@ -118,12 +124,16 @@ class _Parser:
         seen = f"'{token.text}'" if token.text else "the end"
         remedy = ""
         if token.kind == "name" and self.at and self.tokens[self.at - 1].kind == "number":
-            from coherence.errors import did_you_mean  # noqa: PLC0415  (difflib only on errors)
+            from coherence.errors import did_you_mean
 
-            return ExpressionError(f"unknown unit '{token.text}'", did_you_mean(token.text, units.UNITS), (token.start, token.end))
+            return ExpressionError(
+                f"unknown unit '{token.text}'", did_you_mean(token.text, units.UNITS), (token.start, token.end)
+            )
         if token.text == "=":
             remedy = "compare with =="
-        return ExpressionError(f"{wanted} expected, {seen} found", remedy, (token.start, max(token.end, token.start + 1)))
+        return ExpressionError(
+            f"{wanted} expected, {seen} found", remedy, (token.start, max(token.end, token.start + 1))
+        )
 
     def expect(self, text: str) -> None:
         if not self.accept(text):
@@ -155,7 +165,7 @@ class _Parser:
     def conjunction(self) -> Tree:
         return self._logic("and", self.negation)
 
-    def _logic(self, word: str, part) -> Tree:  # type: ignore[no-untyped-def]
+    def _logic(self, word: str, part: Callable[[], Tree]) -> Tree:
         start, terms = self.now.start, [part()]
         while self.accept(word):
             terms.append(part())
@@ -186,7 +196,9 @@ class _Parser:
         token = self.take()
         value = self._number(token) if token.kind == "number" else None
         if value is None or value.dimension != SECOND:
-            raise ExpressionError("a duration expected after 'for'", "write for example `for 30 s`", (token.start, token.end))
+            raise ExpressionError(
+                "a duration expected after 'for'", "write for example `for 30 s`", (token.start, token.end)
+            )
         return value.value
 
     def total(self) -> Tree:
@@ -278,7 +290,7 @@ class _Parser:
 
     def call(self, token: _Token) -> Tree:
         if token.text not in FUNCTIONS:
-            from coherence.errors import did_you_mean  # noqa: PLC0415  (difflib only on errors)
+            from coherence.errors import did_you_mean
 
             remedy = did_you_mean(token.text, FUNCTIONS)
             raise ExpressionError(f"'{token.text}' is not a function of the language", remedy, (token.start, token.end))
@@ -290,5 +302,7 @@ class _Parser:
         least, most = FUNCTIONS[token.text]
         if not least <= len(arguments) <= most:
             wanted = str(least) if least == most else f"at least {least}"
-            raise ExpressionError(f"{token.text}() takes {wanted} argument(s), {len(arguments)} given", "", self.span(token.start))
+            raise ExpressionError(
+                f"{token.text}() takes {wanted} argument(s), {len(arguments)} given", "", self.span(token.start)
+            )
         return Call(token.text, tuple(arguments), self.span(token.start))

@@ -16,8 +16,8 @@ from coherence.places import Place
 from coherence.simulate.affine import plain
 from coherence.simulate.exact import MissingValueError, replay
 from coherence.simulate.orbits import LongRun, long_run
-from coherence.simulate.starts import corners, finite
 from coherence.simulate.slices import blocked, feedback_groups, sliced
+from coherence.simulate.starts import corners, finite
 from coherence.simulate.timeline import shown, timeline, told_choices
 from coherence.subject import Question, Subject
 
@@ -76,15 +76,15 @@ def _decide(question: Question, subject: Subject, group: Group) -> Finding:
 
 def _answer(question: Question, subject: Subject, group: Group) -> Finding:
     deadline = time.monotonic() + subject.time_limit
-    runs = []
+    runs: list[LongRun] = []
     for choices in corners(group.model):
-        run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
-        runs.append(run)
-        if oscillates(group, run):
-            return _conflict(question, subject, group, run)
-        if time.monotonic() > deadline:
+        if runs and time.monotonic() > deadline:
             break
-    return _settles(question, group, runs, deadline)
+        runs.append(long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS))
+    swinging = [run for run in runs if oscillates(group, run)]
+    if not swinging:
+        return _settles(question, group, runs, deadline)
+    return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == len(runs))
 
 
 def oscillates(group: Group, run: LongRun) -> bool:
@@ -92,33 +92,33 @@ def oscillates(group: Group, run: LongRun) -> bool:
     return run.orbit is not None and any(run.orbit.turns(loop.signal) for loop in group.loops if loop.signal)
 
 
-def _conflict(question: Question, subject: Subject, group: Group, run: LongRun) -> Finding:
+def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, *, everywhere: bool) -> Finding:
     orbit = run.orbit
     assert orbit is not None
     numbers: dict[str, tuple[Fraction | float | int, str]] = {"period": (orbit.period, "s")}
     told = []
     for signal in dict.fromkeys(loop.signal for loop in group.loops if loop.signal):
         low, high = orbit.range_of(signal)
-        unit = unit_of(group.model, signal)
-        numbers[f"{signal} lowest"], numbers[f"{signal} highest"] = (low, str(unit)), (high, str(unit))
+        unit = str(unit_of(group.model, signal)) if unit_of(group.model, signal).powers else ""
+        numbers[f"{signal} lowest"], numbers[f"{signal} highest"] = (low, unit), (high, unit)
         told.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
     numbers |= _linear_numbers(_linear(group, run))
     laps = max(1, int(Fraction(40) / max(1, len(orbit.lap))))
     seen = [i for i in run.instants if i.time <= orbit.start + orbit.period * laps][-60:] or list(run.instants[-60:])
-    replayed = replay(group.model, run.choices, list(run.instants[:500]))
+    if not replay(group.model, run.choices, list(run.instants[:500])):
+        return question.undecided("the witness does not replay", group.places, group.names)
     evidence = Evidence(
         Grade.PROVED,
         "exact execution to a recurrence" if orbit.exact else "exact execution, rational orbit",
         timeline(group.model, seen),
         numbers=numbers,
-        replayed=replayed,
+        replayed=True,
     )
     verb = "never settles" if len(group.loops) == 1 else "never settle"
     message = f"{' and '.join(group.names)} {verb}: {', '.join(told)}, every {units.seconds(orbit.period)}"
-    certain = not any(not x.initial.exact for t in (group.model.states, group.model.commands) for x in t.values())
     return question.conflict(
-        message, group.places, group.names, evidence, certain=certain,
-        assumptions=(*told_choices(group.model, run.choices), *group.model.abstractions), repairs=_repairs(subject, group),
+        message, group.places, group.names, evidence, certain=everywhere, repairs=_repairs(subject, group),
+        assumptions=(*told_choices(group.model, run.choices), *group.model.abstractions),
     )  # fmt: skip
 
 
@@ -197,8 +197,8 @@ def _settles(question: Question, group: Group, runs: list[LongRun], deadline: fl
 
 
 def _all_settle(group: Group, deadline: float) -> int:
-    """How many starts there are, if every one of them settles; 0 where time runs out.  One loop: phases do not matter."""
-    if len(group.loops) > 1 or group.model.states:
+    """How many starts there are, if every one of them settles; 0 where time runs out."""
+    if len(group.loops) > 1 or group.model.states:  # of one loop alone the phase does not matter
         raise NotExactError("phases of several loops")
     count = 0
     for choices in finite(group.model, MOST_STARTS):

@@ -46,12 +46,22 @@ def skeleton(model: Model) -> tuple[Model, tuple[str, ...]]:
 def _smooth(loop: SampledLoop, dropped: list[str]) -> SampledLoop:
     """The loop with its law alone; a negative tolerance, since at the operating point the ratio is exactly one."""
     named = [
-        ("ceil", loop.integer), ("tolerance", bool(loop.tolerance)), ("hold windows", bool(loop.hold_down or loop.hold_up)),
-        ("cooldown", loop.cooldown is not None), ("rate limits", bool(loop.rates)), ("bounds", loop.bounds != EVERYTHING),
+        ("ceil", loop.integer), ("tolerance", bool(loop.tolerance)),
+        ("hold windows", bool(loop.hold_down or loop.hold_up)), ("cooldown", loop.cooldown is not None),
+        ("rate limits", bool(loop.rates)), ("bounds", loop.bounds != EVERYTHING),
         ("threshold", loop.relay or loop.trigger is not None or bool(loop.rules)),
     ]  # fmt: skip
     dropped += [f"{what} of {loop.name}" for what, present in named if present]
-    return replace(loop, integer=False, tolerance=Fraction(-1), hold_down=Fraction(0), hold_up=Fraction(0), cooldown=None, rates=(), bounds=EVERYTHING)
+    return replace(
+        loop,
+        integer=False,
+        tolerance=Fraction(-1),
+        hold_down=Fraction(0),
+        hold_up=Fraction(0),
+        cooldown=None,
+        rates=(),
+        bounds=EVERYTHING,
+    )
 
 
 def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
@@ -71,7 +81,7 @@ def operating_point(model: Model, near: dict[str, Fraction]) -> dict[str, Fracti
     for _ in range(NEWTON_STEPS):
         end = _lap_from(model, point)
         residual = {name: end[name].value - point[name] for name in names}
-        if all(abs(residual[name]) <= Fraction(1, PRECISION) * max(1, abs(point[name])) for name in names):
+        if all(abs(residual[name]) * PRECISION <= 1 + abs(point[name]) for name in names):
             return point
         moving = [n for n in names if residual[n] or any(end[n].coefficient(m) - (n == m) for m in names)]
         rows = [[end[n].coefficient(m) - (n == m) for m in moving] + [-residual[n]] for n in moving]
@@ -93,7 +103,11 @@ def _lap_from(model: Model, point: dict[str, Fraction]) -> dict[str, Affine]:
 def monodromy(model: Model, point: dict[str, Fraction]) -> list[list[Fraction]] | None:
     """The Jacobian of one lap over everything that is remembered; None where it is too large."""
     run, lap = Execution(model, Choices(dict(point))), hyperperiod(model)
-    laps = 1 + int((run.horizon or Fraction(0)) / lap) + max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
+    laps = (
+        1
+        + int((run.horizon or Fraction(0)) / lap)
+        + max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
+    )
     while run.next_time() < lap * (laps + 1):
         run.advance()
     names: list[str] = []

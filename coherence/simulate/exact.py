@@ -9,6 +9,7 @@ range.  A model that leaves the rationals raises NotExactError: that is an answe
 from __future__ import annotations
 
 import bisect
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
@@ -189,7 +190,9 @@ class Execution:
             if state.flow is not None:
                 rate, value = evaluate(state.flow, view), plain(self.values[path])
                 low, high = state.range.low, state.range.high
-                stopped = (low is not None and value <= low and rate < 0) or (high is not None and value >= high and rate > 0)
+                stopped = (low is not None and value <= low and rate < 0) or (
+                    high is not None and value >= high and rate > 0
+                )
                 self.rates[path] = Fraction(0) if stopped else rate
 
     # -- the past -----------------------------------------------------------------------------
@@ -210,9 +213,8 @@ class Execution:
         """(length, value) of the piecewise-constant tree over [t - window, t], and its value now with length 0."""
         start = now.time - window
         times = [start, *(at for at, *_ in self.past if start < at < now.time), now.time]
-        found = []
-        for low, high in zip(times, times[1:], strict=False):
-            found.append((high - low, evaluate(tree, self.view_at((low + high) / 2, now))))
+        spans = itertools.pairwise(times)
+        found = [(high - low, evaluate(tree, self.view_at((low + high) / 2, now))) for low, high in spans]
         return [*found, (Fraction(0), evaluate(tree, now))]
 
     def average(self, tree: Tree, now: View, window: Fraction) -> Num:
@@ -220,8 +222,8 @@ class Execution:
         if not window:
             return evaluate(tree, now)
         total: Num = Fraction(0)
-        for length, value in self.pieces(tree, now, window):
-            total = total + value * length
+        for length, level in self.pieces(tree, now, window):
+            total = total + level * length
         return total / window
 
     # -- one instant --------------------------------------------------------------------------
@@ -245,8 +247,8 @@ class Execution:
         return Instant(time, sampled, tuple(actions), tuple(switched), after, tuple(word))
 
     def _deliver(self) -> None:
-        for _, _, path, value in sorted((p for p in self.pending if p[0] <= self.time), key=lambda p: (p[0], p[1])):
-            self.values[path] = value
+        landed = sorted((p for p in self.pending if p[0] <= self.time), key=lambda p: (p[0], p[1]))
+        self.values.update({path: level for _, _, path, level in landed})
         self.pending = [p for p in self.pending if p[0] > self.time]
 
     def _decide(self, sampled: dict[str, Num]) -> tuple[list[Action], list[tuple[str, bool]], list[Any]]:
@@ -284,7 +286,11 @@ class Execution:
 
     def _step(self) -> list[Any]:
         view = View(self, self.time, self._base())
-        due = [s for s in self.model.states.values() if s.next is not None and s.step and _is_due(Fraction(0), s.step, self.time)]
+        due = [
+            s
+            for s in self.model.states.values()
+            if s.next is not None and s.step and _is_due(Fraction(0), s.step, self.time)
+        ]
         fresh = {s.path: _clip(s, evaluate(s.next, view)) for s in due if s.next is not None}
         self.values.update(fresh)
         return [path for path in fresh if plain(fresh[path]) in _ends(self.model.states[path])]
@@ -305,15 +311,30 @@ class Execution:
         made.__dict__.update(self.__dict__)
         made.values, made.modes, made.commanded = dict(self.values), dict(self.modes), dict(self.commanded)
         made.memory = {name: memory.copy() for name, memory in self.memory.items()}
-        made.watch, made.pending, made.past, made.rates = self.watch.copy(), list(self.pending), list(self.past), dict(self.rates)
+        made.watch, made.pending, made.past, made.rates = (
+            self.watch.copy(),
+            list(self.pending),
+            list(self.past),
+            dict(self.rates),
+        )
         return made
 
     def configuration(self, hyperperiod: Fraction) -> tuple[Any, ...]:
         """Everything that decides the future, relative to now: equal configurations have equal futures."""
         recent = tuple((at - self.time, _frozen(s), _frozen(a)) for at, s, a in self._window())
-        memory = tuple(m.relative(self.time, loop) for loop, m in zip(self.model.loops, self.memory.values(), strict=True))
+        memory = tuple(
+            m.relative(self.time, loop) for loop, m in zip(self.model.loops, self.memory.values(), strict=True)
+        )
         pending = tuple((at - self.time, path, plain(v)) for at, _, path, v in self.pending)
-        return (self.time % hyperperiod, _frozen(self.values), tuple(self.modes.values()), _frozen(self.commanded), pending, memory, recent)
+        return (
+            self.time % hyperperiod,
+            _frozen(self.values),
+            tuple(self.modes.values()),
+            _frozen(self.commanded),
+            pending,
+            memory,
+            recent,
+        )
 
     def _window(self) -> list[tuple[Fraction, dict[str, Num], dict[str, Num]]]:
         if self.horizon is None:
@@ -328,7 +349,10 @@ class Execution:
         self.commanded = {k: change(f"commanded {k}", v) for k, v in self.commanded.items()}
         self.pending = [(at, i, path, change(f"pending {i} {path}", v)) for at, i, path, v in self.pending]
         window = self._window()
-        self.past = [(at, _mapped(s, f"{n} sampled", dynamic, change), _mapped(a, f"{n} after", dynamic, change)) for n, (at, s, a) in enumerate(window)]
+        self.past = [
+            (at, _mapped(s, f"{n} sampled", dynamic, change), _mapped(a, f"{n} after", dynamic, change))
+            for n, (at, s, a) in enumerate(window)
+        ]
 
 
 def _mapped(values: dict[str, Num], name: str, dynamic: set[str], change: Callable[[str, Num], Num]) -> dict[str, Num]:
@@ -379,7 +403,11 @@ def _ends(state: State) -> tuple[Fraction, ...]:
 def _trees(model: Model) -> list[Tree]:
     trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
     for loop in model.loops:
-        trees += [t for t in (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to) if t is not None]
+        trees += [
+            t
+            for t in (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to)
+            if t is not None
+        ]
         trees += [t for rule in loop.rules for t in rule if t is not None]
     return trees + [p.condition.tree for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
 
@@ -401,7 +429,7 @@ def _horizon(model: Model) -> Fraction | None:
 def _lags(model: Model) -> tuple[Fraction, ...]:
     """Delays inside flows: an instant must stand wherever a delayed value changes."""
     lags = set()
-    outputs = {t: tree for t, tree in model.outputs.items()}
+    outputs = dict(model.outputs)
     for state in model.states.values():
         stack = [state.flow] if state.flow is not None else []
         while stack:
@@ -421,9 +449,12 @@ def _constant_of(tree: Tree, model: Model) -> Fraction:
     raise NotExactError("a delay or window must be a constant")
 
 
-def execute(model: Model, choices: Choices | None = None, *, until: Fraction | None = None, instants: int | None = None) -> list[Instant]:
+def execute(
+    model: Model, choices: Choices | None = None, *, until: Fraction | None = None, instants: int | None = None
+) -> list[Instant]:
     """The instants of one run, up to a time (inclusive) or a number.  Raises NotExactError, MissingValueError."""
-    run, made = Execution(model, choices), []
+    run = Execution(model, choices)
+    made: list[Instant] = []
     while (instants is None or len(made) < instants) and (until is None or run.next_time() <= until):
         made.append(run.advance())
     return made
@@ -432,4 +463,6 @@ def execute(model: Model, choices: Choices | None = None, *, until: Fraction | N
 def replay(model: Model, choices: Choices, expected: list[Instant]) -> bool:
     """Does the run of these choices go through exactly these instants?"""
     run = execute(model, choices, instants=len(expected))
-    return all(a.time == b.time and a.after == b.after and a.actions == b.actions for a, b in zip(run, expected, strict=True))
+    return all(
+        a.time == b.time and a.after == b.after and a.actions == b.actions for a, b in zip(run, expected, strict=True)
+    )

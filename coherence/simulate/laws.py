@@ -52,7 +52,14 @@ class Memory:
         return before
 
     def copy(self) -> Memory:
-        return Memory(list(self.recommendations), list(self.written), self.changed, self.done, dict(self.since), dict(self.earlier))
+        return Memory(
+            list(self.recommendations),
+            list(self.written),
+            self.changed,
+            self.done,
+            dict(self.since),
+            dict(self.earlier),
+        )
 
     def relative(self, time: Fraction, loop: SampledLoop) -> tuple[Any, ...]:
         """Everything relative to now, for the comparison of configurations; ages beyond their use are cut."""
@@ -62,8 +69,19 @@ class Memory:
         longest = max((rate.per for rate in loop.rates), default=Fraction(0))
         written = tuple((time - at, plain(v)) for at, v in self.written if at >= time - longest)
         earlier = tuple(plain(current) for _, _, current in self.earlier.values())
-        quiet = None if self.changed is None or loop.cooldown is None else min(time - self.changed, loop.cooldown + loop.period)
-        return (kept, written, quiet, self.done, tuple(None if h is None else min(h, Fraction(10**6)) for h in held), earlier)
+        quiet = (
+            None
+            if self.changed is None or loop.cooldown is None
+            else min(time - self.changed, loop.cooldown + loop.period)
+        )
+        return (
+            kept,
+            written,
+            quiet,
+            self.done,
+            tuple(None if h is None else min(h, Fraction(10**6)) for h in held),
+            earlier,
+        )
 
 
 @value
@@ -129,7 +147,9 @@ def _proportional(loop: SampledLoop, view: LoopView, current: Num) -> tuple[Num,
     return (math.ceil(wanted) if loop.integer else wanted), "scaled"
 
 
-def _limited(loop: SampledLoop, view: LoopView, memory: Memory, wanted: Num, commanded: Num, rule: str, mode: bool) -> Decision:
+def _limited(
+    loop: SampledLoop, view: LoopView, memory: Memory, wanted: Num, commanded: Num, rule: str, mode: bool
+) -> Decision:
     """Hold windows, then rate limits, then bounds (a value outside is moved to the bound at once), then cooldown."""
     time = view.time
     outside = _clip(commanded, loop)
@@ -144,7 +164,12 @@ def _limited(loop: SampledLoop, view: LoopView, memory: Memory, wanted: Num, com
         rule += " at bound"
     if outside != commanded:
         value, rule = (outside if loop.law == "proportional" else value), "moved to bound"
-    if loop.cooldown is not None and memory.changed is not None and time - memory.changed <= loop.cooldown and value != commanded:
+    if (
+        loop.cooldown is not None
+        and memory.changed is not None
+        and time - memory.changed <= loop.cooldown
+        and value != commanded
+    ):
         return Decision(mode, None, "cooling")
     if loop.rates:
         memory.written.append((time, value))

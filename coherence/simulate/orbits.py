@@ -78,7 +78,11 @@ def long_run(model: Model, choices: Choices, *, laps: int = 300, most: int = 20_
             if key is not None and key in seen:
                 first = seen[key]
                 lap = tuple(instants[first:])
-                return LongRun(choices, tuple(instants), Orbit(lap[0].time, instants[-1].time - instants[first - 1].time, lap, True, Fraction(0)))
+                return LongRun(
+                    choices,
+                    tuple(instants),
+                    Orbit(lap[0].time, instants[-1].time - instants[first - 1].time, lap, True, Fraction(0)),
+                )
             if key is not None:
                 seen[key] = len(instants)
         instants.append(run.advance())
@@ -146,7 +150,9 @@ def _shoot(run: Execution, period: Fraction) -> Orbit | None:
     return None if solved is None or factor is None else _replayed(run, {**start, **solved}, period, factor)
 
 
-def _fixed_point(moving: list[str], start: Mapping[str, Fraction], end: Mapping[str, Affine]) -> dict[str, Fraction] | None:
+def _fixed_point(
+    moving: list[str], start: Mapping[str, Fraction], end: Mapping[str, Affine]
+) -> dict[str, Fraction] | None:
     """x with x = end(x), the recurring variables kept."""
     size = len(moving)
     rows = []
@@ -182,7 +188,10 @@ def contraction(matrix: list[list[Fraction]]) -> Fraction | None:
         norm = max(sum((abs(a) for a in row), Fraction(0)) for row in power)
         if norm < 1:
             return norm
-        power = [[sum((a * matrix[k][j] for k, a in enumerate(row)), Fraction(0)) for j in range(len(matrix))] for row in power]
+        power = [
+            [sum((a * matrix[k][j] for k, a in enumerate(row)), Fraction(0)) for j in range(len(matrix))]
+            for row in power
+        ]
     return None
 
 

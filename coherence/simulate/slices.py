@@ -12,7 +12,11 @@ from coherence.model import Model, SampledLoop
 
 def reads(loop: SampledLoop) -> frozenset[str]:
     """Signals and loops that a loop's decision depends on."""
-    trees: list[Tree] = [t for t in (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to) if t is not None]
+    trees: list[Tree] = [
+        t
+        for t in (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to)
+        if t is not None
+    ]
     trees += [t for rule in loop.rules for t in rule if t is not None]
     return frozenset(name for tree in trees for name in names_of(tree))
 
@@ -78,6 +82,10 @@ def blocked(model: Model, targets: tuple[str, ...]) -> str:
     for gap in model.gaps:
         loop = model.design.loops.get(gap.of)
         signal = loop.actuation.signal.text if loop and loop.actuation and loop.actuation.signal else None
-        if gap.of in kept or (signal is not None and model.resolve(signal) in kept) or any(k.startswith(f"{gap.of}.") for k in kept):
+        if (
+            gap.of in kept
+            or (signal is not None and model.resolve(signal) in kept)
+            or any(k.startswith(f"{gap.of}.") for k in kept)
+        ):
             return gap.needs
     return ""

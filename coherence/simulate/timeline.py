@@ -70,7 +70,12 @@ def _told(model: Model, span: _Span) -> Step:
 
 def told_choices(model: Model, choices: Choices) -> tuple[str, ...]:
     """What the run assumed where the design leaves it open."""
-    made = [f"{path} starts at {shown(model, path, value)}" if path in {**model.states, **model.commands} else f"{path} = {shown(model, path, value)}" for path, value in choices.values.items()]
+    made = [
+        f"{path} starts at {shown(model, path, value)}"
+        if path in {**model.states, **model.commands}
+        else f"{path} = {shown(model, path, value)}"
+        for path, value in choices.values.items()
+    ]
     phases = [f"phase of {name} = {units.seconds(phase)}" for name, phase in choices.phases.items() if phase]
     free = [loop.name for loop in model.loops if loop.phase is None and not choices.phases.get(loop.name)]
     if free and len(model.loops) + len(model.states) > 1:

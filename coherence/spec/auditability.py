@@ -49,7 +49,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
         absent = missing(loop)
         if absent:
             place = loop.place.labelled(f"no {', no '.join(absent)}")
-            yield QUESTION.note(f"{loop.name} does not state its {', '.join(absent)}", (place,), (loop.name,), arithmetic({}))
+            yield QUESTION.note(
+                f"{loop.name} does not state its {', '.join(absent)}", (place,), (loop.name,), arithmetic({})
+            )
 
 
 def missing(loop: Loop) -> list[str]:

@@ -56,11 +56,18 @@ def ask(subject: Subject) -> Iterator[Finding]:
         for formula in (*triggers, *(rule.when for rule in loop.rules if rule.when is not None)):
             if formula.text != "always" and not possible([formula.tree], design):
                 place = formula.place.labelled("no state satisfies this")
-                yield QUESTION.vacuous(f"the trigger of {loop.name} can never hold: {formula}", (place,), (loop.name,), arithmetic({}))
+                yield QUESTION.vacuous(
+                    f"the trigger of {loop.name} can never hold: {formula}", (place,), (loop.name,), arithmetic({})
+                )
         ends = [b for b in loop.actuation.bounds if isinstance(b, Quantity)] if loop.actuation else []
         if len(ends) == 2 and ends[0].low > ends[1].high:
             places = (ends[0].place.labelled("the lower bound"), ends[1].place.labelled("lies below it"))
-            yield QUESTION.vacuous(f"{loop.name} has no value within its bounds: {ends[0]} > {ends[1]}", places, (loop.name,), arithmetic({}))
+            yield QUESTION.vacuous(
+                f"{loop.name} has no value within its bounds: {ends[0]} > {ends[1]}",
+                places,
+                (loop.name,),
+                arithmetic({}),
+            )
 
 
 def _promises(design: Design) -> Iterator[Finding]:
@@ -74,7 +81,9 @@ def _promises(design: Design) -> Iterator[Finding]:
         if not possible([tree], design):
             broken.add(name)
             place = promise.place.labelled("no state satisfies this")
-            yield QUESTION.vacuous(f"the promise {name} can never hold: {promise.text}", (place,), (name,), arithmetic({}))
+            yield QUESTION.vacuous(
+                f"the promise {name} can never hold: {promise.text}", (place,), (name,), arithmetic({})
+            )
     for one, other in itertools.combinations(sorted(stated.keys() - broken), 2):
         (first, a), (second, b) = stated[one], stated[other]
         if not possible([a, b], design):
@@ -87,7 +96,8 @@ def _limit(limit: Limit) -> Iterator[Finding]:
     if isinstance(low, Quantity) and isinstance(high, Quantity) and low.low > high.high:
         places = (low.place.labelled("the floor"), high.place.labelled("lies above the cap"))
         numbers = {"floor": (low.low, str(low.dimension)), "cap": (high.high, str(high.dimension))}
-        message = f"the limit {limit.name} leaves no value: at least {units.show(low.low, low.dimension)}, at most {units.show(high.high, high.dimension)}"
+        least, most = units.show(low.low, low.dimension), units.show(high.high, high.dimension)
+        message = f"the limit {limit.name} leaves no value: at least {least}, at most {most}"
         yield QUESTION.vacuous(message, places, (limit.name,), arithmetic(numbers))
 
 
@@ -168,7 +178,14 @@ def _compared(tree: Compare, world: Boxes, design: Design, *, holds: bool) -> It
     left, right, op = tree.left, tree.right, tree.op if holds else NEGATION[tree.op]
     one, other = _constant(left), _constant(right)
     if one is not None and other is not None:
-        truth = {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other, "==": one == other, "!=": one != other}
+        truth = {
+            "<": one < other,
+            "<=": one <= other,
+            ">": one > other,
+            ">=": one >= other,
+            "==": one == other,
+            "!=": one != other,
+        }
         if truth[op]:
             yield world
     elif isinstance(left, Name) and other is not None:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from coherence.errors import CoherenceError
 
@@ -74,7 +75,7 @@ def pauses(backoff: Backoff, count: int, *, longest: bool) -> Fraction | None:
 
     The largest is the capped one, whatever the jitter.  Raises TooManyTriesError.
     """
-    if count <= 0:
+    if count <= 0 or backoff is NO_PAUSE:
         return ZERO
     if backoff.answered:
         return None if longest else ZERO
@@ -160,6 +161,8 @@ def start(course: Course, k: int) -> Fraction | None:
 
 def _gaps(course: Course, count: int, tries: Tries) -> Fraction | None:
     """Sum of the first `count` pauses: a nested layer begins its pauses anew in each outer try."""
+    if course.backoff is NO_PAUSE:
+        return ZERO
     if len(tries) == 1:
         return pauses(course.backoff, count, longest=course.longest)
     block = product(tries[1:])
@@ -188,13 +191,21 @@ def last_end(course: Course) -> Fraction | None:
 
 
 def started(course: Course, limit: Fraction) -> int | None:
-    """#{k: S_k < limit}; None where infinitely many tries start."""
+    """#{k: S_k < limit}; None where infinitely many tries start.  Without pauses min(n, ceil(limit / d))."""
+    if course.backoff is NO_PAUSE and course.takes:
+        return _at_most(course.count, -(-limit // course.takes))
     return _count(course, lambda k: _before(start(course, k), limit, strict=True))
 
 
 def completed(course: Course, limit: Fraction, *, strict: bool = False) -> int | None:
-    """#{k: S_k + d <= limit} (`<` where strict); None where infinitely many tries end."""
+    """#{k: S_k + d <= limit} (`<` where strict); None where infinitely many end.  Without pauses min(n, limit // d)."""
+    if course.backoff is NO_PAUSE and course.takes:
+        return _at_most(course.count, -(-limit // course.takes) - 1 if strict else limit // course.takes)
     return _count(course, lambda k: _before(end(course, k), limit, strict=strict))
+
+
+def _at_most(count: int | None, value: int) -> int:
+    return max(0, value if count is None else min(count, value))
 
 
 def _before(time: Fraction | None, limit: Fraction, *, strict: bool) -> bool:
@@ -204,6 +215,8 @@ def _before(time: Fraction | None, limit: Fraction, *, strict: bool) -> bool:
 def _count(course: Course, holds: Callable[[int], bool]) -> int | None:
     """Largest k that holds, for a condition that holds up to some k: by doubling and halving."""
     most = course.count
+    if most is not None and holds(most):
+        return most
     if not holds(1):
         return 0
     if most is None and not _advances(course):
@@ -224,7 +237,9 @@ def _advances(course: Course) -> bool:
     return course.takes != 0 or pauses(course.backoff, 1, longest=course.longest) != 0
 
 
-def timeline(course: Course, limit: Fraction | None, *, most: int = 5) -> Iterator[tuple[int, Fraction, Fraction | None]]:
+def timeline(
+    course: Course, limit: Fraction | None, *, most: int = 5
+) -> Iterator[tuple[int, Fraction, Fraction | None]]:
     """(k, S_k, S_k + d) of the first tries that start before the limit."""
     for k in range(1, most + 1):
         begun = start(course, k)
@@ -245,11 +260,13 @@ def budget_factor(share: Fraction, *, of_first: bool) -> Fraction | None:
     return None if share >= 1 else 1 / (1 - share)
 
 
+@lru_cache(maxsize=4096)
 def nice_below(value: Fraction) -> Fraction | None:
     """The longest duration strictly below that a person would write; None below nothing."""
     return None if value <= 0 else max(step for step in _nice(value) if step < value)
 
 
+@lru_cache(maxsize=4096)
 def nice_above(value: Fraction) -> Fraction:
     """The shortest duration strictly above that a person would write."""
     return ONE if value <= 0 else min(step for step in _nice(value) if step > value)

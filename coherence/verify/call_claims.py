@@ -39,7 +39,9 @@ def bounded_sum(parts: dict[str, Fraction], limit: Fraction, relation: str = "<"
     return Certificate(dict.fromkeys(parts, "Real"), tuple(facts), f"({relation} {left} {rational(limit)})").script()
 
 
-def work_fits(calls: Iterable[tuple[Plan, Fraction]], serve: Quantity | None, limit: Fraction, *, strict: bool = True) -> str:
+def work_fits(
+    calls: Iterable[tuple[Plan, Fraction]], serve: Quantity | None, limit: Fraction, *, strict: bool = True
+) -> str:
     """Calls one after another, each at most its longest, and the thing's own time, end before the limit."""
     parts = {f"call_{number}": longest for number, (_, longest) in enumerate(calls, 1)}
     if serve is not None:

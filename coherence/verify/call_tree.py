@@ -16,7 +16,9 @@ from coherence.shape import Quantity
 from coherence.verify.attempts import ZERO, Span
 from coherence.verify.plans import Plan, known_end, longest_end, plan_of, serve_time
 
-ENDINGS = frozenset("abort cancel delete end evict kill preempt reclaim remove stop terminate".split())
+ENDINGS = frozenset(
+    ["abort", "cancel", "delete", "end", "evict", "kill", "preempt", "reclaim", "remove", "stop", "terminate"]
+)
 IN_TURN = "the calls of {} run one after another"
 
 
@@ -146,7 +148,9 @@ def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
         thing = ended_by(timer)
         if thing in tree.of_caller and isinstance(timer.after, Quantity) and timer.start and timer.start.thing == thing:
             span = Span(timer.after.low, timer.after.high)
-            yield Enclosure(timer.name, thing, span, timer.after.place, f"{timer.name} ends {thing} after {timer.after}")
+            yield Enclosure(
+                timer.name, thing, span, timer.after.place, f"{timer.name} ends {thing} after {timer.after}"
+            )
 
 
 def enclosure_of(plan: Plan) -> Enclosure | None:

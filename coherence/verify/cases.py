@@ -76,7 +76,9 @@ def numbers(tree: Tree, symbols: Symbols) -> list[Case]:
             return _arithmetic(tree, symbols)
         case Choose(condition=condition, then=then, otherwise=otherwise):
             branches = {True: numbers(then, symbols), False: numbers(otherwise, symbols)}
-            return _bounded(_joined(fork.guard, case) for fork in forks(condition, symbols) for case in branches[fork.holds])
+            return _bounded(
+                _joined(fork.guard, case) for fork in forks(condition, symbols) for case in branches[fork.holds]
+            )
         case Call(function=function) if function in ("min", "max", "abs"):
             return _extreme(tree, symbols)
         case Call(function=function):
@@ -181,7 +183,11 @@ def _comparison(tree: Compare, symbols: Symbols) -> list[Fork]:
     for a, b in itertools.product(numbers(tree.left, symbols), numbers(tree.right, symbols)):
         difference = add(a.value, b.value, Fraction(-1))
         for op, holds in ((tree.op, True), (NEGATION[tree.op], False)):
-            made += [Fork(a.guard + b.guard + rows, holds) for rows in relations(difference, op) if possible(a.guard + b.guard + rows)]
+            made += [
+                Fork(a.guard + b.guard + rows, holds)
+                for rows in relations(difference, op)
+                if possible(a.guard + b.guard + rows)
+            ]
     return made
 
 

@@ -16,7 +16,20 @@ from coherence.verify.attempts import ZERO, Span
 from coherence.verify.call_tree import ended_by
 
 DRAIN_KEYS = ("drain", "grace")
-_DRAINING = ("drain", "stop", "terminat", "preempt", "reclaim", "evict", "shutdown", "shut down", "notice", "interrupt", "unlist", "scale down")
+_DRAINING = (
+    "drain",
+    "stop",
+    "terminat",
+    "preempt",
+    "reclaim",
+    "evict",
+    "shutdown",
+    "shut down",
+    "notice",
+    "interrupt",
+    "unlist",
+    "scale down",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +61,11 @@ def drains(design: Design) -> Iterator[Drain]:
 
 def begins_drain(timer: Timer) -> bool:
     """Does the timer run from an event that begins a drain?"""
-    return timer.start is not None and timer.start.kind in ("outside", "starts") and any(word in timer.start.text for word in _DRAINING)
+    return (
+        timer.start is not None
+        and timer.start.kind in ("outside", "starts")
+        and any(word in timer.start.text for word in _DRAINING)
+    )
 
 
 def unlisted(design: Design, thing: str) -> Quantity | None:

@@ -71,13 +71,28 @@ def fighting_signal(one: Scaler, other: Scaler) -> Fraction | None:
     between them, so values just above each edge, one near zero and one beyond all edges suffice.
     """
     edges = sorted({s.setpoint * (1 + sign * s.tolerance) for s in (one, other) for sign in (-1, 1)})
-    return next((y for y in _candidates(edges) if not agree(one, other, y)), None)
+    for low, y in _candidates(edges):
+        if not agree(one, other, y):
+            plain = _simplest(low, y)
+            return y if agree(one, other, plain) else plain
+    return None
 
 
-def _candidates(edges: list[Fraction]) -> Iterator[Fraction]:
+def _candidates(edges: list[Fraction]) -> Iterator[tuple[Fraction, Fraction]]:
+    """(edge, signal just above it); fewer x are left alone the closer the signal is to the edge."""
     for low, high in itertools.pairwise(edges):
-        yield from (low + (high - low) / share for share in (2, 16, 1024))
-    yield from (edges[-1] * 2, max(edges[0], Fraction(0)) / 1024)
+        yield from ((low, low + (high - low) / share) for share in (2, 4, 16, 1024))
+    yield (edges[-1], edges[-1] * 2)
+    yield (Fraction(0), max(edges[0], Fraction(0)) / 1024)
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The number with the smallest denominator in (low, high], up to 1000."""
+    for denominator in range(1, 1001):
+        found = Fraction(math.floor(low * denominator) + 1, denominator)
+        if found <= high:
+            return found
+    return high
 
 
 def fighting_load(one: Scaler, other: Scaler) -> Fraction | None:

@@ -20,11 +20,13 @@ SAMPLES, STEPS = 160, 120
 class Proof:
     """No run enters a bad set.  `invariant` maps each mode to alternatives (none: never entered).
 
-    Each script of `obligations` was answered unsat by z3, exactly as it stands.
+    Each script of `obligations`, and `certificate`, which is all of them in one, was answered unsat by
+    z3, exactly as it stands.  `tried` lists the attempts; the last one succeeded.
     """
 
     invariant: Invariant
     obligations: tuple[Obligation, ...]
+    certificate: str
     tried: tuple[str, ...] = ()
 
 

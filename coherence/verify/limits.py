@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
-from coherence import repairs
+from coherence import repairs, units
 from coherence.design import Limit
 from coherence.expressions.tree import Call, Name, Tree
 from coherence.finding import Edit
@@ -48,13 +49,6 @@ def _rounded(limit: Limit, tree: Tree | None) -> Tree | None:
     return Call(function, (tree,)) if function and tree is not None else tree
 
 
-def at(facts: Known, tree: Tree, **values: Fraction | int) -> Fraction | None:
-    """The one value of a tree where some names have these values (`__` stands for the dot)."""
-    chosen = {path.replace("__", "."): point(value) for path, value in values.items()}
-    found = enclosure(tree, {**facts.values, **chosen})
-    return found.low if found.exact else None
-
-
 def at_members(facts: Known, tree: Tree, thing: str, members: int) -> Fraction | None:
     """The one value of a tree where a thing has so many members; None where that does not fix it."""
     found = enclosure(tree, {**facts.values, f"{thing}.copies": point(members)})
@@ -74,6 +68,23 @@ def narrowed(subject: Subject, quantity: Quantity, high: Fraction) -> Edit | Non
     low, _, last = old.partition("..")
     gap = last[: len(last) - len(last.lstrip())]
     return Edit(quantity.place, old, f"{low}..{gap}{repairs.render_like(last.strip(), high, quantity.dimension)}")
+
+
+def raised(subject: Subject, quantity: Quantity, low: Fraction) -> Edit | None:
+    """Another lower end where a range stands, another value where one value stands."""
+    old = repairs.text_at(subject.sources, quantity.place)
+    if old is None or quantity.exact or ".." not in old:
+        return repairs.change(subject, quantity, low) if quantity.exact else None
+    first, _, high = old.partition("..")
+    gap = first[len(first.rstrip()) :]
+    return Edit(quantity.place, old, f"{repairs.render_like(first.strip(), low, quantity.dimension)}{gap}..{high}")
+
+
+def rounded(quantity: Quantity, value: Fraction, *, up: bool) -> Fraction:
+    """Two significant digits in the unit in which the quantity is written."""
+    unit = re.search(units.UNIT + r"$", quantity.text)
+    factor = units.unit(unit[0])[0] if unit else Fraction(1)
+    return (repairs.upward_round if up else repairs.downward_round)(value / factor) * factor
 
 
 def largest(facts: Known, difference: Tree, path: str) -> Fraction | None:

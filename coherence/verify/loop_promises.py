@@ -75,11 +75,12 @@ def _conflict(
 ) -> Finding:
     model = subject.model
     names = _loops(model, promise)
-    replayed = replay(_slice(model, promise), outcome.choices, list(outcome.instants[:400]))
+    if not replay(_slice(model, promise), outcome.choices, list(outcome.instants[:400])):
+        return question.undecided(f"{promise.text}: the witness does not replay", places, (promise.name, *names))
     watch = [n for n in names_of(condition_of(model, promise)) if n not in names] + list(model.states)
     steps = [*timeline(model, outcome.instants, watch), _last(model, promise, outcome)]
     cycle = _cycle(subject, promise, outcome)
-    evidence = Evidence(Grade.PROVED, "exact execution", tuple(steps), numbers=cycle[1], replayed=replayed)
+    evidence = Evidence(Grade.PROVED, "exact execution", tuple(steps), numbers=cycle[1], replayed=True)
     message = f"{promise.text}: broken after {units.seconds(outcome.instants[-1].time)}{cycle[0]}"
     assumptions = (*told_choices(model, outcome.choices), *model.abstractions)
     return question.conflict(
@@ -87,6 +88,7 @@ def _conflict(
         places,
         (promise.name, *names),
         evidence,
+        certain=outcome.everywhere,
         assumptions=assumptions,
         repairs=lowered(subject, promise, names),
     )

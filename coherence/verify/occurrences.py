@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence import names
@@ -17,13 +17,14 @@ from coherence.design import Component, Design, Timer
 from coherence.phrases import Event
 from coherence.places import Place
 from coherence.subject import rational
+from coherence.values import value
 from coherence.verify import timers
 from coherence.verify.timers import NOW, Window
 
 MOST_CHAINS = 32
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Link:
     """`effect` follows `cause` within `window`.  `kind`: timer, activity, begins (at once), follows (in order).
 

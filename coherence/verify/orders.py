@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.design import Design
 from coherence.finding import Step
 from coherence.subject import Certificate
 from coherence.units import decimal, seconds
+from coherence.values import value
 from coherence.verify.occurrences import Causes, Chain, Link, chains, set_by_loops
 from coherence.verify.timers import NOW, Window
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Order:
     """Two events measured from the nearest event that causes both."""
 
@@ -87,7 +87,7 @@ def relation(order: Order) -> str:
     return "unknown" if one.latest is None or order.missing else "possible"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Interruptions:
     """Activities that loops set (`rank.pause`) on the members of a chain, and the seconds they could add to it.
 

@@ -13,7 +13,19 @@ from fractions import Fraction
 
 from coherence.design import Call, Design, Pause
 from coherence.shape import Quantity, Word
-from coherence.verify.attempts import DOUBLING, NO_PAUSE, ZERO, Backoff, Course, Span, Tries, last_end, last_start, least, product
+from coherence.verify.attempts import (
+    DOUBLING,
+    NO_PAUSE,
+    ZERO,
+    Backoff,
+    Course,
+    Span,
+    Tries,
+    last_end,
+    last_start,
+    least,
+    product,
+)
 
 TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
 SERVING = ("serve", "answer", "handle")  # activities that answer a call
@@ -139,7 +151,9 @@ def _plain(word: str) -> str:
 
 
 def _unknown(call: Call, word: str, limit: Span | None) -> Cause:
-    return Cause(word, Span(ZERO, limit.high if limit else None), known=False, ask=f"fails: {{{word}: ...}} of {call.name}")
+    return Cause(
+        word, Span(ZERO, limit.high if limit else None), known=False, ask=f"fails: {{{word}: ...}} of {call.name}"
+    )
 
 
 def _timeouts(call: Call, limit: Span | None, deadline: Span | None, *, whole: bool) -> Iterator[Cause]:
@@ -148,7 +162,12 @@ def _timeouts(call: Call, limit: Span | None, deadline: Span | None, *, whole: b
         yield Cause("timeout", limit, whole=whole)
         if call.timeout_kind is not None and call.timeout_kind.text == "between bytes" and not whole:
             longest = Span(limit.low, deadline.high if deadline else None)
-            yield Cause("a slow stream", longest, known=False, ask=f"timeout_kind: total of {call.name} (between bytes bounds no stream)")
+            yield Cause(
+                "a slow stream",
+                longest,
+                known=False,
+                ask=f"timeout_kind: total of {call.name} (between bytes bounds no stream)",
+            )
 
 
 def tries_again(call: Call, cause: str) -> bool:

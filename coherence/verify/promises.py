@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.elaborate import rename
 from coherence.expressions import names as names_of
 from coherence.expressions.evaluate import NotExactError, evaluate
 from coherence.expressions.tree import Tree
-from coherence.model import Interval, Model
+from coherence.model import Model
 from coherence.phrases import Promise
 from coherence.simulate.exact import Choices, Execution, Instant, MissingValueError, View
 from coherence.simulate.orbits import LongRun, hyperperiod, long_run
-from coherence.verify.cases import NotLinearError
-from coherence.verify.schedules import NotCommensurateError, schedules
 from coherence.simulate.slices import blocked, sliced
 from coherence.simulate.starts import corners, finite
+from coherence.verify.cases import NotLinearError
+from coherence.verify.schedules import NotCommensurateError, schedules
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """A run that breaks the promise: its choices, its instants, and its orbit where it breaks it for ever."""
+    """A run that breaks the promise: its choices, its instants, and its orbit where it breaks it for ever.
+
+    `everywhere`: the runs from all ends of the ranges break it too.
+    """
 
     choices: Choices
     instants: tuple[Instant, ...]
     run: LongRun | None = None
+    everywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,14 @@ def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
 
 
 def _refute(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
-    for index, choices in enumerate(corners(model)):
-        if index and time.monotonic() > deadline:
-            return None
+    """The first corner whose run breaks the promise."""
+    first, count, broken = None, 0, 0
+    for choices in corners(model):
+        if count and time.monotonic() > deadline:
+            break
         found = _breaks(model, choices, condition, kind, deadline)
-        if found is not None:
-            return found
-    return None
+        first, count, broken = first or found, count + 1, broken + (found is not None)
+    return replace(first, everywhere=broken == count) if first else None
 
 
 def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline: float) -> Refuted | None:
@@ -98,13 +101,18 @@ def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline
     if run.orbit is None:
         return None
     truths = lap_truths(model, run, condition)
-    broken = not all(truths) if kind == "eventually_always" else not any(truths) and not _ever(model, choices, condition, run)
+    broken = (
+        not all(truths)
+        if kind == "eventually_always"
+        else not any(truths) and not _ever(model, choices, condition, run)
+    )
     return Refuted(choices, run.instants, run) if broken else None
 
 
 def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, deadline: float) -> tuple[Instant, ...]:
     """The instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
-    run, made = Execution(model, choices), []
+    run = Execution(model, choices)
+    made: list[Instant] = []
     end = LAPS * _lap(model)
     while len(made) < MOST_INSTANTS and run.next_time() <= end and time.monotonic() < deadline:
         instant = run.advance()
@@ -147,8 +155,12 @@ def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
             return _other_phases(model, promise, schedule.phases, answer.reason, deadline)
         certificates.append(certificate(system, answer.invariant))
         count += 1
-    orders = "one order of the instants" if count == 1 else f"each of the {count} orders in which loops and steps can meet"
-    return Shown("template invariant, z3", "(reset)\n".join(certificates), (f"all phases: {orders}", "integers relaxed to reals"))
+    orders = (
+        "one order of the instants" if count == 1 else f"each of the {count} orders in which loops and steps can meet"
+    )
+    return Shown(
+        "template invariant, z3", "(reset)\n".join(certificates), (f"all phases: {orders}", "integers relaxed to reals")
+    )
 
 
 def _other_phases(model: Model, promise: Promise, phases: dict[str, Fraction], reason: str, deadline: float) -> Outcome:
@@ -162,7 +174,9 @@ def _other_phases(model: Model, promise: Promise, phases: dict[str, Fraction], r
         if found:
             return Refuted(moved, found)
     told = ", ".join(f"{name} at {float(phase):g} s" for name, phase in phases.items() if phase) or "all phases 0"
-    return Open(f"no invariant found: {reason}", f"no run of {LAPS} periods from the ends of the ranges breaks it ({told})")
+    return Open(
+        f"no invariant found: {reason}", f"no run of {LAPS} periods from the ends of the ranges breaks it ({told})"
+    )
 
 
 def _settled(model: Model, condition: Tree, kind: str, deadline: float) -> Outcome:
@@ -176,7 +190,13 @@ def _settled(model: Model, condition: Tree, kind: str, deadline: float) -> Outco
             if run.orbit is None or not run.orbit.exact:
                 return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
             truths = lap_truths(model, run, condition)
-            if not (all(truths) if kind == "eventually_always" else any(truths) or _ever(model, choices, condition, run)):
+            if not (
+                all(truths) if kind == "eventually_always" else any(truths) or _ever(model, choices, condition, run)
+            ):
                 return Refuted(Choices(choices.values, schedule.phases), run.instants, run)
         count += 1
-    return Shown(f"exact execution of all {count} starts to a recurrence", None, ("every phase" if len(model.loops) > 1 else "one loop: its phase does not matter",))
+    return Shown(
+        f"exact execution of all {count} starts to a recurrence",
+        None,
+        ("every phase" if len(model.loops) > 1 else "one loop: its phase does not matter",),
+    )

@@ -65,9 +65,7 @@ def schedules(model: Model) -> Iterator[Schedule]:
     total = math.prod(int(loop.period / unit) for loop in free) * (len(free) + 1) ** len(free)
     if total > 20_000:
         raise NotCommensurateError(f"{len(free)} loops without a stated phase: too many orders")
-    found = 0
-    for phases in _phases(free, unit):
-        found += 1
+    for found, phases in enumerate(_phases(free, unit), 1):
         if found > MOST_PATTERNS:
             raise NotCommensurateError(f"more than {MOST_PATTERNS} orders of {len(free)} loops without a stated phase")
         yield schedule(model, {**pinned, **phases}, hyperperiod)
@@ -76,11 +74,18 @@ def schedules(model: Model) -> Iterator[Schedule]:
 def _phases(free: list[SampledLoop], unit: Fraction) -> Iterator[dict[str, Fraction]]:
     """Integer shifts times weak orders of the fractional parts (level 0 coincides with the grid)."""
     count = len(free)
-    levels = [c for c in itertools.product(range(count + 1), repeat=count) if set(c) - {0} == set(range(1, len(set(c) - {0}) + 1))]
+    levels = [
+        c
+        for c in itertools.product(range(count + 1), repeat=count)
+        if set(c) - {0} == set(range(1, len(set(c) - {0}) + 1))
+    ]
     shifts = itertools.product(*(range(int(loop.period / unit)) for loop in free))
     for shift in shifts:
         for level in levels:
-            yield {loop.name: unit * k + unit * Fraction(j, count + 1) for loop, k, j in zip(free, shift, level, strict=True)}
+            yield {
+                loop.name: unit * k + unit * Fraction(j, count + 1)
+                for loop, k, j in zip(free, shift, level, strict=True)
+            }
 
 
 def _count(model: Model, hyperperiod: Fraction) -> int:

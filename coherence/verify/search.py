@@ -15,7 +15,7 @@ from coherence.verify.invariants import Proof, Result, Unproved
 from coherence.verify.numeric import Floats, Frame, Numeric, lower
 from coherence.verify.rounding import TIGHTEN, Guess, Style, rational
 from coherence.verify.runs import Runs, bad_path, frame_of, sample
-from coherence.verify.smtlib import Invariant, Obligation, obligations
+from coherence.verify.smtlib import Invariant, Obligation, certificate, obligations
 from coherence.verify.split import cut, joined
 from coherence.verify.systems import System
 
@@ -164,14 +164,15 @@ def _seen(ground: Ground, directions: Floats) -> Floats:
 
 
 def _certified(system: System, invariant: Invariant, attempt: str, diary: Diary) -> Proof | None:
-    """The proof, if z3 answers unsat to every obligation."""
-    claims = obligations(system, invariant)
-    failed = _first_failure(claims, diary)
+    """The proof, if z3 answers unsat to every obligation and to all of them in one script."""
+    claims, whole = obligations(system, invariant), certificate(system, invariant)
+    failed = _first_failure((*claims, Obligation("the certificate", whole)), diary)
     diary.tried.append(f"{attempt}: {failed or 'proved'}")
-    return Proof(invariant, claims, tuple(diary.tried)) if failed is None else None
+    return Proof(invariant, claims, whole, tuple(diary.tried)) if failed is None else None
 
 
 def _first_failure(claims: tuple[Obligation, ...], diary: Diary) -> str | None:
+    """The first claim that z3 does not confirm."""
     answers = unsat_each((claim.smtlib for claim in claims), timeout_ms=int(1000 * max(0.1, diary.left)))
     for claim, answer in zip(claims, answers, strict=True):
         if not answer.unsat:

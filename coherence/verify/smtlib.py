@@ -32,7 +32,7 @@ def obligations(system: System, invariant: Invariant) -> tuple[Obligation, ...]:
 
 
 def certificate(system: System, invariant: Invariant) -> str:
-    """All obligations as one script: the negation of their conjunction, unsat when all of them hold."""
+    """All obligations as one script, the negation of their conjunction: unsat exactly when each of them is."""
     writer = _writer(system, invariant)
     claims = [*writer.initiation_claims(), *writer.consecution_claims(), *writer.safety_claims()]
     body = "\n".join(f"  ; {name}\n  {_and(rows)}" for name, rows in claims)

@@ -7,18 +7,18 @@ is chance (the phase of a ticker, jitter, an unknown constant).  SOURCE: conditi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.design import Timer
 from coherence.shape import Quantity, Word
 from coherence.subject import rational
+from coherence.values import value
 
 HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlist", "warn"})
 """First words of `then` that end nothing: firing during a healthy activity does not stop it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Window:
     """[earliest, latest] in seconds; `latest` None: no bound is known."""
 
@@ -38,7 +38,7 @@ class Window:
 NOW = Window(Fraction(0), Fraction(0))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Firing:
     """The window of a timer, its two ends as SMT-LIB terms over the stated numbers, and the defaults used."""
 

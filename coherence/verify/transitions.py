@@ -51,7 +51,11 @@ class Encoder:
         return any(isinstance(n, Name) and n.path == path for tree in _trees(self.model) for n in walk(tree))
 
     def _read(self, loop: str) -> bool:
-        return self._used(loop) or any(loop in (n.path for n in walk(p.condition.tree) if isinstance(n, Name)) for p in self.model.promises.values() if p.condition)
+        return self._used(loop) or any(
+            loop in (n.path for n in walk(p.condition.tree) if isinstance(n, Name))
+            for p in self.model.promises.values()
+            if p.condition
+        )
 
     def unit(self, path: str) -> Linear:
         """The variable itself."""
@@ -82,7 +86,13 @@ class Encoder:
         if len(edges) > MOST_EDGES:
             raise NotLinearError(f"{len(edges)} edges")
         off = dict.fromkeys(self.remembered, False)
-        return System(self.variables, self.choices, ((self._mode(0, off), self._initial()),), tuple(edges), tuple(self._bad(promise)))
+        return System(
+            self.variables,
+            self.choices,
+            ((self._mode(0, off), self._initial()),),
+            tuple(edges),
+            tuple(self._bad(promise)),
+        )
 
     def _mode(self, position: int, modes: dict[str, bool]) -> str:
         on = "+".join(name for name in self.remembered if modes[name])
@@ -111,7 +121,9 @@ class Encoder:
 
     def _edges(self, position: int, instant: Instant) -> Iterator[Edge]:
         following = (position + 1) % len(self.schedule.instants)
-        inputs = tuple(r for p in self.varying for r in self._inside(p, self.model.constants[p].range, states_only=False))
+        inputs = tuple(
+            r for p in self.varying for r in self._inside(p, self.model.constants[p].range, states_only=False)
+        )
         for bits in itertools.product((False, True), repeat=len(self.remembered)):
             modes = dict(zip(self.remembered, bits, strict=True))
             seen: set[tuple[object, ...]] = set()
@@ -119,7 +131,9 @@ class Encoder:
                 for path in self._decide(order, modes):
                     for guard, update in self._step(path, instant):
                         target = self._mode(following, path.modes)
-                        edge = Edge(self._mode(position, modes), target, inputs + guard, update, " ".join(path.label) or "step")
+                        edge = Edge(
+                            self._mode(position, modes), target, inputs + guard, update, " ".join(path.label) or "step"
+                        )
                         if (key := (target, edge.guard, update)) not in seen:
                             seen.add(key)
                             yield edge
@@ -145,7 +159,9 @@ class Encoder:
             else:
                 yield from self._write(loop, base, by, to, symbols)
 
-    def _triggers(self, loop: SampledLoop, path: _Path, symbols: Symbols) -> Iterator[tuple[Polyhedron, bool, Tree | None, Tree | None]]:
+    def _triggers(
+        self, loop: SampledLoop, path: _Path, symbols: Symbols
+    ) -> Iterator[tuple[Polyhedron, bool, Tree | None, Tree | None]]:
         """(guard, mode, by, to) for each way in which the loop's trigger or rules come out."""
         if loop.rules:
             open_: list[Polyhedron] = [()]
@@ -170,7 +186,9 @@ class Encoder:
             else:
                 yield from ((enter.guard + leave.guard, not leave.holds) for leave in forks(loop.leave, symbols))
 
-    def _write(self, loop: SampledLoop, path: _Path, by: Tree | None, to: Tree | None, symbols: Symbols) -> Iterator[_Path]:
+    def _write(
+        self, loop: SampledLoop, path: _Path, by: Tree | None, to: Tree | None, symbols: Symbols
+    ) -> Iterator[_Path]:
         current = path.commands[loop.signal]
         if to is not None:
             wanted = numbers(to, symbols)
@@ -215,11 +233,14 @@ class Encoder:
                     if fork.holds is broken:
                         if any(any(c.linear.coefficients[width:]) for c in fork.guard):
                             raise NotLinearError("the promise reads a varying input")
-                        rows = tuple(Constraint(Linear(c.linear.coefficients[:width], c.linear.constant), c.relation) for c in fork.guard)
+                        rows = tuple(
+                            Constraint(Linear(c.linear.coefficients[:width], c.linear.constant), c.relation)
+                            for c in fork.guard
+                        )
                         yield self._mode(position, modes), rows
 
     def _promise_tree(self, promise: Promise) -> Tree:
-        from coherence.elaborate import rename  # noqa: PLC0415
+        from coherence.elaborate import rename
 
         assert promise.condition is not None
         return rename(promise.condition.tree, self.model.resolve)
@@ -274,7 +295,8 @@ def _refuse(model: Model) -> None:
             raise NotLinearError(f"{state.path} has no `next` with a step")
     for loop in model.loops:
         unsupported = [
-            ("the proportional law", loop.law == "proportional"), ("hold windows", bool(loop.hold_down or loop.hold_up)),
+            ("the proportional law", loop.law == "proportional"),
+            ("hold windows", bool(loop.hold_down or loop.hold_up)),
             ("a cooldown", loop.cooldown is not None), ("a landing delay", bool(loop.lands)),
             ("rate limits", bool(loop.rates)), (f"mode {loop.mode}", loop.mode != "always"),
         ]  # fmt: skip

@@ -253,6 +253,11 @@ def test_gcd_of_large_coefficients_needs_a_larger_prime() -> None:
     assert sturm.gcd(left, right) == common
 
 
+def test_gcd_skips_a_prime_that_divides_the_leading_coefficients() -> None:
+    common = [2**61 - 1, 1]
+    assert sturm.gcd(*(sturm.primitive(product(common, x)) for x in ([1, 2], [1, 3]))) == common
+
+
 @given(polynomials, polynomials)
 @settings(max_examples=60, deadline=None)
 def test_square_free_factors_multiply_back(a: list[int], b: list[int]) -> None:
@@ -320,7 +325,10 @@ def test_a_companion_matrix_gives_its_polynomial_back(tail: list[Fraction]) -> N
 
 def test_large_and_fine_entries_stay_exact() -> None:
     a, b, c, d = Fraction(10**40, 3), Fraction(1, 7**60), Fraction(-(10**50)), Fraction(5, 11**30)
-    assert characteristic_polynomial([[a, b], [c, d]]) == (Fraction(1), -(a + d), a * d - b * c)
+    expected = (Fraction(1), -(a + d), a * d - b * c)
+    assert characteristic_polynomial([[a, b], [c, d]]) == minimal_polynomial([[a, b], [c, d]]) == expected
+    apart = block_diagonal([[a, b], [c, d]], [[a, b], [c, d]])
+    assert minimal_polynomial(apart) == expected
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -439,7 +439,7 @@ REPAIRED = [
     ),
     (
         "components: {worker: {takes: {task: 30 s .. 300 s}}}\n"
-        "timers: {lease: {from: worker.task starts, after: 30 s, renew: 40 s, unless: worker.task ends, then: redeliver}}"
+        "timers: {t: {from: worker.task starts, after: 30 s, renew: 40 s, unless: worker.task ends, then: redeliver}}"
     ),
 ]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs as edits
@@ -13,13 +12,14 @@ from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import seconds
+from coherence.values import value
 from coherence.verify import occurrences, timer_repairs, timers
 from coherence.verify.orders import between
 from coherence.verify.patterns._overrun import Figures
 from coherence.verify.timers import NOW, Firing, Window
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Barrier:
     """The step that all members of a component must end, and the pauses that loops may set for one of them."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.design import Design
 from coherence.finding import Step
 from coherence.phrases import Event, Promise
 from coherence.units import seconds
+from coherence.values import value
 from coherence.verify import occurrences, orders
 from coherence.verify.occurrences import Chain
 from coherence.verify.orders import Order
@@ -18,7 +18,7 @@ RANKS = ("before", "touches", "unknown", "possible", "after")
 ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questions about retries
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pair:
     """A promise, the keys of its events, and every comparison of them (None: nothing orders the two).
 

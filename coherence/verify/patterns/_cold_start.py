@@ -34,10 +34,15 @@ def cold_start(question: Question, subject: Subject, plan: Plan) -> Iterator[Fin
     if not begins:
         callee = plan.call.callee
         places += [callee.place.labelled("a call to it waits for a start")] if callee else []
-        yield question.undecided(f"needs takes: {{start: ...}} of {plan.callee}: it may have to start for {plan.name}", places, of)
+        yield question.undecided(
+            f"needs takes: {{start: ...}} of {plan.callee}: it may have to start for {plan.name}", places, of
+        )
         return
     serve = serve_time(subject.design, plan.callee)
-    low, high = (sum(((q.low if first else q.high) for q in [*begins, *([serve] if serve else [])]), ZERO) for first in (True, False))
+    low, high = (
+        sum(((q.low if first else q.high) for q in [*begins, *([serve] if serve else [])]), ZERO)
+        for first in (True, False)
+    )
     begin = (sum((q.low for q in begins), ZERO), sum((q.high for q in begins), ZERO))
     answer = (low - begin[0], high - begin[1])
     yield _answer(question, subject, plan, [*places, *_places(plan, begins)], of, begin, answer)
@@ -69,18 +74,35 @@ def _answer(
     question: Question, subject: Subject, plan: Plan, places: list[Place], of: tuple[str, ...],
     begin: tuple[Fraction, Fraction], answer: tuple[Fraction, Fraction],
 ) -> Finding:  # fmt: skip
-    numbers = {"start, most": (begin[1], "s"), "answer, most": (answer[1], "s"), "a try": (plan.limit.low if plan.limit else ZERO, "s")}
+    numbers = {
+        "start, most": (begin[1], "s"),
+        "answer, most": (answer[1], "s"),
+        "a try": (plan.limit.low if plan.limit else ZERO, "s"),
+    }
     try_ = reached(plan, begin[1], answer[1], worst=True)
     if try_ is not None:
         k, end, limit = try_
         message = f"try {k} of {plan.name} still waits when {plan.callee} has started from zero and answered, after {seconds(end)}"
         certificate = bounded_sum({"start_and_answer": end}, limit, "<=")
-        return question.proved(message, places, of, arithmetic(numbers, certificate=certificate), assumptions=[ZERO_AT_FIRST], margin=end < limit)
+        return question.proved(
+            message,
+            places,
+            of,
+            arithmetic(numbers, certificate=certificate),
+            assumptions=[ZERO_AT_FIRST],
+            margin=end < limit,
+        )
     certain = reached(plan, begin[0], answer[0], worst=False) is None
     total = begin[0] + answer[0] if certain else begin[1] + answer[1]
     waits = f"{plan.name} ends before" if plan.tries == 1 else f"no try of {plan.name} is answered"
-    message = f"from zero {plan.callee} {'needs' if certain else 'may need'} {seconds(total)} to start and answer; {waits}"
-    witness = (Step(ZERO, f"{plan.name}: try 1 finds no {plan.callee}; one is started"), Step(_waited(plan), "the last try has ended"), Step(total, "the answer would be ready"))
+    message = (
+        f"from zero {plan.callee} {'needs' if certain else 'may need'} {seconds(total)} to start and answer; {waits}"
+    )
+    witness = (
+        Step(ZERO, f"{plan.name}: try 1 finds no {plan.callee}; one is started"),
+        Step(_waited(plan), "the last try has ended"),
+        Step(total, "the answer would be ready"),
+    )
     return question.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=certain,
         assumptions=[ZERO_AT_FIRST], repairs=_repairs(subject, plan, begin[1] + answer[1]),

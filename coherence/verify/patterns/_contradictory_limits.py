@@ -50,7 +50,11 @@ def contradiction(question: Question, design: Design) -> Iterator[Finding]:
     blamed = [demands[number] for number in dict.fromkeys(bounds[empty].because)]
     used = {name: known[name] for demand in blamed for name in demand.weights}
     least, most = bounds[empty].low, bounds[empty].high or ZERO
-    numbers: dict[str, tuple[Fraction | float | int, str]] = {f"{empty}, at least": (least, "s"), f"{empty}, at most": (most, "s"), "limits": (len(blamed), "")}
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {
+        f"{empty}, at least": (least, "s"),
+        f"{empty}, at most": (most, "s"),
+        "limits": (len(blamed), ""),
+    }
     steps = [Step(None, f"{demand.name}: {_shown(demand)}") for demand in blamed[:6]]
     evidence = arithmetic(numbers, witness=steps, certificate=_certificate(blamed, used))
     needs = f"{empty} would have to be at least {seconds(least)} and at most {seconds(most)}"
@@ -59,7 +63,9 @@ def contradiction(question: Question, design: Design) -> Iterator[Finding]:
     if all(q is not None and q.exact for q in used.values()):
         yield question.conflict(f"the deadlines break their limits: {needs}", places, of, evidence)
     else:
-        yield question.vacuous(f"no deadlines keep these limits: {needs}; all verdicts about them are empty", places, of, evidence)
+        yield question.vacuous(
+            f"no deadlines keep these limits: {needs}; all verdicts about them are empty", places, of, evidence
+        )
 
 
 def _others(blamed: list[Demand], used: Mapping[str, Quantity | None]) -> Iterator[Place]:
@@ -89,7 +95,9 @@ def _demands(design: Design) -> Iterator[Demand]:
     for promise in design.promises.values():
         compared = promise.condition.tree if promise.kind == "always" and promise.condition else None
         if isinstance(compared, Compare) and compared.op in ("<", "<=", ">", ">="):
-            yield from _demand(promise.name, promise.place, compared.left, compared.right, 1 if compared.op in ("<", "<=") else -1)
+            yield from _demand(
+                promise.name, promise.place, compared.left, compared.right, 1 if compared.op in ("<", "<=") else -1
+            )
 
 
 def _tree(bound: Quantity | Formula, sign: int) -> Tree:

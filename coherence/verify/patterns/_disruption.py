@@ -16,7 +16,7 @@ from coherence.places import Place
 from coherence.subject import Certificate, Question, Subject, arithmetic
 from coherence.units import ONE
 from coherence.verify.known import COPIES, Known, copies
-from coherence.verify.limits import at_members, cap, floor, place_of
+from coherence.verify.limits import at_members, cap, floor, place_of, raised
 from coherence.verify.patterns._pair import Numbers, quantities
 from coherence.verify.range_claims import claimed
 from coherence.verify.writers import Writer
@@ -137,7 +137,7 @@ def _repairs(subject: Subject, facts: Known, limit: Limit, count: int) -> Iterat
     lowest = facts.quantities.get(f"{thing}.copies") or next((q for w in _scalers(facts, thing) for q in quantities(w)), None)
     needed = _enough(facts, limit, thing, count)
     if lowest is not None and needed is not None:
-        more = repairs.proposal(repairs.change(subject, lowest, Fraction(needed)))
+        more = repairs.proposal(raised(subject, lowest, Fraction(needed)))
         yield from [more] if more else []
     stated = limit.at_least if limit.at_least is not None else limit.at_most
     if stated is not None:

@@ -69,7 +69,11 @@ def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -
     count = "unlimited" if plan.tries is None else str(plan.tries)
     takes = f"may take {seconds(end)}" if end is not None else "have no bound"
     message = f"the {count} tries of {plan.name} {takes} on {cause.name}s, but {around.text}: {done if done is not None else 'not all'} of them end in time"
-    numbers: dict[str, tuple[Fraction | int, str]] = {"limit around": (limit.low, "s"), "tries started": (begun or 0, ""), "tries completed": (done or 0, "")}
+    numbers: dict[str, tuple[Fraction | int, str]] = {
+        "limit around": (limit.low, "s"),
+        "tries started": (begun or 0, ""),
+        "tries completed": (done or 0, ""),
+    }
     numbers |= {"time for all tries": (end, "s")} if end is not None else {}
     return question.conflict(
         message, _places(plan, around), (around.name, plan.name),
@@ -80,24 +84,38 @@ def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -
 
 def _always_late(plan: Plan, limit: Span) -> bool:
     """Does every run in which all tries fail end too late?"""
-    ends = [end if plan.deadline is None or end is None else min(end, plan.deadline.low) for end in (last_end(plan.best(c)) for c in plan.causes)]
+    ends = [
+        end if plan.deadline is None or end is None else min(end, plan.deadline.low)
+        for end in (last_end(plan.best(c)) for c in plan.causes)
+    ]
     return limit.high is not None and all(end is not None and end >= limit.high for end in ends)
 
 
 def _witness(plan: Plan, cause: Cause, around: Enclosure) -> Iterator[Step]:
     course, limit = plan.worst(cause), around.limit.low
     for k, at, ends in timeline(course, limit):
-        yield Step(at, f"{plan.name}: try {k} starts" + (f", fails by {cause.name} at {seconds(ends)}" if ends is not None and ends < limit else ""))
+        yield Step(
+            at,
+            f"{plan.name}: try {k} starts"
+            + (f", fails by {cause.name} at {seconds(ends)}" if ends is not None and ends < limit else ""),
+        )
     begun = started(course, limit)
     late = start(course, begun + 1) if begun is not None and (plan.tries is None or begun < plan.tries) else None
-    yield Step(limit, around.text + (f"; try {(begun or 0) + 1} would start at {seconds(late)}" if late is not None else ""))
+    yield Step(
+        limit, around.text + (f"; try {(begun or 0) + 1} would start at {seconds(late)}" if late is not None else "")
+    )
 
 
 def _repairs(subject: Subject, plan: Plan, cause: Cause, around: Enclosure, done: int | None) -> list[Repair]:
     """A longer limit around, shorter tries inside, or fewer of them."""
     call, end, found = plan.call, retry_end(plan), list[Repair | None]()
     waits = start(plan.worst(Cause("", Span(ZERO, ZERO))), plan.tries) if plan.tries else None
-    if plan.tries and waits is not None and isinstance(call.per_try, Quantity) and (each := nice_below((around.limit.low - waits) / plan.tries)):
+    if (
+        plan.tries
+        and waits is not None
+        and isinstance(call.per_try, Quantity)
+        and (each := nice_below((around.limit.low - waits) / plan.tries))
+    ):
         found.append(repairs.proposal(repairs.change(subject, call.per_try, each)))
     if end is not None:
         found.append(repairs.proposal(repairs.rewrite(subject, around.place, nice_above(end), SECOND)))
@@ -108,7 +126,9 @@ def _repairs(subject: Subject, plan: Plan, cause: Cause, around: Enclosure, done
     return [repair for repair in found if repair is not None]
 
 
-def _together(question: Question, subject: Subject, inner: Sequence[Plan], tree: CallTree, around: Enclosure) -> Iterator[Finding]:
+def _together(
+    question: Question, subject: Subject, inner: Sequence[Plan], tree: CallTree, around: Enclosure
+) -> Iterator[Finding]:
     """The calls one after another, with the thing's own time, where each alone would fit."""
     work, limit = tree.work[around.inside], around.limit.low
     names = (around.name, *(plan.name for plan in inner))
@@ -123,13 +143,26 @@ def _together(question: Question, subject: Subject, inner: Sequence[Plan], tree:
         )  # fmt: skip
     elif work.longest is not None and work.longest < limit:
         own = [] if work.serve else [f"the own time of {around.inside} is not stated and counts as 0 s"]
-        message = f"whatever {around.inside} spends on its calls ({seconds(work.longest)} at most) ends before {around.text}"
+        message = (
+            f"whatever {around.inside} spends on its calls ({seconds(work.longest)} at most) ends before {around.text}"
+        )
         certificate = work_fits([(plan, longest_end(plan) or ZERO) for plan in inner], work.serve, limit)
-        yield question.proved(message, _all_places(inner, around), names, arithmetic(numbers, certificate=certificate), assumptions=assumptions + own)
+        yield question.proved(
+            message,
+            _all_places(inner, around),
+            names,
+            arithmetic(numbers, certificate=certificate),
+            assumptions=assumptions + own,
+        )
 
 
 def _all_places(inner: Sequence[Plan], around: Enclosure) -> list[Place]:
-    places = [q.place.labelled(f"{plan.name} in here") for plan in inner for q in plan.call.tries[:1] or (plan.call.deadline, plan.call.per_try) if isinstance(q, Quantity)]
+    places = [
+        q.place.labelled(f"{plan.name} in here")
+        for plan in inner
+        for q in plan.call.tries[:1] or (plan.call.deadline, plan.call.per_try)
+        if isinstance(q, Quantity)
+    ]
     return [*places[:6], around.place.labelled("everything inside ends here")]
 
 

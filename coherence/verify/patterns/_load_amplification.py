@@ -23,7 +23,7 @@ from coherence.units import decimal, seconds
 from coherence.verify.attempts import ZERO, budget_factor
 from coherence.verify.call_claims import bounded_sum
 from coherence.verify.call_tree import CallTree
-from coherence.verify.paths import amplification, unsaid, ways
+from coherence.verify.paths import amplification, ways
 from coherence.verify.patterns._nested_retries import layer_places
 from coherence.verify.plans import Plan, tries_again
 
@@ -70,7 +70,9 @@ def capacity_of(design: Design, name: str, workload: Workload, *, leaf: bool) ->
     return None
 
 
-def _answer(question: Question, design: Design, tree: CallTree, workload: Workload, callee: str, capacity: Capacity) -> Iterator[Finding]:
+def _answer(
+    question: Question, design: Design, tree: CallTree, workload: Workload, callee: str, capacity: Capacity
+) -> Iterator[Finding]:
     found = ways(tree, workload.name, callee)
     rate = workload.rate
     retrying = [plan for way in found.ways for plan in way if plan.retries and tries_again(plan.call, "timeout")]
@@ -78,9 +80,21 @@ def _answer(question: Question, design: Design, tree: CallTree, workload: Worklo
         return  # no retries of timeouts, or the demand alone is too much: another question's matter
     sends = [_sends(design, way, rate.low) for way in found.ways]
     total = None if None in sends else sum((s for s in sends if s is not None), ZERO)
-    of = (workload.name, callee, *dict.fromkeys(plan.name for way in found.ways for plan in way), *_budgets(design, found.ways))
-    places = [*layer_places(retrying), rate.place.labelled("first tries arrive at this rate"), capacity.place.labelled("and can be served at this one")]
-    numbers: dict[str, tuple[Fraction, str]] = {"first tries": (rate.high, "req/s"), "capacity": (capacity.low, "req/s")}
+    of = (
+        workload.name,
+        callee,
+        *dict.fromkeys(plan.name for way in found.ways for plan in way),
+        *_budgets(design, found.ways),
+    )
+    places = [
+        *layer_places(retrying),
+        rate.place.labelled("first tries arrive at this rate"),
+        capacity.place.labelled("and can be served at this one"),
+    ]
+    numbers: dict[str, tuple[Fraction, str]] = {
+        "first tries": (rate.high, "req/s"),
+        "capacity": (capacity.low, "req/s"),
+    }
     if total is not None:
         numbers |= {"sends per first try": (total, ""), "load when all time out": (total * rate.high, "req/s")}
     if total is not None and total * rate.high < capacity.low:
@@ -98,20 +112,31 @@ def _overload(
     places, of, numbers, total = said
     unknown = next((plan for plan in retrying if plan.call.on_timeout is None), None)
     if unknown is not None:
-        return question.undecided(f"needs on_timeout of {unknown.name}: with abandon an overload of {callee} may keep itself up", places, of)
+        return question.undecided(
+            f"needs on_timeout of {unknown.name}: with abandon an overload of {callee} may keep itself up", places, of
+        )
     if all(plan.call.on_timeout is not None and plan.call.on_timeout.text == "cancel" for plan in retrying):
-        return question.undecided(f"needs a simulation: cancelled tries free {callee}, which this arithmetic does not count", places, of)
+        return question.undecided(
+            f"needs a simulation: cancelled tries free {callee}, which this arithmetic does not count", places, of
+        )
     slow = min(plan.limit.low for plan in retrying if plan.limit is not None)
     times = "any number of" if total is None else decimal(total)
     keeps = f"each first try becomes {times} sends, so an overload of {callee} ({decimal(capacity.high)} req/s) keeps itself up"
     wait = _disturbed(workload, capacity)
     if wait is None or wait < slow:
-        return question.undecided(f"needs a disturbance (burst of {workload.name}) that delays {callee} by {seconds(slow)}: {keeps}", places, of)
+        return question.undecided(
+            f"needs a disturbance (burst of {workload.name}) that delays {callee} by {seconds(slow)}: {keeps}",
+            places,
+            of,
+        )
     burst = workload.burst
     assert burst is not None and burst.rate is not None and burst.lasts is not None
     witness = (
         Step(ZERO, f"a burst of {burst.rate} begins"),
-        Step(burst.lasts.high, f"it ends; the queue of {callee} delays by {seconds(wait)}, tries end after {seconds(slow)}"),
+        Step(
+            burst.lasts.high,
+            f"it ends; the queue of {callee} delays by {seconds(wait)}, tries end after {seconds(slow)}",
+        ),
         Step(None, f"every try times out and is sent again: the load stays at or above {decimal(capacity.high)} req/s"),
     )
     places = [*places, burst.rate.place.labelled("this disturbance reaches it")]
@@ -160,10 +185,19 @@ def _budget(design: Design, plan: Plan, rate: Fraction) -> Fraction | None:
 def share_of(limit: Limit) -> tuple[Fraction, bool] | None:
     """(share, of first tries?) of `20 % of x in flight`: of x itself all tries count, of `x.first` the first ones."""
     match limit.at_most:
-        case Formula(tree=Arithmetic(op="*", left=Number(value=share), right=Function(function="in flight", arguments=(Name(path=path),)))):
+        case Formula(
+            tree=Arithmetic(
+                op="*", left=Number(value=share), right=Function(function="in flight", arguments=(Name(path=path),))
+            )
+        ):
             return share, path.partition(".")[2].startswith(("first", "accepted"))
     return None
 
 
 def _budgets(design: Design, found: tuple[tuple[Plan, ...], ...]) -> Iterator[str]:
-    yield from (plan.call.budget.text for way in found for plan in way if plan.call.budget and plan.call.budget.text in design.limits)
+    yield from (
+        plan.call.budget.text
+        for way in found
+        for plan in way
+        if plan.call.budget and plan.call.budget.text in design.limits
+    )

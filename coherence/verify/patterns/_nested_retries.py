@@ -15,6 +15,7 @@ from coherence.verify.paths import OTHER, Amplification, amplification
 from coherence.verify.plans import Plan, tries_again
 
 HALF = Fraction(1, 2)
+EXACT_UP_TO = 64  # layers; beyond, deadlines that cut the product are not counted out
 _EXPECTED_UP_TO = 10_000  # beyond, p^A is nothing that a reader sees
 
 
@@ -36,7 +37,14 @@ def noted(question: Question, tree: CallTree, measured: Container[str]) -> Itera
             continue
         cause = max(tables, key=lambda c: _size(tables[c].get(name, _Best())))
         if tables[cause].get(name, _Best()).layers >= 2:
-            yield _note(question, amplification(_way(tables[cause], name), cause, abandons=True))
+            way = _way(tables[cause], name)
+            exact = len(way) <= EXACT_UP_TO
+            found = (
+                amplification(way, cause, abandons=True)
+                if exact
+                else Amplification(tuple(way), cause, tables[cause][name].sends, ())
+            )
+            yield _note(question, found)
 
 
 def _size(best: _Best) -> tuple[bool, int, int]:
@@ -74,7 +82,12 @@ def _note(question: Question, found: Amplification) -> Finding:
         f"one call of {found.way[0].caller} may send {total} times to {found.way[-1].callee} ({product}{more}); "
         "no promise, limit or load says that this is too many"
     )
-    return question.note(message, layer_places(layers), [plan.name for plan in found.way], arithmetic(figures(found), witness=steps(found)))
+    return question.note(
+        message,
+        layer_places(layers),
+        [plan.name for plan in found.way],
+        arithmetic(figures(found), witness=steps(found)),
+    )
 
 
 def retrying(found: Amplification) -> list[Plan]:
@@ -84,7 +97,11 @@ def retrying(found: Amplification) -> list[Plan]:
 
 def layer_places(layers: list[Plan]) -> list[Place]:
     """The tries of each layer."""
-    return [q.place.labelled(f"{plan.name} tries up to {plan.tries or 'unlimited'} times") for plan in layers[:8] for q in plan.call.tries[:1]]
+    return [
+        q.place.labelled(f"{plan.name} tries up to {plan.tries or 'unlimited'} times")
+        for plan in layers[:8]
+        for q in plan.call.tries[:1]
+    ]
 
 
 def figures(found: Amplification) -> dict[str, tuple[Fraction | int, str]]:
@@ -107,4 +124,7 @@ def steps(found: Amplification) -> Iterator[Step]:
     sends: int | None = 1
     for plan in retrying(found)[:8]:
         sends = None if sends is None or plan.tries is None else sends * plan.tries
-        yield Step(None, f"{plan.name} fails by {found.cause} {plan.tries or 'any number of'} times: {sends if sends is not None else 'unbounded'} so far")
+        yield Step(
+            None,
+            f"{plan.name} fails by {found.cause} {plan.tries or 'any number of'} times: {sends if sends is not None else 'unbounded'} so far",
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.design import Design, Timer
@@ -11,6 +11,7 @@ from coherence.finding import Evidence, Finding, Repair, Step
 from coherence.places import Place
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import seconds
+from coherence.values import value
 from coherence.verify import occurrences, orders, timer_repairs, timers
 from coherence.verify.occurrences import Causes, Chain, Link
 from coherence.verify.orders import Order, between
@@ -19,7 +20,7 @@ Figures = dict[str, tuple[Fraction | float | int, str]]
 RANKS = ("before", "unknown", "possible", "after")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Case:
     """A timer, how its `unless` event stands to its firing, and both measured from their common cause."""
 

@@ -12,7 +12,17 @@ from coherence.shape import Quantity, Word
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import seconds
 from coherence.verify.attempts import (
-    ZERO, Course, Span, completed, last_end, nice_above, nice_below, pauses, start, started, timeline,
+    ZERO,
+    Course,
+    Span,
+    completed,
+    last_end,
+    nice_above,
+    nice_below,
+    pauses,
+    start,
+    started,
+    timeline,
 )  # fmt: skip
 from coherence.verify.call_claims import at_most, tries_fit
 from coherence.verify.plans import Cause, Plan, serve_time
@@ -58,7 +68,9 @@ def always_breaks(plan: Plan, deadline: Span) -> bool:
 
 def _nothing_retried(question: Question, plan: Plan) -> Finding:
     message = f"{plan.name} may try again, but `retry_when` names no cause: no second try ever runs"
-    return question.vacuous(message, _places(plan, "never used"), (plan.name,), arithmetic({"tries": (plan.tries or 0, "")}))
+    return question.vacuous(
+        message, _places(plan, "never used"), (plan.name,), arithmetic({"tries": (plan.tries or 0, "")})
+    )
 
 
 def _places(plan: Plan, label: str) -> list[Place]:
@@ -104,7 +116,11 @@ def _message(plan: Plan, cause: Cause, limit: Fraction, begun: int | None, done:
     still = "" if certain or not others else "; fast failures (a refused connection) still retry"
     if cause.whole:
         return f"on slow answers {plan.name} never retries: a try that hangs uses the whole {seconds(limit)}{still}"
-    when = f"on {cause.name}s" if cause.name == "timeout" else f"when {cause.name} takes {seconds(cause.takes.high or ZERO)}"
+    when = (
+        f"on {cause.name}s"
+        if cause.name == "timeout"
+        else f"when {cause.name} takes {seconds(cause.takes.high or ZERO)}"
+    )
     if begun is not None and plan.tries is not None and begun >= plan.tries:
         return f"{when} the last of the {plan.tries} tries of {plan.name} is cut: {done} fit the deadline of {seconds(limit)}{still}"
     cut = "" if begun == done else f" ({begun} start)"
@@ -113,9 +129,17 @@ def _message(plan: Plan, cause: Cause, limit: Fraction, begun: int | None, done:
 
 def _witness(course: Course, cause: Cause, limit: Fraction, begun: int | None) -> Iterator[Step]:
     for k, at, ends in timeline(course, limit):
-        yield Step(at, f"try {k} starts; it fails by {cause.name}" + (f" at {seconds(ends)}" if ends is not None and ends <= limit else ""))
+        yield Step(
+            at,
+            f"try {k} starts; it fails by {cause.name}"
+            + (f" at {seconds(ends)}" if ends is not None and ends <= limit else ""),
+        )
     after = start(course, begun + 1) if begun is not None and (course.count is None or begun < course.count) else None
-    yield Step(limit, "the deadline ends the call" + (f"; try {(begun or 0) + 1} would start at {seconds(after)}" if after is not None else ""))
+    yield Step(
+        limit,
+        "the deadline ends the call"
+        + (f"; try {(begun or 0) + 1} would start at {seconds(after)}" if after is not None else ""),
+    )
 
 
 def own_repairs(subject: Subject, plan: Plan, cause: Cause, limit: Fraction, done: int | None) -> list[Repair]:
@@ -149,9 +173,20 @@ def _fits(question: Question, plan: Plan, deadline: Span) -> Finding:
     touches = worst == deadline.low
     room = "exactly fit" if touches else "fit"
     message = f"all {plan.tries} tries of {plan.name} {room} its deadline: {seconds(worst)} of {seconds(deadline.low)}"
-    numbers: Numbers = {"deadline": (deadline.low, "s"), "time for all tries": (worst, "s"), "tries": (plan.tries or 0, "")}
+    numbers: Numbers = {
+        "deadline": (deadline.low, "s"),
+        "time for all tries": (worst, "s"),
+        "tries": (plan.tries or 0, ""),
+    }
     evidence = arithmetic(numbers, certificate=tries_fit(course, deadline.low))
-    return question.proved(message, _places(plan, "all of them fit"), (plan.name,), evidence, assumptions=_assumptions(plan, course), margin=not touches)
+    return question.proved(
+        message,
+        _places(plan, "all of them fit"),
+        (plan.name,),
+        evidence,
+        assumptions=_assumptions(plan, course),
+        margin=not touches,
+    )
 
 
 def own_time(question: Question, subject: Subject, plan: Plan) -> Iterator[Finding]:
@@ -161,10 +196,16 @@ def own_time(question: Question, subject: Subject, plan: Plan) -> Iterator[Findi
         return
     places = [serve.place.labelled("time to answer"), *(_limit_place(plan))]
     of = (plan.name, plan.callee)
-    numbers = {"time to answer, least": (serve.low, "s"), "time to answer, most": (serve.high, "s"), "a try": (plan.limit.low, "s")}
+    numbers = {
+        "time to answer, least": (serve.low, "s"),
+        "time to answer, most": (serve.high, "s"),
+        "a try": (plan.limit.low, "s"),
+    }
     kind = plan.call.timeout_kind
     if serve.high > plan.limit.low and kind is not None and kind.text in ("first byte", "between bytes"):
-        yield question.undecided(f"needs timeout_kind: total of {plan.name}, or the time to the first byte of {plan.callee}", places, of)
+        yield question.undecided(
+            f"needs timeout_kind: total of {plan.name}, or the time to the first byte of {plan.callee}", places, of
+        )
         return
     if serve.high <= plan.limit.low:
         message = f"a try of {plan.name} leaves {plan.callee} the {seconds(serve.high)} that it may need"
@@ -173,9 +214,19 @@ def own_time(question: Question, subject: Subject, plan: Plan) -> Iterator[Findi
         return
     certain = serve.low > plan.limit.high
     need = f"needs {seconds(serve.low)}" if certain else f"may need {seconds(serve.high)}"
-    end = "no try can succeed" if certain else "that answer is lost and asked for again" if plan.retries else "that answer is lost"
+    end = (
+        "no try can succeed"
+        if certain
+        else "that answer is lost and asked for again"
+        if plan.retries
+        else "that answer is lost"
+    )
     message = f"{plan.callee} {need} to answer, but a try of {plan.name} ends after {seconds(plan.limit.low)}: {end}"
-    witness = (Step(ZERO, f"{plan.name}: try 1 starts"), Step(plan.limit.low, "the try ends without an answer"), Step(serve.high, "the answer would be ready"))
+    witness = (
+        Step(ZERO, f"{plan.name}: try 1 starts"),
+        Step(plan.limit.low, "the try ends without an answer"),
+        Step(serve.high, "the answer would be ready"),
+    )
     made = (_longer(subject, quantity, serve.high) for quantity in (plan.call.per_try, plan.call.deadline))
     yield question.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=certain,

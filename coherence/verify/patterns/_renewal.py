@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs as edits
@@ -14,13 +13,14 @@ from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import SECOND, UnitError, quantity, seconds
+from coherence.values import value
 from coherence.verify import occurrences, timer_repairs, timers
 from coherence.verify.orders import between
 from coherence.verify.patterns._overrun import Case, Figures
 from coherence.verify.timers import Firing, Window
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Renewal:
     """How long it takes from one renewal to the next, where that stands, and the timer that sends it."""
 

@@ -44,9 +44,13 @@ def bounds(design: Design) -> Iterator[Bound]:
             yield Bound(promise.name, promise.callee, promise.caller, tree.op, tree.right, promise.place)
     for limit in design.limits.values():
         match limit.counts.tree if limit.counts else None:
-            case Function(function="attempts", arguments=(Name(path=callee),)) if limit.per and limit.at_most is not None:
+            case Function(function="attempts", arguments=(Name(path=callee),)) if (
+                limit.per and limit.at_most is not None
+            ):
                 most = limit.at_most
-                tree = most.tree if isinstance(most, Formula) else Number(most.low) if isinstance(most, Quantity) else None
+                tree = (
+                    most.tree if isinstance(most, Formula) else Number(most.low) if isinstance(most, Quantity) else None
+                )
                 if tree is not None:
                     yield Bound(limit.name, callee, limit.per.text, "<=", tree, most.place, limit.when_full is not None)
             case _:
@@ -82,7 +86,12 @@ def kept(question: Question, subject: Subject, tree: CallTree, bound: Bound) -> 
         yield question.undecided(f"needs a bounded way from {bound.caller} to {bound.callee}: {why}", places, of)
         return
     if not found.ways:
-        yield question.vacuous(f"no call leads from {bound.caller} to {bound.callee}: {bound.name} says nothing", places, of, arithmetic({}))
+        yield question.vacuous(
+            f"no call leads from {bound.caller} to {bound.callee}: {bound.name} says nothing",
+            places,
+            of,
+            arithmetic({}),
+        )
         return
     try:
         limit = Fraction(evaluate(bound.limit, _Constants(subject.design)))  # type: ignore[arg-type]
@@ -92,7 +101,9 @@ def kept(question: Question, subject: Subject, tree: CallTree, bound: Bound) -> 
     yield _answer(question, subject, bound, limit, found.ways)
 
 
-def _answer(question: Question, subject: Subject, bound: Bound, limit: Fraction, found: tuple[tuple[Plan, ...], ...]) -> Finding:
+def _answer(
+    question: Question, subject: Subject, bound: Bound, limit: Fraction, found: tuple[tuple[Plan, ...], ...]
+) -> Finding:
     causes = dict.fromkeys(cause for way in found for cause in causes_of(way))
     most = max((_all(found, cause, abandons=True) for cause in causes), key=_total)
     least = max((_all(found, cause, abandons=False) for cause in causes), key=_total)
@@ -102,14 +113,18 @@ def _answer(question: Question, subject: Subject, bound: Bound, limit: Fraction,
         return _proved(question, bound, limit, most, of)
     if _holds(bound, limit, _sum(least)):
         plan = next((p for way in found if (p := unsaid(way))), None)
-        return question.undecided(f"needs on_timeout of {plan.name if plan else bound.caller}", _places(bound, most), of)
+        return question.undecided(
+            f"needs on_timeout of {plan.name if plan else bound.caller}", _places(bound, most), of
+        )
     worst = max(least, key=lambda one: _total([one]))
     in_turn = _holds(bound, limit, worst.sends)
     certain = not in_turn and not _holds(bound, limit, max(surely, key=lambda one: _total([one])).sends)
     return _broken(question, subject, bound, limit, worst if not in_turn else None, least, of, certain=certain)
 
 
-def _all(found: tuple[tuple[Plan, ...], ...], cause: str, *, abandons: bool, least: bool = False) -> list[Amplification]:
+def _all(
+    found: tuple[tuple[Plan, ...], ...], cause: str, *, abandons: bool, least: bool = False
+) -> list[Amplification]:
     return [amplification(way, cause, abandons=abandons, least=least) for way in found]
 
 
@@ -130,7 +145,10 @@ def _holds(bound: Bound, limit: Fraction, sends: int | None) -> bool:
 def _places(bound: Bound, parts: list[Amplification]) -> list[Place]:
     layers = list(dict.fromkeys(plan for part in parts for plan in retrying(part)))
     ends = [part.way[-1].call.callee for part in parts[:1]]
-    return [*(layer_places(layers) or [e.place.labelled("sent to from here") for e in ends if e]), bound.place.labelled(f"promised here: {bound.name}")]
+    return [
+        *(layer_places(layers) or [e.place.labelled("sent to from here") for e in ends if e]),
+        bound.place.labelled(f"promised here: {bound.name}"),
+    ]
 
 
 def _proved(question: Question, bound: Bound, limit: Fraction, parts: list[Amplification], of: list[str]) -> Finding:
@@ -139,7 +157,9 @@ def _proved(question: Question, bound: Bound, limit: Fraction, parts: list[Ampli
     certificate = sends_certificate(parts, limit, bound.op) if total is not None and bound.op in ("<", "<=") else None
     numbers: dict[str, tuple[Fraction | int, str]] = {"sends": (total or 0, ""), "allowed": (limit, "")}
     assumptions = [SHARED, *([IN_TURN.format(bound.caller)] if len(parts) > 1 else [])]
-    return question.proved(message, _places(bound, parts), of, arithmetic(numbers, certificate=certificate), assumptions=assumptions)
+    return question.proved(
+        message, _places(bound, parts), of, arithmetic(numbers, certificate=certificate), assumptions=assumptions
+    )
 
 
 def _broken(

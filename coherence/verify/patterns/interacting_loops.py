@@ -17,8 +17,16 @@ bounded search, sees nothing.
 coherence: 1
 components: {power: {state: "p' = 0.8 * p + 0.2 * (10 kW + batch.load)", step: 1 s, from: 0 kW .. 60 kW}}
 loops:
-  throttle: {rank: 1, timescale: {period: 1 s}, trigger: {enter: p >= 80 kW, leave: p <= 60 kW}, actuation: {signal: batch.load, law: step, by: -20 kW, bounds: [0 kW, 200 kW], from: 0 kW}}
-  backfill: {rank: 2, timescale: {period: 1 s}, trigger: not throttle and p < 85 kW, actuation: {signal: batch.load, law: step, by: 5 kW, bounds: [0 kW, 200 kW]}}
+  throttle:
+    rank: 1
+    timescale: {period: 1 s}
+    trigger: {enter: p >= 80 kW, leave: p <= 60 kW}
+    actuation: {signal: batch.load, law: step, by: -20 kW, bounds: [0 kW, 200 kW], from: 0 kW}
+  backfill:
+    rank: 2
+    timescale: {period: 1 s}
+    trigger: not throttle and p < 85 kW
+    actuation: {signal: batch.load, law: step, by: 5 kW, bounds: [0 kW, 200 kW]}
 promises: {calm: never throttle}
 ```
 

@@ -69,9 +69,15 @@ def _answer(subject: Subject, tree: CallTree, plan: Plan, work: Work, around: En
         message = f"{plan.callee} may need {seconds(work.known)}, but `on_timeout: cancel` of {plan.name} ends its work after {seconds(limit)}"
         certificate = bounded_sum({"work_until_cancelled": limit}, limit, "<=")
         assumptions = [f"cancelling {plan.callee} also ends what it waits for"]
-        yield QUESTION.proved(message, places, of, arithmetic(_numbers(work, limit), certificate=certificate), assumptions=assumptions)
+        yield QUESTION.proved(
+            message, places, of, arithmetic(_numbers(work, limit), certificate=certificate), assumptions=assumptions
+        )
     elif late:
-        yield QUESTION.undecided(f"needs on_timeout of {plan.name}: {plan.callee} may need {seconds(work.known)}, the caller waits {seconds(limit)}", places, of)
+        yield QUESTION.undecided(
+            f"needs on_timeout of {plan.name}: {plan.callee} may need {seconds(work.known)}, the caller waits {seconds(limit)}",
+            places,
+            of,
+        )
     elif said == "abandon":
         yield _in_time(plan, work, around)
 
@@ -80,9 +86,13 @@ def _in_time(plan: Plan, work: Work, around: Enclosure) -> Finding:
     limit, of = around.limit.low, (plan.name, plan.callee, *(inner.name for inner in work.calls))
     places = _places(plan, work, around)
     if work.longest is None or work.longest > limit or (work.calls and work.longest == limit):
-        return QUESTION.undecided(f"needs a bound on {_unbounded(plan, work)}: {plan.name} abandons it after {seconds(limit)}", places, of)
+        return QUESTION.undecided(
+            f"needs a bound on {_unbounded(plan, work)}: {plan.name} abandons it after {seconds(limit)}", places, of
+        )
     message = f"{plan.callee} is done after {seconds(work.longest)} at most, before {plan.name} gives up after {seconds(limit)}"
-    certificate = work_fits([(inner, longest_end(inner) or ZERO) for inner in work.calls], work.serve, limit, strict=bool(work.calls))
+    certificate = work_fits(
+        [(inner, longest_end(inner) or ZERO) for inner in work.calls], work.serve, limit, strict=bool(work.calls)
+    )
     assumptions = [IN_TURN.format(plan.callee)] if len(work.calls) > 1 else []
     if work.serve is None:
         assumptions.append(f"the own time of {plan.callee} is not stated and counts as 0 s")
@@ -120,7 +130,9 @@ def _orphan(subject: Subject, tree: CallTree, plan: Plan, work: Work, around: En
     copies = _copies(plan, work)
     beside = f", with up to {copies} copies at once" if copies > 1 else ""
     more = f"for {seconds(rest)} more" if rest else "a moment longer"
-    message = f"{plan.callee} {'works' if certain else 'may work'} {more} after {plan.name} has given up and left it{beside}"
+    message = (
+        f"{plan.callee} {'works' if certain else 'may work'} {more} after {plan.name} has given up and left it{beside}"
+    )
     numbers = {**_numbers(work, limit), "copies at once": (copies, "")}
     return QUESTION.conflict(
         message, _places(plan, work, around), (plan.name, plan.callee, *(inner.name for inner in work.calls)),
@@ -149,7 +161,10 @@ def _witness(plan: Plan, work: Work, limit: Fraction) -> Iterator[Step]:
 def _repairs(subject: Subject, tree: CallTree, plan: Plan, work: Work, around: Enclosure) -> Iterator[Repair]:
     """Cancel, wait longer, or bound what is inside."""
     word, limit = plan.call.on_timeout, around.limit.low
-    made = [Edit(word.place, "abandon", "cancel") if word else None, repairs.rewrite(subject, around.place, nice_above(work.known), SECOND)]
+    made = [
+        Edit(word.place, "abandon", "cancel") if word else None,
+        repairs.rewrite(subject, around.place, nice_above(work.known), SECOND),
+    ]
     shorter = nice_below(limit)
     if len(work.calls) == 1 and shorter and isinstance(work.calls[0].call.deadline, Quantity) and work.serve is None:
         made.append(repairs.change(subject, work.calls[0].call.deadline, shorter))

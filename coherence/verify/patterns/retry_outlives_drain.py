@@ -57,7 +57,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for drain in found:
         for plan in plans:
             if plan.callee == drain.thing:
-                yield _one_member(subject, plan, drain) if copies_of(subject.design, plan.callee) <= 1 else _many_members(subject, plan, drain)
+                yield (
+                    _one_member(subject, plan, drain)
+                    if copies_of(subject.design, plan.callee) <= 1
+                    else _many_members(subject, plan, drain)
+                )
 
 
 def _one_member(subject: Subject, plan: Plan, drain: Drain) -> Finding:
@@ -73,7 +77,13 @@ def _one_member(subject: Subject, plan: Plan, drain: Drain) -> Finding:
         return QUESTION.undecided(f"needs {unknown}", places, of)
     message = f"the tries of {plan.name} end after {seconds(longest)}, {drain.thing} is gone after {drain.text}"
     certificate = bounded_sum({"all_tries": longest}, drain.lasts.low)
-    return QUESTION.proved(message, places, of, arithmetic(_numbers(drain, longest), certificate=certificate), assumptions=_assumptions(plan))
+    return QUESTION.proved(
+        message,
+        places,
+        of,
+        arithmetic(_numbers(drain, longest), certificate=certificate),
+        assumptions=_assumptions(plan),
+    )
 
 
 def _ends(subject: Subject, plan: Plan) -> tuple[Fraction | None, Fraction | None]:
@@ -127,7 +137,13 @@ def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None)
     what = f"the tries of {plan.name} go on for" if plan.retries else f"a call {plan.name} may take"
     message = f"{what} {how_long}, but {drain.thing} is gone {drain.text} after its drain began"
     hangs = any(cause.name == "timeout" and cause.takes.low == cause.takes.high for cause in plan.causes)
-    certain = plan.retries and hangs and plan.fewest == plan.most and drain.lasts.high is not None and (busy is None or busy > drain.lasts.high)
+    certain = (
+        plan.retries
+        and hangs
+        and plan.fewest == plan.most
+        and drain.lasts.high is not None
+        and (busy is None or busy > drain.lasts.high)
+    )
     return QUESTION.conflict(
         message, _places(plan, drain), (plan.name, drain.name, drain.thing),
         arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy)),
@@ -137,7 +153,11 @@ def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None)
 
 def _course(plan: Plan) -> Course:
     """The slowest known way in which the call can go."""
-    return max((plan.worst(cause) for cause in plan.known()), key=lambda c: c.takes or ZERO, default=Course((1,), plan.limit.high if plan.limit else None, plan.backoff))
+    return max(
+        (plan.worst(cause) for cause in plan.known()),
+        key=lambda c: c.takes or ZERO,
+        default=Course((1,), plan.limit.high if plan.limit else None, plan.backoff),
+    )
 
 
 def _witness(plan: Plan, drain: Drain, busy: Fraction | None) -> Iterator[Step]:
@@ -157,7 +177,12 @@ def _repairs(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None) 
     call, gone = plan.call, drain.lasts.low
     edits = [repairs.rewrite(subject, drain.place, nice_above(busy), SECOND) if busy is not None else None]
     waits = start(Course(plan.most, ZERO, plan.backoff), plan.tries) if plan.tries else None
-    if plan.tries and waits is not None and isinstance(call.per_try, Quantity) and (each := nice_below((gone - waits) / plan.tries)):
+    if (
+        plan.tries
+        and waits is not None
+        and isinstance(call.per_try, Quantity)
+        and (each := nice_below((gone - waits) / plan.tries))
+    ):
         edits.append(repairs.change(subject, call.per_try, each))
     if len(call.tries) == 1 and isinstance(call.tries[0], Quantity):
         edits += [repairs.change(subject, call.tries[0], Fraction(n)) for n in _fewer(plan, gone)]

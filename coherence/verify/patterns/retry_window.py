@@ -41,7 +41,7 @@ from coherence.design import Pause, Timer
 from coherence.finding import Finding, Repair, Step
 from coherence.phrases import Promise
 from coherence.places import Place
-from coherence.shape import Quantity
+from coherence.shape import Quantity, Word
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import SECOND, seconds
 from coherence.verify.attempts import ZERO, Course, Span, nice_above, nice_below, pauses, start
@@ -73,13 +73,19 @@ def ask(subject: Subject) -> Iterator[Finding]:
             plans = _plans(subject, promise, timer)
             if not plans:
                 needs = "needs the call that is meant: write `last try to x` for the call to x"
-                yield QUESTION.undecided(needs, (promise.place.labelled("which call?"), timer.place), (promise.name, timer.name))
+                yield QUESTION.undecided(
+                    needs, (promise.place.labelled("which call?"), timer.place), (promise.name, timer.name)
+                )
             for plan in plans:
                 yield _answer(subject, promise, timer, plan)
 
 
 def _is_last_try(promise: Promise) -> bool:
-    return promise.second is not None and promise.second.of == "last" and re.match(r"(try|attempt)\b", promise.second.subject) is not None
+    return (
+        promise.second is not None
+        and promise.second.of == "last"
+        and re.match(r"(try|attempt)\b", promise.second.subject) is not None
+    )
 
 
 def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[Plan]:
@@ -95,9 +101,13 @@ def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[Plan]:
 def _answer(subject: Subject, promise: Promise, timer: Timer, plan: Plan) -> Finding:
     of, places = (promise.name, timer.name, plan.name), _places(promise, timer, plan)
     if plan.tries == 1:
-        return QUESTION.vacuous(f"{plan.name} never tries again: its last try is its first", places, of, arithmetic({"tries": (1, "")}))
+        return QUESTION.vacuous(
+            f"{plan.name} never tries again: its last try is its first", places, of, arithmetic({"tries": (1, "")})
+        )
     if plan.tries is None or not isinstance(timer.after, Quantity):
-        return QUESTION.undecided(f"needs {'tries of ' + plan.name if plan.tries is None else 'after of ' + timer.name}", places, of)
+        return QUESTION.undecided(
+            f"needs {'tries of ' + plan.name if plan.tries is None else 'after of ' + timer.name}", places, of
+        )
     if plan.backoff.answered:
         return _waits_as_told(timer, timer.after, plan, places, of)
     jitter = timer.jitter.high if timer.jitter else ZERO
@@ -107,7 +117,9 @@ def _answer(subject: Subject, promise: Promise, timer: Timer, plan: Plan) -> Fin
     if window.earliest > (rest.high or ZERO) and (end is None or (window.latest is not None and window.latest < end)):
         return _proved(timer, plan, window, rest, places, of)
     if end is not None and end <= rest.low:
-        return _too_early(subject, timer, plan, window, rest, (places, of), why=f"its deadline ends after {seconds(end)}, ")
+        return _too_early(
+            subject, timer, plan, window, rest, (places, of), why=f"its deadline ends after {seconds(end)}, "
+        )
     if window.known is not None and window.known <= rest.low and (window.latest is None or window.latest > rest.low):
         unknown = next(cause.ask for cause in plan.causes if not cause.known)
         return QUESTION.undecided(f"needs {unknown}", places, of)
@@ -126,8 +138,12 @@ def window_of(plan: Plan, count: int) -> Window:
     slowest = [cause.takes.high for cause in plan.causes]
     return Window(
         shortest + between * fastest,
-        None if longest is None or None in known else longest + between * max((t for t in known if t is not None), default=ZERO),
-        None if longest is None or None in slowest else longest + between * max((t for t in slowest if t is not None), default=ZERO),
+        None
+        if longest is None or None in known
+        else longest + between * max((t for t in known if t is not None), default=ZERO),
+        None
+        if longest is None or None in slowest
+        else longest + between * max((t for t in slowest if t is not None), default=ZERO),
     )
 
 
@@ -140,14 +156,22 @@ def _places(promise: Promise, timer: Timer, plan: Plan) -> list[Place]:
     call, found = plan.call, []
     match call.pause:
         case Pause(base=Quantity() as base, cap=cap):
-            found = [q.place.labelled(text) for q, text in ((base, "the first pause"), (cap, "the longest pause")) if q is not None]
+            found = [
+                q.place.labelled(text)
+                for q, text in ((base, "the first pause"), (cap, "the longest pause"))
+                if q is not None
+            ]
         case None:
             found = [call.callee.place.labelled("no pause: the tries follow at once")] if call.callee else []
-        case pause:
+        case Quantity() | Word() as pause:
             found = [pause.place.labelled("the pause between tries")]
     found += [quantity.place.labelled("tries") for quantity in call.tries[:1]]
     after = timer.after.place if timer.after is not None else timer.place
-    return [*found, after.labelled(f"{timer.name} ends after this"), promise.place.labelled(f"promised here: {promise.name}")]
+    return [
+        *found,
+        after.labelled(f"{timer.name} ends after this"),
+        promise.place.labelled(f"promised here: {promise.name}"),
+    ]
 
 
 def _numbers(window: Window, rest: Span) -> dict[str, tuple[Fraction | int, str]]:
@@ -164,7 +188,9 @@ def _assumptions(timer: Timer, plan: Plan) -> list[str]:
 
 def _waits_as_told(timer: Timer, after: Quantity, plan: Plan, places: list[Place], of: tuple[str, ...]) -> Finding:
     facts = (f"(>= answer {rational(after.high)})", "(>= tries_between 0.0)")
-    certificate = Certificate({"answer": "Real", "tries_between": "Real"}, facts, f"(>= (+ answer tries_between) {rational(after.high)})").script()
+    certificate = Certificate(
+        {"answer": "Real", "tries_between": "Real"}, facts, f"(>= (+ answer tries_between) {rational(after.high)})"
+    ).script()
     message = f"{plan.name} waits as long as the answer says, so a try follows {timer.name}"
     evidence = arithmetic({"wait that is needed": (after.high, "s")}, certificate=certificate)
     return QUESTION.proved(message, places, of, evidence, assumptions=[*_assumptions(timer, plan), _ANSWERED])
@@ -172,7 +198,11 @@ def _waits_as_told(timer: Timer, after: Quantity, plan: Plan, places: list[Place
 
 def _proved(timer: Timer, plan: Plan, window: Window, rest: Span, places: list[Place], of: tuple[str, ...]) -> Finding:
     count = plan.tries or 1
-    parts = {f"pause_{k}": _pause(plan, k) for k in range(1, count)} if count <= 12 else {"all_pauses": _waits(plan, count, longest=False) or ZERO}
+    parts = (
+        {f"pause_{k}": _pause(plan, k) for k in range(1, count)}
+        if count <= 12
+        else {"all_pauses": _waits(plan, count, longest=False) or ZERO}
+    )
     parts["tries_between"] = window.earliest - sum(parts.values(), ZERO)
     message = f"the last of the {plan.tries} tries of {plan.name} starts {seconds(window.earliest)} after the first failure at the earliest, {timer.name} ends after {seconds(rest.high or ZERO)}"
     evidence = arithmetic(_numbers(window, rest), certificate=bounded_below(parts, rest.high or ZERO))
@@ -217,10 +247,14 @@ def _repairs(subject: Subject, timer: Timer, plan: Plan, window: Window, rest: S
             edits.append((repairs.change(subject, pause, nice_above(need / (count - 1))),))
         case Pause(base=Quantity() as base, factor=factor, cap=cap) if plan.backoff.jitter in ("none", "equal"):
             ratio = factor.low if factor else Fraction(2)
-            weight = sum((ratio**k for k in range(min(count - 1, 64))), ZERO) / (2 if plan.backoff.jitter == "equal" else 1)
+            weight = sum((ratio**k for k in range(min(count - 1, 64))), ZERO) / (
+                2 if plan.backoff.jitter == "equal" else 1
+            )
             first = nice_above(need / weight)
             last = nice_above(first * ratio ** min(count - 2, 64))
-            edits.append((repairs.change(subject, base, first), *((repairs.change(subject, cap, last),) if cap else ())))
+            edits.append(
+                (repairs.change(subject, base, first), *((repairs.change(subject, cap, last),) if cap else ()))
+            )
         case None if call.tries:
             text = repairs.duration_text(subject, nice_above(need / (count - 1)))
             edits.append((repairs.insert(subject, call.tries[-1].place, "pause", text),))
@@ -233,4 +267,11 @@ def _repairs(subject: Subject, timer: Timer, plan: Plan, window: Window, rest: S
 
 def _enough(plan: Plan, need: Fraction) -> int | None:
     """The fewest tries whose pauses, at their shortest, outlast the wait."""
-    return next((n for n in range((plan.tries or 1) + 1, MOST_TRIES) if (pauses(plan.backoff, n - 1, longest=False) or ZERO) > need), None)
+    return next(
+        (
+            n
+            for n in range((plan.tries or 1) + 1, MOST_TRIES)
+            if (pauses(plan.backoff, n - 1, longest=False) or ZERO) > need
+        ),
+        None,
+    )

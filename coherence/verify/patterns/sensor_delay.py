@@ -57,7 +57,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         if loop.target is None or hold is None or hold.high == 0 or not any(link.duration for link in loop.target.sensor):
             continue
         period = loop.timescale.period if loop.timescale else None
-        if period is None:
+        if period is None or period.high == 0:
             yield QUESTION.undecided(f"needs period of {loop.name}", (hold.place,), (loop.name,))
         else:
             yield _answer(subject, loop, hold, period)
@@ -75,8 +75,10 @@ def _answer(subject: Subject, loop: Loop, hold: Quantity, period: Quantity) -> F
     numbers: Numbers = {"mean delay": (mean, "s"), "longest delay": (longest, "s"), "hold_down": (hold.low, "s")}
     places = (hold.place.labelled(f"{loop.name} forgets a higher recommendation after this"), *_links(loop))
     seen, held = decisions(longest - period.high, period.high, hold.low)
+    if longest < hold.low:
+        return _proved(loop, hold.low, (mean, longest), numbers, places)
     if seen < held:
-        return _proved(loop, hold.low, mean, longest, numbers, places)
+        return _touching(loop, longest - period.high, period.high, held, numbers, places)
     return _conflict(subject, loop, hold, longest, (held - 1) * period.high, numbers, places)
 
 
@@ -85,13 +87,24 @@ def decisions(visible: Fraction, period: Fraction, hold: Fraction) -> tuple[int,
     return math.ceil(visible / period), math.floor(hold / period) + 1
 
 
-def _proved(loop: Loop, hold: Fraction, mean: Fraction, longest: Fraction, numbers: Numbers, places: tuple[Place, ...]) -> Finding:
+def _proved(loop: Loop, hold: Fraction, ages: tuple[Fraction, Fraction], numbers: Numbers, places: tuple[Place, ...]) -> Finding:
+    mean, longest = ages
     room = hold - longest
     facts = (f"(<= age {rational(longest)})", f"(< dip {rational(room)})")
     script = Certificate({"age": "Real", "dip": "Real"}, facts, f"(< (+ dip age) {rational(hold)})").script()
-    late = f"{loop.name} reads at most {seconds(longest)} late ({seconds(mean)} on average)"
-    message = f"{late}: no dip shorter than {seconds(room)} scales it down" if room > 0 else f"{late}: hold_down leaves no margin"
-    return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script), margin=room > 0)
+    message = (
+        f"{loop.name} reads at most {seconds(longest)} late ({seconds(mean)} on average): "
+        f"no dip shorter than {seconds(room)} scales it down"
+    )
+    return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script))
+
+
+def _touching(loop: Loop, visible: Fraction, period: Fraction, held: int, numbers: Numbers, places: tuple[Place, ...]) -> Finding:
+    """The window is as long as the delay: one decision more than those that still see a sample."""
+    fact = f"(< (* {rational(period)} (- (to_real seen) 1.0)) {rational(visible)})"
+    script = Certificate({"seen": "Int"}, (fact,), f"(< (to_real seen) {rational(held)})").script()
+    message = f"hold_down of {loop.name} is as long as its longest delay, with one decision to spare and no more"
+    return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script), margin=False)
 
 
 def _timed(loop: Loop) -> list[SensorLink]:

@@ -45,7 +45,7 @@ from coherence.design import Limit, Target
 from coherence.expressions import names as used
 from coherence.expressions.tree import Compare, Name, Number, Tree
 from coherence.finding import Finding, Repair, Step
-from coherence.model import EVERYTHING, Interval
+from coherence.model import Interval
 from coherence.places import Place
 from coherence.shape import Formula, Quantity
 from coherence.subject import Question, Subject, arithmetic
@@ -54,7 +54,7 @@ from coherence.verify.known import Known, known
 from coherence.verify.limits import cap, place_of
 from coherence.verify.patterns._pair import Numbers
 from coherence.verify.range_claims import claimed
-from coherence.verify.ranges import Values, enclosure, extremes
+from coherence.verify.ranges import Values, enclosure
 from coherence.verify.writers import Writer
 
 QUESTION = Question("COH221", "sensor-saturation", "ai.04 runtime control coherence")
@@ -81,7 +81,7 @@ def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]
         return
     caps = {path: limit for path in used(target.signal.tree) for limit in _limits_on(facts, path)}
     tree = facts.tree(target.signal.tree)
-    most, surely = (enclosure(tree, _bounded(facts, caps, end)).high for end in ("high", "low"))
+    most, surely = (enclosure(tree, _saturated(facts, tree, caps, end)).high for end in ("high", "low"))
     setpoint = _setpoint(facts, target)
     if most is None or surely is None or setpoint is None or setpoint.low is None or setpoint.low <= 0:
         return
@@ -91,7 +91,7 @@ def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]
         yield _conflict(subject, case, certain=True)
     elif case.point >= surely:
         yield _conflict(subject, case, certain=False)
-    elif isinstance(tree, Name) or _attained(tree, _bounded(facts, caps, "low"), case.point):
+    elif isinstance(tree, Name):
         yield _proved(case)
 
 
@@ -129,11 +129,6 @@ class Case:
         return (acts, *(stops or [made_of]))
 
 
-def _attained(tree: Tree, values: Values, point: Fraction) -> bool:
-    found = extremes(tree, values)
-    return found is not None and found[1].value > point
-
-
 def _limits_on(facts: Known, path: str) -> Iterator[Limit]:
     """Limits that count exactly this signal: the smallest cap last, so that it wins."""
     found = [x for x in facts.design.limits.values() if x.counts and x.counts.tree == Name(path) and not x.during]
@@ -142,14 +137,16 @@ def _limits_on(facts: Known, path: str) -> Iterator[Limit]:
     yield from (limit for _, limit in sorted(bounded, key=lambda item: item[0], reverse=True))
 
 
-def _bounded(facts: Known, caps: dict[str, Limit], end: str) -> Values:
-    """The known ranges, with every capped count at most the `high` or `low` end of its cap."""
-    values = dict(facts.values)
+def _saturated(facts: Known, tree: Tree, caps: dict[str, Limit], end: str) -> Values:
+    """Every signal may grow without bound, except that a capped count stops at the `high` or `low` end of its cap.
+
+    What then still bounds the measurement is its own form, not a load that happens to be small.
+    """
+    values = {path: Interval(facts.values[path].low, None) for path in used(tree) if path in facts.values}
     for path, limit in caps.items():
-        tree, stated = cap(facts, limit), values.get(path, Interval(Fraction(0), None))
-        bound = facts.range(tree) if tree is not None else EVERYTHING
-        ends = [high for high in (getattr(bound, end), stated.high) if high is not None]
-        values[path] = Interval(stated.low, min(ends, default=None))
+        bound = cap(facts, limit)
+        high = getattr(facts.range(bound), end) if bound is not None else None
+        values[path] = Interval(values[path].low if path in values else Fraction(0), high)
     return values
 
 

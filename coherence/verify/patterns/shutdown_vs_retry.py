@@ -24,7 +24,7 @@ timers: {policy: {from: job starts, after: 1 h, then: stop job}}
 
 ## Source
 Competing shutdown and retry logic: terminated by policy infinitely often and no progress, which holds where the deadline
-of the policy is shorter than the needed time and no budget bounds the tries. ray-project/ray issues 31509 and 32219.
+of the policy is shorter than the needed time and no budget bounds the tries.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ from coherence.units import SECOND, seconds
 from coherence.verify.attempts import ZERO, Span, nice_above
 from coherence.verify.call_claims import bounded_sum
 from coherence.verify.call_tree import call_tree, ended_by
-from coherence.verify.patterns._evict_and_return import evicted_again
 from coherence.verify.plans import Plan
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
@@ -64,13 +63,12 @@ class Life:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Every timer that ends a thing which comes back, and every loop that evicts one."""
+    """Every timer that ends a thing which comes back."""
     design = subject.design
     for timer in design.timers.values():
         component = design.components.get(ended_by(timer))
         if component is not None and _from_its_start(timer, component):
             yield from _timer(subject, timer, component)
-    yield from evicted_again(QUESTION, subject)
 
 
 def _from_its_start(timer: Timer, component: Component) -> bool:
@@ -113,7 +111,11 @@ def _total(parts: list[Quantity]) -> Span:
 
 def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
     most, least = _high(life.before) + _high(life.work), life.before.low + life.work.low
-    numbers: dict[str, tuple[Fraction | int, str]] = {"needed, least": (least, "s"), "needed, most": (most, "s"), "given": (life.given.low, "s")}
+    numbers: dict[str, tuple[Fraction | int, str]] = {
+        "needed, least": (least, "s"),
+        "needed, most": (most, "s"),
+        "given": (life.given.low, "s"),
+    }
     places = _places(life)
     if most < life.given.low:
         certificate = bounded_sum({"before": _high(life.before), "work": _high(life.work)}, life.given.low)
@@ -124,9 +126,20 @@ def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
         lives = -(-_high(life.work) // kept[0])
         message = f"each life of {life.component.name} keeps at least {seconds(kept[0])} of progress: done after {lives} lives at most"
         certificate = bounded_sum({"before": _high(life.before), "to_a_checkpoint": kept[1]}, life.given.low, "<=")
-        evidence = arithmetic({**numbers, "progress kept": (kept[0], "s"), "lives": (lives, "")}, certificate=certificate)
-        return QUESTION.proved(message, places, of, evidence, assumptions=["a life goes on where the last checkpoint was written"])
-    return _never(subject, life, places, of, numbers, certain=least >= _high(life.given) and (kept is None or _kept_at_best(life) == 0))
+        evidence = arithmetic(
+            {**numbers, "progress kept": (kept[0], "s"), "lives": (lives, "")}, certificate=certificate
+        )
+        return QUESTION.proved(
+            message, places, of, evidence, assumptions=["a life goes on where the last checkpoint was written"]
+        )
+    return _never(
+        subject,
+        life,
+        places,
+        of,
+        numbers,
+        certain=least >= _high(life.given) and (kept is None or _kept_at_best(life) == 0),
+    )
 
 
 def _high(span: Span) -> Fraction:
@@ -139,7 +152,9 @@ def _kept(life: Life) -> tuple[Fraction, Fraction] | None:
     if every is None:
         return None
     cycle = every.high + (write.high if write else ZERO)
-    return ((life.given.low - _high(life.before)) // cycle) * every.low if life.given.low >= _high(life.before) else ZERO, cycle
+    return ((life.given.low - _high(life.before)) // cycle) * every.low if life.given.low >= _high(
+        life.before
+    ) else ZERO, cycle
 
 
 def _kept_at_best(life: Life) -> Fraction:
@@ -157,14 +172,32 @@ def _checkpoint(component: Component) -> tuple[Quantity | None, Quantity | None]
 
 
 def _places(life: Life) -> list[Place]:
-    takes = [q.place.labelled(f"{life.component.name} needs time to {name}") for name, q in (life.component.takes or {}).items() if name not in AFTERWARDS]
-    found = [life.timer.after.place.labelled(f"{life.timer.name} ends it after this")] if isinstance(life.timer.after, Quantity) else []
+    takes = [
+        q.place.labelled(f"{life.component.name} needs time to {name}")
+        for name, q in (life.component.takes or {}).items()
+        if name not in AFTERWARDS
+    ]
+    found = (
+        [life.timer.after.place.labelled(f"{life.timer.name} ends it after this")]
+        if isinstance(life.timer.after, Quantity)
+        else []
+    )
     back = [q.place.labelled("and it is tried again") for plan in life.back for q in plan.call.tries[:1]]
-    returns = [life.component.returns.place.labelled("and it comes back")] if life.component.returns and not life.back else []
+    returns = (
+        [life.component.returns.place.labelled("and it comes back")] if life.component.returns and not life.back else []
+    )
     return [*found, *takes, *back, *returns]
 
 
-def _never(subject: Subject, life: Life, places: list[Place], of: tuple[str, ...], numbers: dict[str, tuple[Fraction | int, str]], *, certain: bool) -> Finding:
+def _never(
+    subject: Subject,
+    life: Life,
+    places: list[Place],
+    of: tuple[str, ...],
+    numbers: dict[str, tuple[Fraction | int, str]],
+    *,
+    certain: bool,
+) -> Finding:
     name, given = life.component.name, life.given.low
     need = numbers["needed, least"][0] if certain else numbers["needed, most"][0]
     bounded = life.back and all(plan.tries is not None for plan in life.back)
@@ -193,4 +226,3 @@ def _repairs(subject: Subject, life: Life, most: Fraction | int) -> Iterator[Rep
     if (every := _checkpoint(life.component)[0]) is not None and life.given.low > _high(life.before):
         edits.append(repairs.change(subject, every, (life.given.low - _high(life.before)) / 4))
     yield from (repair for edit in edits if (repair := repairs.proposal(edit)) is not None)
-
