@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from coherence.errors import MissingExtraError
+from coherence.values import value
 
 SEED = 0
 _QUESTION = "(check-sat)"
@@ -32,7 +32,7 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted."""
 

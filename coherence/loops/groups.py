@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs, units
@@ -20,11 +19,12 @@ from coherence.simulate.slices import blocked, feedback_groups, sliced
 from coherence.simulate.starts import corners, finite
 from coherence.simulate.timeline import shown, timeline, told_choices
 from coherence.subject import Question, Subject
+from coherence.values import value
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Group:
     """Loops that influence each other, and the part of the model that they need."""
 

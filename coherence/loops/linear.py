@@ -7,7 +7,7 @@ limits) is taken out first and listed as dropped (model.md rule 11).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,12 +16,13 @@ from coherence.model import EVERYTHING, Model, SampledLoop
 from coherence.simulate.affine import Affine, lift, plain, variable
 from coherence.simulate.exact import Choices, Execution
 from coherence.simulate.orbits import hyperperiod, solve
+from coherence.values import value
 
 NEWTON_STEPS, MOST_VARIABLES = 40, 160
 PRECISION = 10**12
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Linear:
     """The linear verdict at one operating point: per hyperperiod of `lap` seconds."""
 

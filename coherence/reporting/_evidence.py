@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from coherence.finding import Finding, Grade, Step, Verdict
 from coherence.reporting._quantities import duration, figure
 from coherence.reporting._words import one_line, plural, word
+from coherence.values import value
 
 HEAD, TAIL = 8, 4  # steps of a long witness that are shown
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Note:
     """A label and what it says: one line, or a list of lines."""
 

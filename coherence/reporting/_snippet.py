@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from coherence.places import Place
 from coherence.reporting._edits import lines_of
 from coherence.reporting._paint import Canvas, Line
 from coherence.reporting._words import escape, in_file, line_of, one_line, visible, where
+from coherence.values import value
 
 TAB = 4
 NEAR = 2  # places at most this many lines apart share a block
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mark:
     """Cells `start` to `end` (exclusive) of a shown line, with a label."""
 
@@ -79,7 +80,7 @@ def _shown(
             yield [(" " * gutter + " | ", "gutter"), *row]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Shown:
     """A source line as it is printed.  `edges[i]` is the cell at which character i begins."""
 

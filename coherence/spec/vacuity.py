@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import units
@@ -38,6 +37,7 @@ from coherence.finding import Finding
 from coherence.names import resolve
 from coherence.shape import Formula, Quantity
 from coherence.subject import Question, Subject, arithmetic
+from coherence.values import value
 
 QUESTION = Question("COH105", "vacuous-design", "")
 QUESTIONS = (QUESTION,)
@@ -101,7 +101,7 @@ def _limit(limit: Limit) -> Iterator[Finding]:
         yield QUESTION.vacuous(message, places, (limit.name,), arithmetic(numbers))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Box:
     """What is known of one signal: low (<|<=) x (<|<=) high."""
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from coherence.errors import CoherenceError
+from coherence.values import value
 
 ZERO, ONE = Fraction(0), Fraction(1)
 MOST_TERMS = 4096  # growing pauses are summed exactly up to here: their denominators grow with each
@@ -31,7 +31,7 @@ class TooManyTriesError(CoherenceError):
         super().__init__(f"more than {MOST_TERMS} growing pauses are not summed exactly: give `cap` or fewer `tries`")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Span:
     """low <= x <= high; `high` None is unbounded."""
 
@@ -56,7 +56,7 @@ def least(one: Fraction | None, other: Fraction | None) -> Fraction | None:
     return min(one, other)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Backoff:
     """The pause after try k: base * factor^(k-1), at most `cap`, with jitter; `answered`: the answer says it."""
 
@@ -137,7 +137,7 @@ def product(tries: Tries) -> int | None:
     return math.prod(n for n in tries if n is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Course:
     """One way in which a call can go: every try consumes d = `takes`, pauses at their largest or smallest."""
 

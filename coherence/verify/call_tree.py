@@ -7,12 +7,12 @@ times add up.  A call without any limit passes on the time of what it calls.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.design import Design, Timer
 from coherence.places import Place
 from coherence.shape import Quantity
+from coherence.values import value
 from coherence.verify.attempts import ZERO, Span
 from coherence.verify.plans import Plan, known_end, longest_end, plan_of, serve_time
 
@@ -22,7 +22,7 @@ ENDINGS = frozenset(
 IN_TURN = "the calls of {} run one after another"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Work:
     """What answering one request takes: at least `known` in a bad run that can happen, never more than `longest`.
 
@@ -35,7 +35,7 @@ class Work:
     calls: tuple[Plan, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallTree:
     """Every call in numbers, the calls of each caller, the work of each thing, and the cycles."""
 
@@ -124,7 +124,7 @@ def _closed(name: str, open_: list[str], low: dict[str, int]) -> tuple[str, ...]
     return group
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Enclosure:
     """Something that ends, after `limit` seconds, what `inside` does for one request."""
 

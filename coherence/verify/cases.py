@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree, Truth
+from coherence.values import value
 from coherence.verify.systems import Constraint, Linear, Polyhedron
 
 MOST_CASES = 4000
@@ -21,7 +21,7 @@ class NotLinearError(ArithmeticError):
     """The expression is outside piecewise-affine arithmetic, or splits into too many cases."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Case:
     """Under `guard` (linear constraints), the affine `value`."""
 
@@ -29,7 +29,7 @@ class Case:
     value: Linear
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fork:
     """Under `guard`, the condition is `holds`."""
 
@@ -37,7 +37,7 @@ class Fork:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Symbols:
     """What names mean: a number (cases) or a mode (known truth)."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 
 from coherence import units
 from coherence.units import SECOND, UnitError
+from coherence.values import value
 
 DAY = Fraction(86400)
 LONGEST = 9 * 366  # days: longer than the longest wait for a date (29 February over a century)
@@ -32,7 +32,7 @@ class CronError(ValueError):
     """A text that is not a recurring window; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Recurring:
     """Windows of `duration` seconds from every minute of `times` (of the day) on every matching day."""
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.expressions.tree import Tree
+from coherence.values import value
 
 MOST_MEMBERS = 64  # up to which count the search over loads goes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scaler:
     """A proportional law between `low` and `high`; `setpoint` > 0; `whole`: it rounds up to whole members."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from coherence import names
 from coherence.design import Component, Design
@@ -13,13 +12,14 @@ from coherence.model import Interval, interval
 from coherence.places import Place
 from coherence.shape import Formula, Quantity
 from coherence.subject import Subject
+from coherence.values import field, value
 from coherence.verify.ranges import Values, enclosure, hull, unknown
 from coherence.verify.writers import Writer, writers
 
 COPIES = ("desired", "replicas", "copies")  # what an autoscaler writes to choose how many members a thing has
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Known:
     """`values`: path -> range; `places`: where it stands; `quantities`: the one quantity behind it, for repairs.
 
@@ -73,7 +73,11 @@ class Known:
 
 
 def known(subject: Subject) -> Known:
-    """Everything that the design states about its numbers."""
+    """Everything that the design states about its numbers; gathered once."""
+    return subject.design.once("known numbers", lambda: _gathered(subject))
+
+
+def _gathered(subject: Subject) -> Known:
     design = subject.design
     made = Known(design, written=writers(design), bare=names.bare_names(design))
     for component in design.components.values():
@@ -97,18 +101,18 @@ def _component(made: Known, component: Component) -> None:
     inside = names.scope(component, made.design)
     stated: dict[str, object] = {**component.constants, **(component.takes or {})}
     stated |= {"copies": component.copies, "count": component.count}
-    for key, value in stated.items():
+    for key, given in stated.items():
         path = f"{component.name}.{key}"
-        if isinstance(value, Quantity):
-            made.put(path, value)
-        elif isinstance(value, Formula):
-            made.outputs[path] = rename(value.tree, lambda name: inside.get(name, name))
+        if isinstance(given, Quantity):
+            made.put(path, given)
+        elif isinstance(given, Formula):
+            made.outputs[path] = rename(given.tree, lambda name: inside.get(name, name))
 
 
 def _constants(made: Known, name: str, stated: Mapping[str, object]) -> None:
-    for key, value in stated.items():
-        if isinstance(value, Quantity):
-            made.put(f"{name}.{key}", value)
+    for key, given in stated.items():
+        if isinstance(given, Quantity):
+            made.put(f"{name}.{key}", given)
 
 
 def _written(made: Known, path: str, found: list[Writer]) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.shape import Quantity
 from coherence.subject import Certificate, rational
+from coherence.values import value
 from coherence.verify.attempts import ZERO
 from coherence.verify.call_tree import CallTree
 from coherence.verify.plans import Plan, tries_again
@@ -17,7 +17,7 @@ MOST_WAYS = 64
 OTHER = "any other failure"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ways:
     """All ways from one thing to another; `cyclic`: one of them may be walked without end; `cut`: there are more."""
 
@@ -65,7 +65,7 @@ def causes_of(way: Sequence[Plan]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*named, OTHER]))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Amplification:
     """Sends at the end of one way for one call at its start, every send failing by `cause`."""
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from coherence.design import Call, Design, Pause
 from coherence.shape import Quantity, Word
+from coherence.values import value
 from coherence.verify.attempts import (
     DOUBLING,
     NO_PAUSE,
@@ -31,7 +32,7 @@ TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
 SERVING = ("serve", "answer", "handle")  # activities that answer a call
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cause:
     """A failure that is tried again, and the seconds that a try so failing consumes.
 

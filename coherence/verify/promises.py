@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.elaborate import rename
@@ -16,13 +16,14 @@ from coherence.simulate.exact import Choices, Execution, Instant, MissingValueEr
 from coherence.simulate.orbits import LongRun, hyperperiod, long_run
 from coherence.simulate.slices import blocked, sliced
 from coherence.simulate.starts import corners, finite
+from coherence.values import value
 from coherence.verify.cases import NotLinearError
 from coherence.verify.schedules import NotCommensurateError, schedules
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Refuted:
     """A run that breaks the promise: its choices, its instants, and its orbit where it breaks it for ever.
 
@@ -35,7 +36,7 @@ class Refuted:
     everywhere: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Shown:
     """The promise holds: how, over what, and the SMT-LIB certificate where a solver was used."""
 
@@ -45,7 +46,7 @@ class Shown:
     touching: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Open:
     """Neither; the reason, and how far the search went."""
 

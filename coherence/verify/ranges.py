@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.expressions.evaluate import COMPARE, NotExactError, evaluate
@@ -29,6 +28,7 @@ from coherence.expressions.tree import (
     names,
 )
 from coherence.model import EVERYTHING, Interval
+from coherence.values import value
 
 Values = Mapping[str, Interval]
 End = Fraction | float  # a float is only ever an infinity
@@ -135,7 +135,7 @@ def _compare(op: str, left: tuple[End, End], right: tuple[End, End]) -> bool | N
     return True if always else None if ever else False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Corner:
     """A value of a tree that is attained, and by which values of its constants."""
 
@@ -169,7 +169,7 @@ def _finite(interval: Interval) -> tuple[Fraction, ...]:
     return (interval.low,) if interval.exact else (interval.low, interval.high)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Constants:
     """Names that have one value for ever: their past is their present."""
 

@@ -102,7 +102,8 @@ def _outgoing(numeric: Numeric) -> Ints:
     for edge, source in enumerate(numeric.source):
         lists[source].append(edge)
     most = max((len(edges) for edges in lists), default=0)
-    return np.array([edges + [_NONE] * (most - len(edges)) for edges in lists], dtype=np.int64).reshape(-1, most)
+    filled = [edges + [_NONE] * (most - len(edges)) for edges in lists]
+    return np.array(filled, dtype=np.int64).reshape(len(lists), most)
 
 
 def _choose(

@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.model import Model, SampledLoop
+from coherence.values import value
 
 MOST_PATTERNS = 96
 MOST_INSTANTS = 400
@@ -23,7 +23,7 @@ class NotCommensurateError(ArithmeticError):
     """The periods have no small common multiple, or there are too many orders to look at."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Instant:
     """What is due at one time of the hyperperiod."""
 
@@ -32,7 +32,7 @@ class Instant:
     steps: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Schedule:
     """One pattern: the phases chosen, and the instants of one hyperperiod in order."""
 

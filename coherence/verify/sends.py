@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.values import value
 from coherence.verify.attempts import NO_PAUSE, ZERO, Backoff, Course, Tries, completed, last_end, least, start, started
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Layer:
     """One call of a chain: its tries, pauses and limits, and what a timeout stops.
 
@@ -30,7 +31,7 @@ class Layer:
 Outcome = tuple[int | None, Fraction | None]  # (sends, seconds); None is unbounded
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Row:
     """Sends of one call of a layer: `done` whole tries of `each` sends, and `part` of one that is cut.
 
@@ -94,6 +95,7 @@ class _Chain:
         begun, done = started(course, end), completed(course, end)
         if begun is None or done is None:
             return None, None
+        done = min(done, begun)  # a try of no length that would begin at the end does not begin
         return done, end - (start(course, begun) or ZERO) if begun > done else None
 
     def _course(self, depth: int) -> Course:

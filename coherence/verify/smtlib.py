@@ -35,7 +35,7 @@ def certificate(system: System, invariant: Invariant) -> str:
     """All obligations as one script, the negation of their conjunction: unsat exactly when each of them is."""
     writer = _writer(system, invariant)
     claims = [*writer.initiation_claims(), *writer.consecution_claims(), *writer.safety_claims()]
-    body = "\n".join(f"  ; {name}\n  {_and(rows)}" for name, rows in claims)
+    body = "\n".join(f"  {_comment(name)}\n  {_and(rows)}" for name, rows in claims)
     claim = f"(assert (or false\n{body}\n))"
     return _script("invariant", writer.declare(choices=True), writer.define(system.modes), claim)
 
@@ -109,8 +109,12 @@ class _Writer:
 
 
 def _script(name: str, *parts: str) -> str:
-    comment = "; " + " ".join(name.split())
-    return "\n".join([comment, "(set-logic QF_LRA)", *(part for part in parts if part), "(check-sat)", ""])
+    return "\n".join([_comment(name), "(set-logic QF_LRA)", *(part for part in parts if part), "(check-sat)", ""])
+
+
+def _comment(name: str) -> str:
+    """One line, whatever the name: a label must not become a command."""
+    return "; " + " ".join(name.split())
 
 
 def _apply(function: str, arguments: list[str]) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.expressions.tree import Call, Name, Tree, walk
 from coherence.model import Interval, Model, SampledLoop
 from coherence.phrases import Promise
 from coherence.simulate.exact import LOOK_BACK
+from coherence.values import value
 from coherence.verify.cases import Case, NotLinearError, Symbols, add, forks, numbers, possible, scaled
 from coherence.verify.schedules import Instant, Schedule
 from coherence.verify.systems import Constraint, Edge, Linear, Polyhedron, System
@@ -24,7 +25,7 @@ from coherence.verify.systems import Constraint, Edge, Linear, Polyhedron, Syste
 MOST_EDGES = 3000
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Path:
     """One way through an instant: what was assumed, what commands are worth, which modes hold."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import names
@@ -12,9 +11,10 @@ from coherence.model import EVERYTHING, Interval
 from coherence.places import Place
 from coherence.shape import Formula, Quantity, Word
 from coherence.units import ONE
+from coherence.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Writer:
     """A loop and the field it writes.  `kind`: unset (leaves it alone), set, scale (proportional), step, ignore.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.design import Component
@@ -11,10 +10,11 @@ from coherence.expressions.lower_smt import real
 from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.units import ONE, show
+from coherence.values import value
 from coherence.verify.known import Known, copies
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Room:
     """What is left of the scarcest resource and what one more member needs of it.
 
@@ -33,7 +33,9 @@ class Room:
     @property
     def claim(self) -> str:
         """The room as an SMT-LIB term."""
-        return f"(>= {real(self.left)} {real(self.need)})" if self.left is not None and self.need is not None else "false"
+        return (
+            f"(>= {real(self.left)} {real(self.need)})" if self.left is not None and self.need is not None else "false"
+        )
 
     @property
     def left_text(self) -> str:
@@ -74,7 +76,9 @@ def supplies(facts: Known, component: Component, resource: str) -> str:
     if component.runs_on is not None:
         candidates = [f"{component.runs_on.text}.{resource}", f"{component.runs_on.text}.count"]
     else:
-        candidates = [f"{name}.{resource}" for name in facts.design.components if name != component.name] + [f"{resource}.count"]
+        candidates = [f"{name}.{resource}" for name in facts.design.components if name != component.name] + [
+            f"{resource}.count"
+        ]
     return next((path for path in candidates if path in facts.values), "")
 
 
@@ -100,5 +104,3 @@ def _others(facts: Known, component: Component, resource: str, supply: str) -> I
         need = needed(other).get(resource)
         if name != component.name and need is not None and supplies(facts, other, resource) == supply:
             yield name, need
-
-

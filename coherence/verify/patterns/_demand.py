@@ -83,7 +83,13 @@ def _proved(question: Question, facts: Known, limit: Limit, claim: Compare) -> F
     touches = worst == limited and _dimension(limit).physical != ONE
     script = claimed(claim, facts.values, whole=facts.whole) or claimed(_plain(claim.op, worst, limited), {})
     message = f"{limit.counts} keeps to {limit.name}"
-    return question.proved(message, _places(facts, limit, claim, ()), (limit.name,), arithmetic(numbers, certificate=script), margin=not touches)
+    return question.proved(
+        message,
+        _places(facts, limit, claim, ()),
+        (limit.name,),
+        arithmetic(numbers, certificate=script),
+        margin=not touches,
+    )
 
 
 def _plain(op: str, worst: Fraction | None, limited: Fraction | None) -> Compare:
@@ -93,7 +99,14 @@ def _plain(op: str, worst: Fraction | None, limited: Fraction | None) -> Compare
 
 
 def _conflict(
-    question: Question, subject: Subject, facts: Known, limit: Limit, claim: Compare, found: tuple[Corner, Corner], *, certain: bool
+    question: Question,
+    subject: Subject,
+    facts: Known,
+    limit: Limit,
+    claim: Compare,
+    found: tuple[Corner, Corner],
+    *,
+    certain: bool,
 ) -> Finding:
     worst = found[1]
     values = {path: value for path, value in worst.at.items() if path in used(claim.left)}
@@ -101,9 +114,16 @@ def _conflict(
     shown, allowed = (units.show(value, _dimension(limit)) for value in (count, bound))
     cause = ", ".join(f"{path} = {units.show(value, _unit_of(facts, path))}" for path, value in values.items())
     word = "at most" if claim.op == "<=" else "at least"
-    message = f"{limit.counts} can be {shown}, {limit.name} is {word} {allowed}" if not certain else f"{limit.counts} is {shown}, {limit.name} is {word} {allowed}"
+    message = (
+        f"{limit.counts} can be {shown}, {limit.name} is {word} {allowed}"
+        if not certain
+        else f"{limit.counts} is {shown}, {limit.name} is {word} {allowed}"
+    )
     then = f": {limit.when_full}" if limit.when_full else ""
-    witness = [Step(None, cause or f"{limit.counts}"), Step(None, f"{limit.counts} is {shown}, the limit is {allowed}{then}")]
+    witness = [
+        Step(None, cause or f"{limit.counts}"),
+        Step(None, f"{limit.counts} is {shown}, the limit is {allowed}{then}"),
+    ]
     numbers = {"count": (count, ""), "limit": (bound, ""), **{path: (value, "") for path, value in values.items()}}
     return question.conflict(
         message, _places(facts, limit, claim, tuple(values)), (limit.name, *_writers(facts, tuple(values))),

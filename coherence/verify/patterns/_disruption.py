@@ -87,7 +87,12 @@ def budget(question: Question, subject: Subject, facts: Known, limit: Limit) -> 
     else:
         numbers: Numbers = {"fewest copies": (fewest, ""), "free to go": (free[fewest], "")}
         script = _certificate(facts, limit, thing, range_, free)
-        yield question.proved(f"{limit.name} lets at least one of {thing} go", where, (limit.name,), arithmetic(numbers, certificate=script))
+        yield question.proved(
+            f"{limit.name} lets at least one of {thing} go",
+            where,
+            (limit.name,),
+            arithmetic(numbers, certificate=script),
+        )
 
 
 def _free(facts: Known, limit: Limit, thing: str, range_: Interval) -> dict[int, Fraction] | None:
@@ -113,7 +118,13 @@ def _certificate(facts: Known, limit: Limit, thing: str, range_: Interval, free:
 
 
 def _blocked(
-    question: Question, subject: Subject, facts: Known, limit: Limit, count: int, free: dict[int, Fraction], where: tuple[Place, ...]
+    question: Question,
+    subject: Subject,
+    facts: Known,
+    limit: Limit,
+    count: int,
+    free: dict[int, Fraction],
+    where: tuple[Place, ...],
 ) -> Finding:
     thing = _thing(limit)
     certain = all(left < 1 for left in free.values())
@@ -134,7 +145,9 @@ def _blocked(
 def _repairs(subject: Subject, facts: Known, limit: Limit, count: int) -> Iterator[Repair]:
     """One more copy, or a budget that leaves one free."""
     thing = _thing(limit)
-    lowest = facts.quantities.get(f"{thing}.copies") or next((q for w in _scalers(facts, thing) for q in quantities(w)), None)
+    lowest = facts.quantities.get(f"{thing}.copies") or next(
+        (q for w in _scalers(facts, thing) for q in quantities(w)), None
+    )
     needed = _enough(facts, limit, thing, count)
     if lowest is not None and needed is not None:
         more = repairs.proposal(raised(subject, lowest, Fraction(needed)))
@@ -154,7 +167,10 @@ def _scalers(facts: Known, thing: str) -> list[Writer]:
 def _enough(facts: Known, limit: Limit, thing: str, count: int) -> int | None:
     """The fewest copies with which one may go."""
     tree = allowed(facts, limit)
-    return next((n for n in range(count, count + 200) if (left := at_members(facts, tree, thing, n)) is not None and left >= 1), None)
+    return next(
+        (n for n in range(count, count + 200) if (left := at_members(facts, tree, thing, n)) is not None and left >= 1),
+        None,
+    )
 
 
 def twice(question: Question, limits: Iterable[Limit]) -> Iterator[Finding]:
@@ -167,6 +183,10 @@ def twice(question: Question, limits: Iterable[Limit]) -> Iterator[Finding]:
         if len(several) > 1:
             places = tuple(limit.place.labelled(f"a budget for {thing}") for limit in several)
             witness = (Step(None, f"an eviction of {thing} finds {len(several)} budgets and is refused with an error"),)
-            message = f"{thing} has {len(several)} disruption budgets: the eviction API answers every eviction with an error"
+            message = (
+                f"{thing} has {len(several)} disruption budgets: the eviction API answers every eviction with an error"
+            )
             numbers = {"budgets": (len(several), "")}
-            yield question.conflict(message, places, [limit.name for limit in several], arithmetic(numbers, witness=witness))
+            yield question.conflict(
+                message, places, [limit.name for limit in several], arithmetic(numbers, witness=witness)
+            )

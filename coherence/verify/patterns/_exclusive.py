@@ -31,7 +31,9 @@ def _proved(pair: Pair, first: Tree, second: Tree) -> Finding:
     sort = "Real" if isinstance(first, Compare) else "Bool"
     path = _path(first)
     script = Certificate({symbol(path): sort}, (lower_smt(first), lower_smt(second)), "false").script()
-    message = f"{pair.one.name} and {pair.other.name} never write {pair.signal} at once: their conditions exclude each other"
+    message = (
+        f"{pair.one.name} and {pair.other.name} never write {pair.signal} at once: their conditions exclude each other"
+    )
     return pair.proved(message, {}, script)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs, units
@@ -13,13 +12,14 @@ from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import ONE, Dimension
+from coherence.values import value
 from coherence.verify.known import Known
 from coherence.verify.writers import Writer
 
 Numbers = Mapping[str, tuple[Fraction | float | int, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pair:
     """The question asked, the design, and the two writers in declared order."""
 

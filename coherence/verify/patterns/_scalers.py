@@ -35,30 +35,36 @@ def scalers(pair: Pair) -> Finding:
         return _fight(pair, one, other, y, FREE)
     if (load := fighting_load(one, other)) is not None:
         return _fight(pair, one, other, load, SHARED)
-    return pair.undecided(f"whether {pair.one.name} and {pair.other.name} rest together at every load: state one setpoint for both")
+    both = f"{pair.one.name} and {pair.other.name}"
+    return pair.undecided(f"whether {both} rest together at every load: state one setpoint for both")
 
 
 def apart(pair: Pair) -> Finding | None:
     """A certain conflict where what the two may write does not meet at all."""
     one, other = pair.values(pair.one), pair.values(pair.other)
     below, above = (pair.one, pair.other) if _below(one, other) else (pair.other, pair.one)
-    if not (_below(one, other) or _below(other, one)):
-        return None
     low, high = pair.values(below).high, pair.values(above).low
-    assert low is not None and high is not None
+    if low is None or high is None or low >= high:
+        return None
     message = (
-        f"{below.name} wants {pair.signal} at most {pair.shown(low)}, {above.name} at least {pair.shown(high)}: "
+        f"{below.name} {_wants(pair, below, low, 'less')}, {above.name} {_wants(pair, above, high, 'more')}: "
         "they undo each other for ever"
     )
-    certain = below.condition is None and above.condition is None
-    assumptions = [f"{w.name} and its rival act at the same time: their conditions can hold together" for w in (below, above) if w.condition]
+    conditional = [writer for writer in (below, above) if writer.condition is not None]
     return pair.conflict(
         message, {f"{below.name} at most": (low, pair.unit), f"{above.name} at least": (high, pair.unit)},
         [Step(Fraction(0), f"{above.name} writes {pair.shown(high)}"),
          Step(below.period, f"{below.name} writes {pair.shown(low)}"),
          Step(None, f"{above.name} writes {pair.shown(high)} again ({every(above)})")],
-        certain=certain, assumptions=assumptions[:1], proposals=_meet(pair, below, above),
+        certain=not conditional, proposals=_meet(pair, below, above),
+        assumptions=[f"the condition of {w.name} can hold while {pair.rival(w).name} acts" for w in conditional],
     )  # fmt: skip
+
+
+def _wants(pair: Pair, writer: Writer, value: Fraction, side: str) -> str:
+    if writer.kind == "set":
+        return f"sets {pair.signal} to {pair.shown(value)}"
+    return f"keeps {pair.signal} at {pair.shown(value)} or {side}"
 
 
 def _below(one: Interval, other: Interval) -> bool:
@@ -79,8 +85,8 @@ def same_bounds(pair: Pair, kept: Writer, changed: Writer) -> Repair | None:
     old, new = quantities(changed), quantities(kept)
     if len(old) != 2 or len(new) != 2:
         return None
-    edits = [repairs.change(pair.subject, before, after.low) for before, after in zip(old, new, strict=True) if before.low != after.low]
-    return repairs.proposal(*edits)
+    differing = [(before, after) for before, after in zip(old, new, strict=True) if before.low != after.low]
+    return repairs.proposal(*(repairs.change(pair.subject, before, after.low) for before, after in differing))
 
 
 def scaler_of(pair: Pair, writer: Writer) -> Scaler | str:
@@ -115,14 +121,18 @@ def _setpoint(pair: Pair, value: Quantity | Formula) -> Fraction | None:
 
 def _same(pair: Pair, one: Scaler, other: Scaler) -> Finding:
     """Equal maps move nothing that the other one left alone."""
-    facts = []
-    for name, s in (("first", one), ("second", other)):
-        clip = f"(ite (< wanted {rational(s.low)}) {rational(s.low)} (ite (> wanted {rational(s.high)}) {rational(s.high)} wanted))"
-        facts.append(f"(= {name} {clip})")
-    law = f"(and (= {rational(one.setpoint)} {rational(other.setpoint)}) (= {rational(one.tolerance)} {rational(other.tolerance)}))"
-    script = Certificate({"wanted": "Real", "first": "Real", "second": "Real"}, tuple(facts), f"(and {law} (= first second))").script()
+    facts = (_clipped("first", one), _clipped("second", other))
+    law = f"(= {rational(one.setpoint)} {rational(other.setpoint)}) (= {rational(one.tolerance)} {rational(other.tolerance)})"
+    names = {"wanted": "Real", "first": "Real", "second": "Real"}
+    script = Certificate(names, facts, f"(and {law} (= first second))").script()
     message = f"{pair.one.name} and {pair.other.name} rest at the same values of {pair.signal}"
-    return pair.proved(message, {"setpoint": (one.setpoint, ""), "at least": (one.low, ""), "at most": (one.high, "")}, script)
+    numbers: Numbers = {"setpoint": (one.setpoint, ""), "at least": (one.low, ""), "at most": (one.high, "")}
+    return pair.proved(message, numbers, script)
+
+
+def _clipped(name: str, scaler: Scaler) -> str:
+    low, high = rational(scaler.low), rational(scaler.high)
+    return f"(= {name} (ite (< wanted {low}) {low} (ite (> wanted {high}) {high} wanted)))"
 
 
 def _two_signals(pair: Pair, one: Scaler, other: Scaler) -> Finding:
@@ -169,7 +179,9 @@ def _fight(pair: Pair, one: Scaler, other: Scaler, value: Fraction, view: str) -
     }  # fmt: skip
     witness = _story(pair, one, other, value, shared=shared)
     proposals = [_one_law(pair, pair.one, pair.other), _one_law(pair, pair.other, pair.one)]
-    return pair.conflict(message, numbers, witness, places=_places(pair, one, other), assumptions=(view,), proposals=proposals)
+    return pair.conflict(
+        message, numbers, witness, places=_places(pair, one, other), assumptions=(view,), proposals=proposals
+    )
 
 
 def _dimension(pair: Pair) -> units.Dimension:

@@ -40,7 +40,9 @@ def setters(pair: Pair) -> Iterator[Finding]:
     elif asked := _mode_missing(pair):
         yield asked
     elif _resolved_by_rank(pair):
-        yield pair.undecided(f"the later rank of {pair.one.name} and {pair.other.name} decides {pair.signal} at each instant")
+        yield pair.undecided(
+            f"the later rank of {pair.one.name} and {pair.other.name} decides {pair.signal} at each instant"
+        )
     elif (found := apart(pair)) is not None:
         yield found
     else:
@@ -61,7 +63,10 @@ def _differ(pair: Pair, one: Interval, other: Interval) -> Finding:
     if first == second:
         first = one.high if one.high is not None else first
     message = f"{pair.one.name} and {pair.other.name} set {pair.signal}, and their values may differ"
-    steps = [Step(None, f"{pair.one.name} sets {pair.shown(first)}"), Step(None, f"{pair.other.name} sets {pair.shown(second)}")]
+    steps = [
+        Step(None, f"{pair.one.name} sets {pair.shown(first)}"),
+        Step(None, f"{pair.other.name} sets {pair.shown(second)}"),
+    ]
     numbers: Numbers = {pair.one.name: (first, pair.unit), pair.other.name: (second, pair.unit)}
     return pair.conflict(message, numbers, steps, proposals=[pair.unset(pair.one), pair.unset(pair.other)])
 
@@ -89,7 +94,9 @@ def against_scaler(pair: Pair) -> Iterator[Finding]:
     elif asked := _mode_missing(pair):
         yield asked
     elif scaler.loop.part and scaler.loop.part.text in ZERO_IS_OFF and value.exact and value.low == 0:
-        yield pair.undecided(f"at 0 {scaler.name} is disabled and does not fight, but nothing raises {pair.signal} again")
+        yield pair.undecided(
+            f"at 0 {scaler.name} is disabled and does not fight, but nothing raises {pair.signal} again"
+        )
     elif (found := apart(pair)) is not None:
         yield found
     else:
@@ -99,8 +106,16 @@ def against_scaler(pair: Pair) -> Iterator[Finding]:
 def _pinned(pair: Pair, setter: Writer, scaler: Writer) -> Finding:
     value = setter.values.low or Fraction(0)
     v = rational(value)
-    script = Certificate({"wanted": "Real", "x": "Real"}, (f"(= x (ite (< wanted {v}) {v} (ite (> wanted {v}) {v} wanted)))",), f"(= x {v})").script()
-    return pair.proved(f"{scaler.name} can only choose {pair.shown(value)}, which {setter.name} sets", {"value": (value, pair.unit)}, script)
+    script = Certificate(
+        {"wanted": "Real", "x": "Real"},
+        (f"(= x (ite (< wanted {v}) {v} (ite (> wanted {v}) {v} wanted)))",),
+        f"(= x {v})",
+    ).script()
+    return pair.proved(
+        f"{scaler.name} can only choose {pair.shown(value)}, which {setter.name} sets",
+        {"value": (value, pair.unit)},
+        script,
+    )
 
 
 def _undone(pair: Pair, setter: Writer, scaler: Writer, value: Interval, reach: Interval) -> Finding:
@@ -120,10 +135,16 @@ def _undone(pair: Pair, setter: Writer, scaler: Writer, value: Interval, reach: 
         Step(None, f"{scaler.name} writes {asked} again ({every(scaler)})"),
     ]
     numbers = {f"{setter.name} sets": (fixed, pair.unit)} if fixed is not None else {}
-    numbers |= {f"{scaler.name} {end}": (v, pair.unit) for end, v in (("at least", reach.low), ("at most", reach.high)) if v is not None}
+    numbers |= {
+        f"{scaler.name} {end}": (v, pair.unit)
+        for end, v in (("at least", reach.low), ("at most", reach.high))
+        if v is not None
+    }
     assumptions = [f"the signal of {scaler.name} can ask for another value than {set_to}"]
     assumptions += [f"the condition of {setter.name} can hold meanwhile"] if setter.condition is not None else []
-    return pair.conflict(message, numbers, witness, assumptions=assumptions, proposals=[pair.unset(setter), once(pair, setter)])
+    return pair.conflict(
+        message, numbers, witness, assumptions=assumptions, proposals=[pair.unset(setter), once(pair, setter)]
+    )
 
 
 def once(pair: Pair, setter: Writer) -> Repair | None:
@@ -145,9 +166,18 @@ def against_step(pair: Pair) -> Iterator[Finding]:
         return
     shown = pair.shown(value.low)
     message = f"{setter.name} sets {pair.signal} to {shown} again and again, {step.name} steps it away while its trigger holds"
-    witness = [Step(None, f"the trigger of {step.name} holds: it steps {pair.signal} away from {shown}"), Step(None, f"{setter.name} writes {shown} again ({every(setter)})")]
+    witness = [
+        Step(None, f"the trigger of {step.name} holds: it steps {pair.signal} away from {shown}"),
+        Step(None, f"{setter.name} writes {shown} again ({every(setter)})"),
+    ]
     assumptions = () if holds else (f"the trigger of {step.name} can hold while {pair.signal} is {shown}",)
-    yield pair.conflict(message, {f"{setter.name} sets": (value.low, pair.unit)}, witness, assumptions=assumptions, proposals=[pair.unset(setter), once(pair, setter)])
+    yield pair.conflict(
+        message,
+        {f"{setter.name} sets": (value.low, pair.unit)},
+        witness,
+        assumptions=assumptions,
+        proposals=[pair.unset(setter), once(pair, setter)],
+    )
 
 
 def _outside(pair: Pair, condition: Tree) -> bool:
@@ -194,13 +224,22 @@ def _dips(pair: Pair, writer: Writer, other: Writer, promise: Promise, value: Fr
     lasts = f"for up to {units.seconds(other.period)}" if other.period else f"until {other.name} acts"
     message = f"{promise.text}: broken {lasts} when {writer.name} writes {pair.shown(value)}"
     back = pair.values(other).low
-    witness = [Step(Fraction(0), f"{pair.signal} is {pair.shown(back) if back is not None else 'as promised'}; {writer.name} writes {pair.shown(value)}")]
-    witness += [Step(other.period, f"{other.name} brings it back" + (f" to {pair.shown(back)}" if back is not None else ""))]
+    witness = [
+        Step(
+            Fraction(0),
+            f"{pair.signal} is {pair.shown(back) if back is not None else 'as promised'}; {writer.name} writes {pair.shown(value)}",
+        )
+    ]
+    witness += [
+        Step(other.period, f"{other.name} brings it back" + (f" to {pair.shown(back)}" if back is not None else ""))
+    ]
     places = (*pair.places(), promise.place.labelled("this promise breaks meanwhile"))
     numbers: Numbers = {f"{writer.name} writes": (value, pair.unit)}
     numbers = {**numbers, "lasts at most": (other.period, "s")} if other.period else numbers
     proposals = [pair.unset(writer), _to(pair, writer, back)]
-    return pair.conflict(message, numbers, witness, places=places, certain=True, proposals=proposals, also=(promise.name,))
+    return pair.conflict(
+        message, numbers, witness, places=places, certain=True, proposals=proposals, also=(promise.name,)
+    )
 
 
 def _to(pair: Pair, writer: Writer, value: Fraction | None) -> Repair | None:
@@ -210,9 +249,15 @@ def _to(pair: Pair, writer: Writer, value: Fraction | None) -> Repair | None:
 
 
 def _kept(pair: Pair, writer: Writer, promised: list[Promise], value: Interval) -> Finding:
-    claim = Logic("and", tuple(_claim(pair, promise) for promise in promised)) if len(promised) > 1 else _claim(pair, promised[0])
+    claim = (
+        Logic("and", tuple(_claim(pair, promise) for promise in promised))
+        if len(promised) > 1
+        else _claim(pair, promised[0])
+    )
     script = claimed(claim, {pair.signal: Interval(value.low, value.high)})
-    return pair.proved(f"{writer.name} writes {pair.signal} at times, and every promise about it holds meanwhile", {}, script)
+    return pair.proved(
+        f"{writer.name} writes {pair.signal} at times, and every promise about it holds meanwhile", {}, script
+    )
 
 
 def _overwritten(pair: Pair, writer: Writer, other: Writer) -> Iterator[Finding]:
@@ -221,10 +266,15 @@ def _overwritten(pair: Pair, writer: Writer, other: Writer) -> Iterator[Finding]
     if mine == theirs and mine.exact:
         yield _equal(pair, mine)
     elif writer.mode == "once" or mine.low is None or theirs.low is None or other.condition is not None:
-        yield pair.note(f"what {writer.name} writes to {pair.signal} lasts until {other.name} writes ({every(other)})", {})
+        yield pair.note(
+            f"what {writer.name} writes to {pair.signal} lasts until {other.name} writes ({every(other)})", {}
+        )
     else:
         message = f"what {writer.name} writes to {pair.signal} never lasts: {other.name} sets {pair.shown(theirs.low)} again {every(other)}"
-        steps = [Step(Fraction(0), f"{writer.name} writes {pair.shown(mine.low)}"), Step(other.period, f"{other.name} writes {pair.shown(theirs.low)}")]
+        steps = [
+            Step(Fraction(0), f"{writer.name} writes {pair.shown(mine.low)}"),
+            Step(other.period, f"{other.name} writes {pair.shown(theirs.low)}"),
+        ]
         numbers: Numbers = {writer.name: (mine.low, pair.unit), other.name: (theirs.low, pair.unit)}
         proposals = [pair.unset(writer), pair.unset(other), _to(pair, other, mine.low)]
         yield pair.conflict(message, numbers, steps, proposals=proposals)
@@ -239,6 +289,10 @@ def _passing(pair: Pair, writer: Writer, other: Writer, value: Interval) -> Find
         x = f"(and (<= {rational(value.low)} x) (<= x {rational(value.high or value.low)}))"
         kept = bounds("x", reach)
         script = Certificate({"x": "Real"}, (x,), f"(and {' '.join(kept)})" if kept else "true").script()
-        return pair.proved(f"{writer.name} writes {pair.signal} at times, inside what {other.name} may choose", {}, script)
+        return pair.proved(
+            f"{writer.name} writes {pair.signal} at times, inside what {other.name} may choose", {}, script
+        )
     lasts = f"for up to {units.seconds(other.period)}" if other.period else f"until {other.name} acts"
-    return pair.note(f"{writer.name} moves {pair.signal} outside the bounds of {other.name} {lasts}; no promise is about it", {})
+    return pair.note(
+        f"{writer.name} moves {pair.signal} outside the bounds of {other.name} {lasts}; no promise is about it", {}
+    )

@@ -72,7 +72,9 @@ def _claim(subject: Subject, facts: Known, name: str, formula: Formula) -> Findi
         return _proved(facts, name, fits, places)
     found = extremes(Arithmetic("-", tree, supply), facts.values)
     if found is None or found[1].value <= 0:
-        return QUESTION.undecided(f"needs bounds of what claims {name}: its parts do not vary independently", places, (name,))
+        return QUESTION.undecided(
+            f"needs bounds of what claims {name}: its parts do not vary independently", places, (name,)
+        )
     return _conflict(subject, facts, name, fits, found[1], places, certain=holds is False)
 
 
@@ -101,7 +103,11 @@ def _conflict(
     parts = ", ".join(f"{path} = {worst.at[path]}" for path in used(fits.left))
     message = f"the claims on {name} can reach {claimed_} of {count}: {parts}"
     witness = (Step(None, parts), Step(None, f"{claimed_} are claimed, {count} are there"))
-    numbers: Numbers = {"claimed": (claimed_, ""), "count": (count, ""), **{path: (worst.at[path], "") for path in used(fits.left)}}
+    numbers: Numbers = {
+        "claimed": (claimed_, ""),
+        "count": (count, ""),
+        **{path: (worst.at[path], "") for path in used(fits.left)},
+    }
     return QUESTION.conflict(
         message, places, (name, *_owners(facts, fits.left)), arithmetic(numbers, witness=witness),
         certain=certain, repairs=_repairs(subject, facts, name, fits.left, worst, count),

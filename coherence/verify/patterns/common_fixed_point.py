@@ -46,6 +46,7 @@ from coherence.verify.known import Known, known
 from coherence.verify.patterns import _scalers, _setters
 from coherence.verify.patterns._exclusive import exclusive
 from coherence.verify.patterns._pair import Pair
+from coherence.verify.ranges import truth
 from coherence.verify.writers import Writer, static_only
 
 QUESTION = Question("COH205", "no-common-fixed-point", "ai.04 runtime control coherence")
@@ -68,7 +69,7 @@ def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Write
     kinds = {one.kind, other.kind}
     if "unset" in kinds:
         yield from _setters.unset(pair)
-    elif not static_only([one, other]):
+    elif not static_only([one, other]) or any(_never(facts, writer) for writer in (one, other)):
         return
     elif (found := exclusive(pair)) is not None:
         yield found
@@ -82,3 +83,8 @@ def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Write
         yield from _setters.setters(pair)
     else:
         yield from _setters.against_scaler(pair)
+
+
+def _never(facts: Known, writer: Writer) -> bool:
+    """Is its condition false for every value of what it reads?"""
+    return writer.condition is not None and truth(facts.tree(writer.condition), facts.values) is False

@@ -48,7 +48,9 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per loop that raises a signal which some limit sets to 0."""
-    counted = {x.counts.tree.path for x in subject.design.limits.values() if x.counts and isinstance(x.counts.tree, Name)}
+    counted = {
+        x.counts.tree.path for x in subject.design.limits.values() if x.counts and isinstance(x.counts.tree, Name)
+    }
     if not counted:
         return
     facts = known(subject)
@@ -121,10 +123,14 @@ def _places(writer: Writer, freezes: list[Limit]) -> tuple[Place, ...]:
     return (*found, writer.loop.place.labelled(f"{writer.name} would raise {writer.signal}"))
 
 
-def _open(writer: Writer, windows: list[Recurring], gap: Fraction, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
+def _open(
+    writer: Writer, windows: list[Recurring], gap: Fraction, places: tuple[Place, ...], names: tuple[str, ...]
+) -> Finding:
     """An instant outside all windows: the last window before it is over, the next one has not begun."""
     evidence = arithmetic({"free from": (gap, "s")}, certificate=Certificate(claim=_free_at(windows, gap)).script())
-    return QUESTION.proved(f"{writer.name} may act at some time of each cycle, first at {day_and_time(gap)}", places, names, evidence)
+    return QUESTION.proved(
+        f"{writer.name} may act at some time of each cycle, first at {day_and_time(gap)}", places, names, evidence
+    )
 
 
 def _free_at(windows: list[Recurring], gap: Fraction) -> str:
@@ -134,12 +140,16 @@ def _free_at(windows: list[Recurring], gap: Fraction) -> str:
     return f"(and true {' '.join(before)})"
 
 
-def _dead(subject: Subject, writer: Writer, freezes: list[Limit], places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
+def _dead(
+    subject: Subject, writer: Writer, freezes: list[Limit], places: tuple[Place, ...], names: tuple[str, ...]
+) -> Finding:
     intended = next((limit.intended for limit in freezes if limit.intended is not None), None)
     together = "their windows cover all time" if len(freezes) > 1 else "at all times"
     numbers: Numbers = {"allowed": (0, ""), "time covered": (Fraction(1), "")}
     if intended is not None:
-        return QUESTION.note(f"{writer.name} never acts, as intended: {intended}", (*places, intended.place), names, arithmetic(numbers))
+        return QUESTION.note(
+            f"{writer.name} never acts, as intended: {intended}", (*places, intended.place), names, arithmetic(numbers)
+        )
     message = f"{writer.name} never acts: {' and '.join(names[1:])} allow{'s' * (len(freezes) == 1)} no {writer.signal}, {together}"
     witness = (
         Step(Fraction(0), f"{writer.name} wants to raise {writer.signal}: {freezes[0].name} allows 0"),

@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs
@@ -45,6 +44,7 @@ from coherence.model import Interval
 from coherence.places import Place
 from coherence.shape import Formula
 from coherence.subject import Certificate, Question, Subject, arithmetic
+from coherence.values import value
 from coherence.verify.known import Known, copies, known
 from coherence.verify.limits import at_members, cap, place_of
 from coherence.verify.patterns._pair import Numbers
@@ -57,7 +57,7 @@ FAILING = ("failing", "bad", "faulty", "failed")
 MOST_HOSTS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Guard:
     """An ejection cap and the panic rule that ignores ejections of the same hosts."""
 
@@ -77,7 +77,7 @@ class Guard:
         return (cap_, self.trigger.place.labelled(f"{self.loop.name} ignores ejections while this holds"))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Case:
     """One number of hosts: how many may be ejected, and the fewest ejections that bring panic on (None: never)."""
 
@@ -117,7 +117,9 @@ def _answer(subject: Subject, facts: Known, guard: Guard) -> Iterator[Finding]:
     counts = range(max(1, math.ceil(range_.low)), math.floor(range_.high) + 1)
     cases = [case for count in counts if (case := _case(facts, guard, count)) is not None]
     if not cases or len(cases) != len(counts):
-        yield QUESTION.undecided(f"needs the numbers in {guard.limit.name} and the trigger of {guard.loop.name}", guard.places, guard.of)
+        yield QUESTION.undecided(
+            f"needs the numbers in {guard.limit.name} and the trigger of {guard.loop.name}", guard.places, guard.of
+        )
         return
     failing = next((facts.values[path] for word in FAILING if (path := f"{guard.hosts}.{word}") in facts.values), None)
     yield from _judged(subject, facts, guard, cases, failing)
@@ -156,7 +158,9 @@ def _large(facts: Known, guard: Guard, count: int, ejectable: int) -> Case | Non
     return Case(count, ejectable, high)
 
 
-def _judged(subject: Subject, facts: Known, guard: Guard, cases: list[Case], failing: Interval | None) -> Iterator[Finding]:
+def _judged(
+    subject: Subject, facts: Known, guard: Guard, cases: list[Case], failing: Interval | None
+) -> Iterator[Finding]:
     out = [(case, _fewest(case)) for case in cases]
     reached = [(case, need) for case, need in out if need is not None and _reached(case, need, failing)]
     open_ = [(case, need) for case, need in out if need is not None]
@@ -189,7 +193,9 @@ def _reached(case: Case, need: int, failing: Interval | None) -> bool:
 
 
 def _surely(reached: list[tuple[Case, int]], failing: Interval | None) -> bool:
-    return all(need == 1 or (failing is not None and failing.low is not None and failing.low >= need) for _, need in reached)
+    return all(
+        need == 1 or (failing is not None and failing.low is not None and failing.low >= need) for _, need in reached
+    )
 
 
 def _proved(guard: Guard, out: list[tuple[Case, int | None]], failing: Interval | None) -> Finding:
@@ -200,7 +206,9 @@ def _proved(guard: Guard, out: list[tuple[Case, int | None]], failing: Interval 
     numbers: Numbers = {"hosts": (out[0][0].hosts, ""), "ejectable": (out[0][0].ejectable, "")}
     evidence = arithmetic(numbers, certificate=Certificate(claim=f"(and true {' '.join([*caps, *claims])})").script())
     assumptions = (f"at most {fails} of {guard.hosts} fail together",) if fails is not None else ()
-    return QUESTION.proved(f"ejection stops before {guard.loop.name} begins", guard.places, guard.of, evidence, assumptions=assumptions)
+    return QUESTION.proved(
+        f"ejection stops before {guard.loop.name} begins", guard.places, guard.of, evidence, assumptions=assumptions
+    )
 
 
 def _least(case: Case, fails: Fraction | None) -> int:
@@ -211,13 +219,20 @@ def _conflict(subject: Subject, facts: Known, guard: Guard, case: Case, need: in
     outage = case.panics_at is None
     hosts = f"{case.hosts} host{'s' * (case.hosts != 1)}"
     if outage:
-        message = f"with {hosts} all may be ejected and {guard.loop.name} never steps in: {need} failing leave no host at all"
+        message = (
+            f"with {hosts} all may be ejected and {guard.loop.name} never steps in: {need} failing leave no host at all"
+        )
         end = "no host is left for any request until an ejection ends"
     else:
         message = f"with {hosts} ejecting {need} brings {guard.loop.name} on, which ignores ejections: the failing hosts get traffic again"
-        end = f"{case.hosts - need} of {case.hosts} are healthy: {guard.loop.name} holds, requests go to all hosts again"
+        end = (
+            f"{case.hosts - need} of {case.hosts} are healthy: {guard.loop.name} holds, requests go to all hosts again"
+        )
     witness = (
-        Step(Fraction(0), f"{need} of {hosts} fail{'s' * (need == 1)} and {'is' if need == 1 else 'are'} ejected ({case.ejectable} may be)"),
+        Step(
+            Fraction(0),
+            f"{need} of {hosts} fail{'s' * (need == 1)} and {'is' if need == 1 else 'are'} ejected ({case.ejectable} may be)",
+        ),
         Step(None, end),
     )
     numbers: Numbers = {"hosts": (case.hosts, ""), "ejectable": (case.ejectable, ""), "needed": (need, "")}
@@ -232,8 +247,15 @@ def _conflict(subject: Subject, facts: Known, guard: Guard, case: Case, need: in
 def _repairs(subject: Subject, facts: Known, guard: Guard, case: Case) -> Iterator[Repair]:
     """Cap ejection where panic begins, in the formula that stands there, or lower the threshold."""
     stated = guard.limit.at_most
-    share = next((node.right for node in walk(guard.condition) if isinstance(node, Compare) and isinstance(node.right, Number)), None)
-    percent = next((node for node in walk(stated.tree) if isinstance(node, Number)), None) if isinstance(stated, Formula) else None
+    share = next(
+        (node.right for node in walk(guard.condition) if isinstance(node, Compare) and isinstance(node.right, Number)),
+        None,
+    )
+    percent = (
+        next((node for node in walk(stated.tree) if isinstance(node, Number)), None)
+        if isinstance(stated, Formula)
+        else None
+    )
     if isinstance(stated, Formula) and share is not None and percent is not None and 0 <= share.value < 1:
         kept = min(1 - share.value, repairs.downward_round(Fraction(case.hosts - 1, case.hosts)))
         edit = repairs.rewrite(subject, stated.at(percent.span), kept, percent.dimension)

@@ -79,7 +79,9 @@ def _answer(subject: Subject, facts: Known, loop: Loop, trigger: Formula, victim
     if alone is False:
         yield from _fits(facts, loop, condition, path, victim, need, places)
     elif victim.returns is None:
-        yield QUESTION.undecided(f"needs returns of {victim.name} (always, never or after a time)", places, (loop.name, victim.name))
+        yield QUESTION.undecided(
+            f"needs returns of {victim.name} (always, never or after a time)", places, (loop.name, victim.name)
+        )
     elif victim.returns.text != "never":
         yield _hopeless(subject, facts, loop, condition, victim, (resource, need, path), places, certain=alone is True)
 
@@ -101,12 +103,16 @@ def _fits(
     together = truth(condition, {**facts.values, path: Interval(need.low, need.high * max(most, Fraction(1)))})
     if together is not False:
         yield QUESTION.undecided(
-            f"one {victim.name} fits, {show(most)} of them may not: needs who admits them", places, (loop.name, victim.name)
+            f"one {victim.name} fits, {show(most)} of them may not: needs who admits them",
+            places,
+            (loop.name, victim.name),
         )
         return
     values = {**facts.values, path: interval(need)}
     evidence = arithmetic({"one alone": (need.high, "")}, certificate=claimed(Logic("not", (condition,)), values))
-    yield QUESTION.proved(f"one {victim.name} alone never makes {loop.name} act", places, (loop.name, victim.name), evidence)
+    yield QUESTION.proved(
+        f"one {victim.name} alone never makes {loop.name} act", places, (loop.name, victim.name), evidence
+    )
 
 
 def _hopeless(
@@ -144,7 +150,9 @@ def _level(facts: Known, condition: Tree, path: str) -> Fraction | None:
     return None
 
 
-def _repairs(subject: Subject, facts: Known, condition: Tree, need: Quantity, level: Fraction | None) -> Iterator[Repair]:
+def _repairs(
+    subject: Subject, facts: Known, condition: Tree, need: Quantity, level: Fraction | None
+) -> Iterator[Repair]:
     """A member that fits, or a larger capacity."""
     if level is None or level <= 0:
         return

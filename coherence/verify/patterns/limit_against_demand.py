@@ -114,7 +114,10 @@ def _demand_hidden(subject: Subject, facts: Known, small: Limit, large: Limit) -
     witness = (Step(None, f"{counted} reaches {small.at_most}: {small.name} is full, {large.name} is not"),)
     edits: list[Repair | None] = []
     if isinstance(small.at_most, Quantity) and isinstance(large.at_most, Quantity):
-        edits = [repairs.proposal(repairs.change(subject, a, b.low)) for a, b in ((small.at_most, large.at_most), (large.at_most, small.at_most))]
+        edits = [
+            repairs.proposal(repairs.change(subject, a, b.low))
+            for a, b in ((small.at_most, large.at_most), (large.at_most, small.at_most))
+        ]
     evidence = arithmetic({small.name: (low, ""), large.name: (high, "")}, witness=witness)
     assumptions = (f"more than {small.at_most} are asked for at once",)
     return QUESTION.conflict(

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs
@@ -43,6 +42,7 @@ from coherence.finding import Finding, Repair, Step
 from coherence.places import Place
 from coherence.subject import Certificate, Question, Subject, arithmetic
 from coherence.units import ONE
+from coherence.values import value
 from coherence.verify.known import Known, copies, known
 from coherence.verify.limits import at_members, cap, place_of
 from coherence.verify.patterns._capacity import Room, room_for_one
@@ -55,7 +55,7 @@ MOST_COPIES = 10_000
 FENCEPOST = "where both caps round to 0, one copy may go (as Kubernetes does)"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rollout:
     """A thing that is updated copy by copy, with the caps on extra and on missing copies."""
 
@@ -96,7 +96,9 @@ def _rollouts(subject: Subject) -> Iterator[Rollout]:
 
 def _updated(subject: Subject) -> set[str]:
     """Things that a promise says will have no old copies some day."""
-    eventual = (p.condition for p in subject.design.promises.values() if p.kind.startswith("eventually") and p.condition)
+    eventual = (
+        p.condition for p in subject.design.promises.values() if p.kind.startswith("eventually") and p.condition
+    )
     paths = (path.partition(".") for condition in eventual for path in used(condition.tree))
     return {thing for thing, _, word in paths if word in OLD}
 
@@ -104,7 +106,9 @@ def _updated(subject: Subject) -> set[str]:
 def _answer(subject: Subject, facts: Known, rollout: Rollout) -> Iterator[Finding]:
     thing, place = rollout.thing, place_of(rollout.away.at_most, rollout.away).labelled("so many may be missing")
     if rollout.surge is None:
-        yield QUESTION.undecided(f"needs how many extra copies of {thing} may start ({thing}.extra)", (place,), rollout.of)
+        yield QUESTION.undecided(
+            f"needs how many extra copies of {thing} may start ({thing}.extra)", (place,), rollout.of
+        )
         return
     range_ = copies(facts, thing)
     if range_ is None or range_.low is None or range_.high is None or range_.high - range_.low > MOST_COPIES:
@@ -119,7 +123,7 @@ def _answer(subject: Subject, facts: Known, rollout: Rollout) -> Iterator[Findin
     yield from _judged(subject, facts, rollout, cases, places)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Case:
     """One number of copies: how many may be extra and missing, and the room for one more (None: not stated)."""
 
@@ -143,13 +147,17 @@ def _case(facts: Known, rollout: Rollout, surge: Limit, count: int) -> Case | No
     return Case(count, values[0], values[1], room_for_one(facts, rollout.thing, count))
 
 
-def _judged(subject: Subject, facts: Known, rollout: Rollout, cases: list[Case], places: tuple[Place, ...]) -> Iterator[Finding]:
+def _judged(
+    subject: Subject, facts: Known, rollout: Rollout, cases: list[Case], places: tuple[Place, ...]
+) -> Iterator[Finding]:
     stuck = [case for case in cases if case.goes_on is False]
     open_ = [case for case in cases if case.goes_on is None]
     if stuck:
         yield _conflict(subject, facts, rollout, stuck[0], places, certain=len(stuck) == len(cases))
     elif open_:
-        yield QUESTION.undecided(f"needs {open_[0].room.missing}: with {open_[0].copies} no copy may go first", places, rollout.of)
+        yield QUESTION.undecided(
+            f"needs {open_[0].room.missing}: with {open_[0].copies} no copy may go first", places, rollout.of
+        )
     else:
         yield _proved(rollout, cases, places)
 
@@ -158,24 +166,44 @@ def _proved(rollout: Rollout, cases: list[Case], places: tuple[Place, ...]) -> F
     zero = any(case.away < 1 and case.extra < 1 for case in cases)
     by_room = [case for case in cases if case.away < 1 <= case.extra]
     claims = [f"(or (>= {real(c.away)} 1.0) (< {real(c.extra)} 1.0) {c.room.claim})" for c in cases]
-    assumptions = [*([FENCEPOST] if zero else []), *(["the room left is usable by one more copy: it is not split over places"] if by_room else [])]
-    numbers: Numbers = {"fewest copies": (cases[0].copies, ""), "may be missing": (cases[0].away, ""), "may be extra": (cases[0].extra, "")}
+    assumptions = [
+        *([FENCEPOST] if zero else []),
+        *(["the room left is usable by one more copy: it is not split over places"] if by_room else []),
+    ]
+    numbers: Numbers = {
+        "fewest copies": (cases[0].copies, ""),
+        "may be missing": (cases[0].away, ""),
+        "may be extra": (cases[0].extra, ""),
+    }
     evidence = arithmetic(numbers, certificate=Certificate(claim=f"(and true {' '.join(claims)})").script())
-    return QUESTION.proved(f"an update of {rollout.thing} can always go on", places, rollout.of, evidence, assumptions=assumptions)
+    return QUESTION.proved(
+        f"an update of {rollout.thing} can always go on", places, rollout.of, evidence, assumptions=assumptions
+    )
 
 
-def _conflict(subject: Subject, facts: Known, rollout: Rollout, case: Case, places: tuple[Place, ...], *, certain: bool) -> Finding:
+def _conflict(
+    subject: Subject, facts: Known, rollout: Rollout, case: Case, places: tuple[Place, ...], *, certain: bool
+) -> Finding:
     thing, room = rollout.thing, case.room
     number = f"{case.copies} cop{'y' if case.copies == 1 else 'ies'}"
     message = (
         f"an update of {thing} hangs with {number}: {case.away} may be missing, {case.extra} may be extra, "
         f"but {room.left_text} {room.what} left and one copy needs {room.need_text}"
     )
-    promise = next((p for p in subject.design.promises.values() if p.condition and f"{thing}.{OLD[0]}" in used(p.condition.tree)), None)
+    promise = next(
+        (p for p in subject.design.promises.values() if p.condition and f"{thing}.{OLD[0]}" in used(p.condition.tree)),
+        None,
+    )
     witness = (
         Step(Fraction(0), f"{number} of {thing} run; the update begins"),
-        Step(None, f"one extra copy may start, but it stays pending: {room.left_text} {room.what} left, {room.need_text} needed"),
-        Step(None, f"an old copy may not go before a new one is ready ({case.away} may be missing): nothing moves any more"),
+        Step(
+            None,
+            f"one extra copy may start, but it stays pending: {room.left_text} {room.what} left, {room.need_text} needed",
+        ),
+        Step(
+            None,
+            f"an old copy may not go before a new one is ready ({case.away} may be missing): nothing moves any more",
+        ),
     )
     numbers: Numbers = {
         "copies": (case.copies, ""), "may be missing": (case.away, ""), "may be extra": (case.extra, ""),
@@ -196,5 +224,3 @@ def _repairs(subject: Subject, facts: Known, rollout: Rollout, room: Room) -> It
     if supply is not None and room.need is not None and room.left is not None:
         edits.append(repairs.change(subject, supply, supply.high + room.need - room.left))
     yield from (made for edit in edits if (made := repairs.proposal(edit)) is not None)
-
-

@@ -54,7 +54,12 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per loop that has a sensor chain and a window against scaling down."""
     for loop in subject.design.loops.values():
         hold = loop.timescale.hold_down if loop.timescale else None
-        if loop.target is None or hold is None or hold.high == 0 or not any(link.duration for link in loop.target.sensor):
+        if (
+            loop.target is None
+            or hold is None
+            or hold.high == 0
+            or not any(link.duration for link in loop.target.sensor)
+        ):
             continue
         period = loop.timescale.period if loop.timescale else None
         if period is None or period.high == 0:
@@ -87,7 +92,9 @@ def decisions(visible: Fraction, period: Fraction, hold: Fraction) -> tuple[int,
     return math.ceil(visible / period), math.floor(hold / period) + 1
 
 
-def _proved(loop: Loop, hold: Fraction, ages: tuple[Fraction, Fraction], numbers: Numbers, places: tuple[Place, ...]) -> Finding:
+def _proved(
+    loop: Loop, hold: Fraction, ages: tuple[Fraction, Fraction], numbers: Numbers, places: tuple[Place, ...]
+) -> Finding:
     mean, longest = ages
     room = hold - longest
     facts = (f"(<= age {rational(longest)})", f"(< dip {rational(room)})")
@@ -99,7 +106,9 @@ def _proved(loop: Loop, hold: Fraction, ages: tuple[Fraction, Fraction], numbers
     return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script))
 
 
-def _touching(loop: Loop, visible: Fraction, period: Fraction, held: int, numbers: Numbers, places: tuple[Place, ...]) -> Finding:
+def _touching(
+    loop: Loop, visible: Fraction, period: Fraction, held: int, numbers: Numbers, places: tuple[Place, ...]
+) -> Finding:
     """The window is as long as the delay: one decision more than those that still see a sample."""
     fact = f"(< (* {rational(period)} (- (to_real seen) 1.0)) {rational(visible)})"
     script = Certificate({"seen": "Int"}, (fact,), f"(< (to_real seen) {rational(held)})").script()
@@ -112,11 +121,19 @@ def _timed(loop: Loop) -> list[SensorLink]:
 
 
 def _links(loop: Loop) -> tuple[Place, ...]:
-    return tuple(link.place.labelled("adds to the age of what it reads") for link in _timed(loop) if link.kind != "last")
+    return tuple(
+        link.place.labelled("adds to the age of what it reads") for link in _timed(loop) if link.kind != "last"
+    )
 
 
 def _conflict(
-    subject: Subject, loop: Loop, hold: Quantity, longest: Fraction, full: Fraction, numbers: Numbers, places: tuple[Place, ...]
+    subject: Subject,
+    loop: Loop,
+    hold: Quantity,
+    longest: Fraction,
+    full: Fraction,
+    numbers: Numbers,
+    places: tuple[Place, ...],
 ) -> Finding:
     message = (
         f"{loop.name} may read what is {seconds(longest)} old, but hold_down covers only {hold}: "

@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs
@@ -50,6 +49,7 @@ from coherence.places import Place
 from coherence.shape import Formula, Quantity
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import ONE, show
+from coherence.values import value
 from coherence.verify.known import Known, known
 from coherence.verify.limits import cap, place_of
 from coherence.verify.patterns._pair import Numbers
@@ -63,7 +63,9 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per proportional loop whose measurement is bounded above."""
-    scalers = [loop for loop in subject.design.loops.values() if loop.target and loop.target.signal and loop.target.setpoint]
+    scalers = [
+        loop for loop in subject.design.loops.values() if loop.target and loop.target.signal and loop.target.setpoint
+    ]
     if not scalers:
         return
     facts = known(subject)
@@ -95,7 +97,7 @@ def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]
         yield _proved(case)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Case:
     """A loop whose measurement is bounded: its (largest) setpoint, its tolerance, the most that it can measure."""
 
@@ -120,7 +122,9 @@ class Case:
         """The setpoint, and what bounds the measurement."""
         assert self.target.setpoint is not None
         assert self.target.signal is not None
-        acts = self.target.setpoint.place.labelled(f"{self.writer.name} acts upward above this, by more than its tolerance")
+        acts = self.target.setpoint.place.labelled(
+            f"{self.writer.name} acts upward above this, by more than its tolerance"
+        )
         stops = [
             place_of(limit.at_most, limit).labelled(f"the measured value stops here ({limit.name})")
             for limit in self.caps.values()
@@ -165,7 +169,9 @@ def _tolerance(target: Target) -> Fraction:
 def _proved(case: Case) -> Finding:
     script = claimed(Compare("<", Number(case.point), Number(case.most)), {})
     evidence = arithmetic({"acts above": (case.point, ""), "largest measurable": (case.most, "")}, certificate=script)
-    return QUESTION.proved(f"{case.writer.name} can measure more than its setpoint and tolerance", case.places, case.of, evidence)
+    return QUESTION.proved(
+        f"{case.writer.name} can measure more than its setpoint and tolerance", case.places, case.of, evidence
+    )
 
 
 def _conflict(subject: Subject, case: Case, *, certain: bool) -> Finding:
@@ -178,7 +184,10 @@ def _conflict(subject: Subject, case: Case, *, certain: bool) -> Finding:
     )
     witness = (
         Step(Fraction(0), "the load is far above what the members can carry"),
-        Step(None, f"the measured value stands at {most}: {show(case.most / case.setpoint)} times the setpoint is no reason to act"),
+        Step(
+            None,
+            f"the measured value stands at {most}: {show(case.most / case.setpoint)} times the setpoint is no reason to act",
+        ),
         Step(None, f"{case.writer.signal} stays as it is, however long the overload lasts"),
     )
     numbers: Numbers = {
@@ -198,7 +207,9 @@ def _repairs(subject: Subject, case: Case) -> Iterator[Repair]:
     for stated in (limit.at_most for limit in case.caps.values()):
         if isinstance(stated, Quantity) and stated.exact:
             whole = stated.low.denominator == 1
-            higher = Fraction(math.floor(case.point) + 1) if whole else repairs.upward_round(case.point * Fraction(11, 10))
+            higher = (
+                Fraction(math.floor(case.point) + 1) if whole else repairs.upward_round(case.point * Fraction(11, 10))
+            )
             edits.append(repairs.change(subject, stated, higher))
     stated = case.target.setpoint
     lower = repairs.downward_round(case.most / (1 + case.tolerance) * Fraction(9, 10))

@@ -88,7 +88,9 @@ def _proved(loop: Loop, scrape: Fraction, window: Fraction, needed: int, places:
     evidence = arithmetic(numbers, certificate=Certificate({"age": "Real"}, facts, claim).script())
     margin = window > needed * scrape
     message = f"the sensor of {loop.name} always has {needed} sample{'s' if needed > 1 else ''} in {seconds(window)}"
-    return QUESTION.proved(message if margin else f"{message}, as long as no scrape is late", places, (loop.name,), evidence, margin=margin)
+    return QUESTION.proved(
+        message if margin else f"{message}, as long as no scrape is late", places, (loop.name,), evidence, margin=margin
+    )
 
 
 def _conflict(
@@ -99,10 +101,15 @@ def _conflict(
     share = min(Fraction(1), (needed * scrape - window) / scrape)
     held = "no value" if needed == 1 else "one sample, so no rate"
     message = f"{link.kind} {link.duration} with a scrape every {seconds(scrape)}: {held} at {units.decimal(share * 100)} % of all moments"
-    age = (max(window - (needed - 1) * scrape, Fraction(0)) + scrape) / 2  # of the newest sample, in the middle of the gap
+    age = (
+        max(window - (needed - 1) * scrape, Fraction(0)) + scrape
+    ) / 2  # of the newest sample, in the middle of the gap
     witness = (
         Step(Fraction(0), f"a sample; the next one comes after {seconds(scrape)}"),
-        Step(age, f"{loop.name} reads: the window of {seconds(window)} holds {'it at most' if needed == 2 else 'nothing'}: no data"),
+        Step(
+            age,
+            f"{loop.name} reads: the window of {seconds(window)} holds {'it at most' if needed == 2 else 'nothing'}: no data",
+        ),
     )
     numbers: Numbers = {
         "scrape": (scrape, "s"), "window": (window, "s"), "moments without": (share, ""), "needed": (needed * scrape, "s"),
