@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -12,7 +11,7 @@ from coherence.design import Component, Design, Loop, Rate, Relay
 from coherence.document import Scalar, Table
 from coherence.errors import InputError
 from coherence.expressions import ExpressionError, parse
-from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, walk
+from coherence.expressions.tree import Call, Name, Number, Rename, Tree, children, rename, walk
 from coherence.model import (
     EVERYTHING,
     Command,
@@ -24,13 +23,10 @@ from coherence.model import (
     SampledLoop,
     State,
     interval,
-    sensor_delay,
 )  # fmt: skip
 from coherence.places import Place
-from coherence.shape import Formula, Quantity, Reading, Word, parse_quantity
+from coherence.shape import Formula, Quantity, Reading, parse_quantity
 from coherence.units import ONE, Dimension
-
-Rename = Callable[[str], "str | Tree"]
 
 
 @dataclass(slots=True)
@@ -142,28 +138,6 @@ def _plant(parts: _Parts, component: Component) -> None:
 
 def _resolved(parts: _Parts, tree: Tree) -> Tree:
     return rename(tree, lambda path: parts.index.get(path, path))
-
-
-def rename(tree: Tree, new: Rename) -> Tree:
-    """The tree with every name passed through `new` (a path, or a tree to put in its place)."""
-    match tree:
-        case Name(path=path, span=span):
-            made = new(path)
-            return Name(made, span) if isinstance(made, str) else made
-        case Call(function=f, arguments=args, span=span):
-            return Call(f, tuple(rename(a, new) for a in args), span)
-        case Arithmetic(op=op, left=left, right=right, span=span):
-            return Arithmetic(op, rename(left, new), rename(right, new), span)
-        case Compare(op=op, left=left, right=right, span=span):
-            return Compare(op, rename(left, new), rename(right, new), span)
-        case Logic(op=op, terms=terms, span=span):
-            return Logic(op, tuple(rename(t, new) for t in terms), span)
-        case Choose(condition=c, then=t, otherwise=o, span=span):
-            return Choose(rename(c, new), rename(t, new), rename(o, new), span)
-        case Held(condition=c, duration=d, span=span):
-            return Held(rename(c, new), d, span)
-        case _:
-            return tree
 
 
 def _from_part(parts: _Parts, component: Component, part: str) -> None:
@@ -523,9 +497,8 @@ def _instant_names(tree: Tree) -> list[str]:
         return []
     if isinstance(tree, Name):
         return [tree.path]
-    from coherence.expressions.tree import children
 
     return [name for child in children(tree) for name in _instant_names(child)]
 
 
-__all__ = ["Word", "elaborate", "rename", "sensor_delay"]
+__all__ = ["elaborate"]

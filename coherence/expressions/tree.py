@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from coherence.units import ONE, Dimension
@@ -129,3 +129,28 @@ def names(tree: Tree) -> tuple[str, ...]:
 def is_boolean(tree: Tree) -> bool:
     """Is the node a condition by its form?  (A bare name may be one too.)"""
     return isinstance(tree, Truth | Compare | Logic | Held)
+
+
+Rename = Callable[[str], "str | Tree"]
+
+
+def rename(tree: Tree, new: Rename) -> Tree:
+    """The tree with every name passed through `new` (a path, or a tree to put in its place)."""
+    match tree:
+        case Name(path=path, span=span):
+            made = new(path)
+            return Name(made, span) if isinstance(made, str) else made
+        case Call(function=f, arguments=args, span=span):
+            return Call(f, tuple(rename(a, new) for a in args), span)
+        case Arithmetic(op=op, left=left, right=right, span=span):
+            return Arithmetic(op, rename(left, new), rename(right, new), span)
+        case Compare(op=op, left=left, right=right, span=span):
+            return Compare(op, rename(left, new), rename(right, new), span)
+        case Logic(op=op, terms=terms, span=span):
+            return Logic(op, tuple(rename(t, new) for t in terms), span)
+        case Choose(condition=c, then=t, otherwise=o, span=span):
+            return Choose(rename(c, new), rename(t, new), rename(o, new), span)
+        case Held(condition=c, duration=d, span=span):
+            return Held(rename(c, new), d, span)
+        case _:
+            return tree

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from coherence import names
 from coherence.design import Component, Design
-from coherence.elaborate import rename
-from coherence.expressions.tree import Name, Tree
+from coherence.expressions.tree import Name, Tree, rename
 from coherence.model import Interval, interval
 from coherence.places import Place
 from coherence.shape import Formula, Quantity

@@ -6,10 +6,9 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.elaborate import rename
 from coherence.expressions import names as names_of
 from coherence.expressions.evaluate import NotExactError, evaluate
-from coherence.expressions.tree import Tree
+from coherence.expressions.tree import Tree, rename
 from coherence.model import Model
 from coherence.phrases import Promise
 from coherence.simulate.exact import Choices, Execution, Instant, MissingValueError, View

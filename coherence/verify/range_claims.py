@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.elaborate import rename
 from coherence.expressions.lower_smt import lower_smt, symbol
-from coherence.expressions.tree import Arithmetic, Call, Held, Number, Tree, names, walk
+from coherence.expressions.tree import Arithmetic, Call, Held, Number, Tree, names, rename, walk
 from coherence.model import EVERYTHING, Interval
 from coherence.subject import Certificate, rational
 from coherence.verify.ranges import FUNCTIONS, Values, enclosure, point

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.expressions.tree import Call, Name, Tree, walk
+from coherence.expressions.tree import Call, Name, Tree, rename, walk
 from coherence.model import Interval, Model, SampledLoop
 from coherence.phrases import Promise
 from coherence.simulate.exact import LOOK_BACK
@@ -241,7 +241,6 @@ class Encoder:
                         yield self._mode(position, modes), rows
 
     def _promise_tree(self, promise: Promise) -> Tree:
-        from coherence.elaborate import rename
 
         assert promise.condition is not None
         return rename(promise.condition.tree, self.model.resolve)

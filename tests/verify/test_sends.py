@@ -65,6 +65,7 @@ def test_rows_say_how_the_count_was_made() -> None:
 
 few = st.integers(1, 4)
 time = st.fractions(min_value=0, max_value=6, max_denominator=4)
+takes_time = st.fractions(min_value=Fraction(1, 4), max_value=6, max_denominator=4)  # at 0 s, ties decide
 limits = st.none() | st.fractions(min_value=Fraction(1, 4), max_value=12, max_denominator=4)
 chains = st.lists(st.builds(Layer, few.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans()), min_size=1, max_size=4)
 
@@ -90,13 +91,13 @@ def run(layers: list[Layer], begin: Fraction, killed: Fraction, takes: Fraction)
     return count, min(now, stop)
 
 
-@given(chains, time)
+@given(chains, takes_time)
 @settings(max_examples=100, deadline=None)
 def test_closed_form_equals_the_simulation(layers: list[Layer], takes: Fraction) -> None:
     assert sends(*layers, takes=takes) == run(layers, Fraction(0), INFINITE, takes)[0]
 
 
-@given(chains, time)
+@given(chains, takes_time)
 @settings(max_examples=100, deadline=None)
 def test_cancelling_sends_no_more_than_abandoning(layers: list[Layer], takes: Fraction) -> None:
     cancelling, leaving = ([replace(layer, cancels=c) for layer in layers] for c in (True, False))
