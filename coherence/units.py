@@ -7,6 +7,7 @@ tags do not add or compare, but a bare number goes with any of them.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from fractions import Fraction
@@ -186,6 +187,18 @@ def seconds(value: Fraction | float) -> str:
         if abs(exact) >= 2 * size and (exact / size * 2).denominator == 1:
             return f"{decimal(exact / size)} {name}"
     return f"{decimal(exact)} s"
+
+
+def clock(value: Fraction | float) -> str:
+    """A time for reading, in at most two units: `2 min 50 s` (not for writing back into a design)."""
+    exact = Fraction(value)
+    if exact.denominator != 1 or exact < 120:
+        return seconds(exact)
+    for (big, size), (small, part) in itertools.pairwise(_STEPS):
+        if exact >= size:
+            rest = exact % size // part
+            return f"{exact // size} {big}" + (f" {rest} {small}" if rest else "")
+    return seconds(exact)
 
 
 def decimal(value: Fraction | float) -> str:

@@ -101,7 +101,8 @@ def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, 
         low, high = orbit.range_of(signal)
         unit = str(unit_of(group.model, signal)) if unit_of(group.model, signal).powers else ""
         numbers[f"{signal} lowest"], numbers[f"{signal} highest"] = (low, unit), (high, unit)
-        told.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
+        if low != high:
+            told.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
     numbers |= _linear_numbers(_linear(group, run))
     laps = max(1, int(Fraction(40) / max(1, len(orbit.lap))))
     seen = [i for i in run.instants if i.time <= orbit.start + orbit.period * laps][-60:] or list(run.instants[-60:])
@@ -115,7 +116,7 @@ def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, 
         replayed=True,
     )
     verb = "never settles" if len(group.loops) == 1 else "never settle"
-    message = f"{' and '.join(group.names)} {verb}: {', '.join(told)}, every {units.seconds(orbit.period)}"
+    message = f"{' and '.join(group.names)} {verb}: {', '.join(told)}, every {units.clock(orbit.period)}"
     return question.conflict(
         message, group.places, group.names, evidence, certain=everywhere, repairs=_repairs(subject, group),
         assumptions=(*told_choices(group.model, run.choices), *group.model.abstractions),

@@ -34,6 +34,8 @@ def timeline(model: Model, instants: Sequence[Instant], watch: Iterable[str] = (
     watched = tuple(watch)
     for instant in instants:
         for action in instant.actions:
+            opposed = [name for name, span in open_.items() if _opposes(span.first, action)]
+            steps += [_told(model, open_.pop(name)) for name in opposed]
             _extend(steps, open_, action, instant.time, model)
         for name, on in instant.switched:
             if not any(loop.name == name and (loop.relay or not loop.signal) for loop in model.loops):
@@ -56,6 +58,10 @@ def _extend(steps: list[Step], open_: dict[str, _Span], action: Action, time: Fr
     open_[action.loop] = _Span(action, time, time, action)
 
 
+def _opposes(one: Action, other: Action) -> bool:
+    return one.loop != other.loop and one.signal == other.signal and _rising(one) != _rising(other)
+
+
 def _rising(action: Action) -> bool:
     return bool(action.after > action.before)
 
@@ -64,7 +70,7 @@ def _told(model: Model, span: _Span) -> Step:
     verb = "raises" if _rising(span.first) else "lowers"
     path = span.first.signal
     ends = f"{shown(model, path, span.first.before)} -> {shown(model, path, span.last.after)}"
-    times = f" in {span.count} writes until {units.seconds(span.end)}" if span.count > 1 else ""
+    times = f" in {span.count} writes until {units.clock(span.end)}" if span.count > 1 else ""
     return Step(span.start, f"{span.first.loop} {verb} {path} {ends}{times}")
 
 

@@ -81,7 +81,7 @@ def _conflict(
     steps = [*timeline(model, outcome.instants, watch), _last(model, promise, outcome)]
     cycle = _cycle(subject, promise, outcome)
     evidence = Evidence(Grade.PROVED, "exact execution", tuple(steps), numbers=cycle[1], replayed=True)
-    message = f"{promise.text}: broken after {units.seconds(outcome.instants[-1].time)}{cycle[0]}"
+    message = f"{promise.text}: broken after {units.clock(outcome.instants[-1].time)}{cycle[0]}"
     assumptions = (*told_choices(model, outcome.choices), *model.abstractions)
     return question.conflict(
         message,
@@ -124,4 +124,4 @@ def _cycle(
         low, high = orbit.range_of(path)
         unit = str(unit_of(part, path)) if unit_of(part, path).powers else ""
         numbers[f"{path} lowest"], numbers[f"{path} highest"] = (low, unit), (high, unit)
-    return f", and again every {units.seconds(orbit.period)} for ever", numbers
+    return f", and again every {units.clock(orbit.period)} for ever", numbers

@@ -81,7 +81,7 @@ class _Chain:
         room: Fraction | None = end
         while depth < len(self.layers) and room is not None:
             layer, each = self.layers[depth], self.tried[depth][0]
-            own = layer.deadline is not None and layer.deadline < room
+            own = layer.deadline is not None and layer.deadline <= room
             done, rest = self._until(depth, layer.deadline if own and layer.deadline is not None else room)
             total = _plus(total, _times(done, each))
             if own and rest is not None and not layer.cancels:

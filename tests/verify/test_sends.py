@@ -81,7 +81,7 @@ def run(layers: list[Layer], begin: Fraction, killed: Fraction, takes: Fraction)
             break
         patience = INFINITE if layer.limit is None else now + layer.limit
         until = min(stop, patience)
-        left_before = patience <= killed or stop < killed  # work that was left before is out of reach of what kills the caller
+        left_before = until <= killed  # work that was left before is out of reach of what kills the caller
         reach = min(until, killed) if layer.cancels else INFINITE if left_before else killed
         made, over = run(layers[1:], now, reach, takes)
         count += made

@@ -73,7 +73,7 @@ def _may_feed_back(design: Design) -> bool:
 
 def _node(path: str, design: Design) -> str:
     """The signal itself, or its component where that has a state, a part or an output expression."""
-    component = design.components.get(path.split(".")[0])
+    component = design.components.get(path.split(".", maxsplit=1)[0])
     if component is None:
         return path
     computes = component.part or component.state or any(component_formulas(component))

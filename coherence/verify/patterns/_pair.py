@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from coherence import repairs, units
-from coherence.finding import Edit, Finding, Repair, Step
+from coherence.finding import Edit, Evidence, Finding, Repair
 from coherence.model import Interval
 from coherence.places import Place
 from coherence.shape import Quantity
@@ -84,22 +84,19 @@ class Pair:
     def conflict(
         self,
         message: str,
-        numbers: Numbers,
-        witness: Iterable[Step],
+        evidence: Evidence,
         *,
         places: tuple[Place, ...] = (),
         certain: bool = False,
         assumptions: Iterable[str] = (),
         proposals: Iterable[Repair | None] = (),
-        also: tuple[str, ...] = (),
     ) -> Finding:
         """The two never rest together."""
-        evidence = arithmetic(numbers, witness=witness)
         kept = [repair for repair in proposals if repair is not None]
+        where = places or self.places()
         return self.question.conflict(
-            message, places or self.places(), (*self.names, *also), evidence,
-            certain=certain, assumptions=assumptions, repairs=kept,
-        )  # fmt: skip
+            message, where, self.names, evidence, certain=certain, assumptions=assumptions, repairs=kept
+        )
 
     def proved(self, message: str, numbers: Numbers, certificate: str | None) -> Finding:
         """In every state some value is left alone by both."""

@@ -189,7 +189,7 @@ def _reached(case: Case, need: int, failing: Interval | None) -> bool:
     """One failing host is what ejection is for; more must be stated."""
     if need == 1:
         return True
-    return failing is not None and failing.high is not None and min(failing.high, case.ejectable) >= need
+    return failing is not None and failing.high is not None and failing.high >= need <= case.ejectable
 
 
 def _surely(reached: list[tuple[Case, int]], failing: Interval | None) -> bool:

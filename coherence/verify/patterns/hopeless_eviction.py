@@ -61,70 +61,88 @@ def ask(subject: Subject) -> Iterator[Finding]:
         assert loop.actuation is not None
         victim = subject.design.components.get(loop.actuation.evict.text) if loop.actuation.evict else None
         if victim is not None and isinstance(loop.trigger, Formula):
-            yield from _answer(subject, facts, loop, loop.trigger, victim)
+            case = _case(facts, loop, loop.trigger, victim)
+            yield from _answer(subject, facts, case) if case is not None else ()
 
 
-def _answer(subject: Subject, facts: Known, loop: Loop, trigger: Formula, victim: Component) -> Iterator[Finding]:
+@value
+class Case:
+    """A loop that evicts `victim` while `condition` holds, which reads what it holds as the signal `path`."""
+
+    loop: Loop
+    victim: Component
+    trigger: Formula
+    condition: Tree
+    path: str
+    resource: str
+    need: Quantity
+
+    @property
+    def of(self) -> tuple[str, str]:
+        return (self.loop.name, self.victim.name)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        returns = self.victim.returns
+        found = (
+            self.need.place.labelled(f"one {self.victim.name} alone holds this"),
+            self.trigger.place.labelled(f"{self.loop.name} evicts while this holds"),
+        )
+        return (*found, returns.place.labelled("it returns")) if returns is not None else found
+
+    def holds(self, facts: Known, amount: Interval) -> bool | None:
+        """Does the condition hold while so much is held?"""
+        return truth(self.condition, {**facts.values, self.path: amount})
+
+
+def _case(facts: Known, loop: Loop, trigger: Formula, victim: Component) -> Case | None:
     condition = facts.tree(trigger.tree.condition if isinstance(trigger.tree, Held) else trigger.tree)
     missing = facts.missing(condition)
-    needs = _read(condition, victim, missing)
-    if needs is None or len(missing) != 1:
-        return
-    path, (resource, need) = missing[0], needs
-    alone = truth(condition, {**facts.values, path: interval(need)})
-    places = (
-        need.place.labelled(f"one {victim.name} alone holds this"),
-        trigger.place.labelled(f"{loop.name} evicts while this holds"),
-    )
-    if alone is False:
-        yield from _fits(facts, loop, condition, path, victim, need, places)
-    elif victim.returns is None:
-        yield QUESTION.undecided(
-            f"needs returns of {victim.name} (always, never or after a time)", places, (loop.name, victim.name)
-        )
-    elif victim.returns.text != "never":
-        yield _hopeless(subject, facts, loop, condition, victim, (resource, need, path), places, certain=alone is True)
+    found = _read(condition, victim, missing)
+    return Case(loop, victim, trigger, condition, missing[0], *found) if found and len(missing) == 1 else None
 
 
 def _read(condition: Tree, victim: Component, missing: tuple[str, ...]) -> tuple[str, Quantity] | None:
     """The resource of the victim that the unknown signal of the condition is about."""
-    needs = needed(victim)
     words = {word for path in missing for word in path.partition(".")[2].split("_")}
-    mentioned = {path.partition(".")[2] for path in used(condition)}
-    named = [(resource, need) for resource, need in needs.items() if resource in words or resource in mentioned]
+    mentioned = words | {path.partition(".")[2] for path in used(condition)}
+    named = [(resource, need) for resource, need in needed(victim).items() if resource in mentioned]
     return named[0] if len(named) == 1 else None
 
 
-def _fits(
-    facts: Known, loop: Loop, condition: Tree, path: str, victim: Component, need: Quantity, places: tuple[Place, ...]
-) -> Iterator[Finding]:
-    number = copies(facts, victim.name)
-    most = number.high if number is not None and number.high is not None else Fraction(1)
-    together = truth(condition, {**facts.values, path: Interval(need.low, need.high * max(most, Fraction(1)))})
-    if together is not False:
-        yield QUESTION.undecided(
-            f"one {victim.name} fits, {show(most)} of them may not: needs who admits them",
-            places,
-            (loop.name, victim.name),
-        )
-        return
-    values = {**facts.values, path: interval(need)}
-    evidence = arithmetic({"one alone": (need.high, "")}, certificate=claimed(Logic("not", (condition,)), values))
-    yield QUESTION.proved(
-        f"one {victim.name} alone never makes {loop.name} act", places, (loop.name, victim.name), evidence
-    )
+def _answer(subject: Subject, facts: Known, case: Case) -> Iterator[Finding]:
+    alone = case.holds(facts, interval(case.need))
+    returns = case.victim.returns
+    if alone is False:
+        yield _fits(facts, case)
+    elif returns is None:
+        needs = f"needs returns of {case.victim.name} (always, never or after a time)"
+        yield QUESTION.undecided(needs, case.places, case.of)
+    elif returns.text != "never":
+        yield _hopeless(subject, facts, case, certain=alone is True)
 
 
-def _hopeless(
-    subject: Subject, facts: Known, loop: Loop, condition: Tree, victim: Component,
-    held: tuple[str, Quantity, str], places: tuple[Place, ...], *, certain: bool,
-) -> Finding:  # fmt: skip
-    resource, need, path = held
-    level = _level(facts, condition, path)
-    shown = show(need.high, need.dimension)
+def _fits(facts: Known, case: Case) -> Finding:
+    """One fits; several may still be too many for whoever admits them."""
+    name, need = case.victim.name, case.need
+    number = copies(facts, name)
+    most = max(number.high if number is not None and number.high is not None else Fraction(1), Fraction(1))
+    if case.holds(facts, Interval(need.low, need.high * most)) is not False:
+        needs = f"one {name} fits, {show(most)} of them may not: needs who admits them"
+        return QUESTION.undecided(needs, case.places, case.of)
+    script = claimed(Logic("not", (case.condition,)), {**facts.values, case.path: interval(need)})
+    evidence = arithmetic({"one alone": (need.high, "")}, certificate=script)
+    return QUESTION.proved(f"one {name} alone never makes {case.loop.name} act", case.places, case.of, evidence)
+
+
+def _hopeless(subject: Subject, facts: Known, case: Case, *, certain: bool) -> Finding:
+    loop, victim, need = case.loop, case.victim, case.need
+    level, shown = _level(facts, case), show(need.high, need.dimension)
     above = f", {loop.name} acts above {show(level, need.dimension)}" if level is not None else ""
-    back = "always comes back" if victim.returns and victim.returns.text == "always" else f"comes back {victim.returns}"
-    message = f"{loop.name} evicts {victim.name} for ever: one alone holds {shown} of {resource}{above}, and it {back}"
+    back = "always comes back" if str(victim.returns) == "always" else f"comes back {victim.returns}"
+    message = (
+        f"{loop.name} evicts {victim.name} for ever: one alone holds {shown} of {case.resource}{above}, and it {back}"
+    )
     every = loop.timescale.period.high if loop.timescale and loop.timescale.period else None
     witness = (
         Step(Fraction(0), f"{victim.name} runs alone and holds {shown}"),
@@ -132,32 +150,24 @@ def _hopeless(
         Step(None, f"{victim.name} returns with the same footprint: as at the beginning, with no progress"),
     )
     numbers: Numbers = {"one alone": (need.high, ""), **({"acts above": (level, "")} if level is not None else {})}
-    more = (victim.returns.place.labelled("it returns"),) if victim.returns else ()
-    return QUESTION.conflict(
-        message, (*places, *more), (loop.name, victim.name), arithmetic(numbers, witness=witness),
-        certain=certain, repairs=_repairs(subject, facts, condition, need, level),
-    )  # fmt: skip
+    evidence = arithmetic(numbers, witness=witness)
+    found = _repairs(subject, facts, case, level) if level is not None and level > 0 else ()
+    return QUESTION.conflict(message, case.places, case.of, evidence, certain=certain, repairs=found)
 
 
-def _level(facts: Known, condition: Tree, path: str) -> Fraction | None:
+def _level(facts: Known, case: Case) -> Fraction | None:
     """The level that the held amount is compared with, where the condition is a plain comparison."""
-    if not isinstance(condition, Compare):
+    condition, held = case.condition, Name(case.path)
+    if not isinstance(condition, Compare) or held not in (condition.left, condition.right):
         return None
-    for mine, other in ((condition.left, condition.right), (condition.right, condition.left)):
-        if mine == Name(path):
-            found = facts.range(other)
-            return found.low
-    return None
+    return facts.range(condition.right if condition.left == held else condition.left).low
 
 
-def _repairs(
-    subject: Subject, facts: Known, condition: Tree, need: Quantity, level: Fraction | None
-) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: Known, case: Case, level: Fraction) -> Iterator[Repair]:
     """A member that fits, or a larger capacity."""
-    if level is None or level <= 0:
-        return
+    need = case.need
     edits = [repairs.change(subject, need, rounded(need, level * Fraction(9, 10), up=False))] if need.exact else []
-    for path in used(condition):
+    for path in used(case.condition):
         quantity = facts.quantities.get(path)
         if quantity is not None and quantity.exact:
             larger = quantity.low * need.high / level * Fraction(11, 10)
