@@ -29,6 +29,7 @@ from coherence.shape import (
     DURATION,
     FORMULA,
     NAME_KIND,
+    PERIOD,
     TEXT,
     VALUE,
     Formula,
@@ -62,7 +63,7 @@ class Target(Record):
 class Timescale(Record):
     """When a loop acts.  `lands` = delay from command to effect; holds and cooldown as in model.md rule 4."""
 
-    period: Quantity | None = key(DURATION)
+    period: Quantity | None = key(PERIOD)
     phase: Quantity | None = key(DURATION)
     hold_down: Quantity | None = key(DURATION)
     hold_up: Quantity | None = key(DURATION)
@@ -225,7 +226,7 @@ class Component(Record):
     returns: Word | None = key(TEXT)
     takes: dict[str, Quantity] | None = key(mapping(DURATION))
     state: Word | None = key(TEXT)
-    step: Quantity | None = key(DURATION)
+    step: Quantity | None = key(PERIOD)
     initial: Quantity | None = key(ANY_QUANTITY, "from")
     runs_on: Word | None = key(NAME_KIND)
     note: Word | None = key(TEXT)

@@ -122,10 +122,19 @@ class Accounting:
 
 @value
 class InputFile:
-    """A file that was read, with the SHA-256 of its bytes."""
+    """A file that was read, with its bytes (or their SHA-256 in hexadecimal)."""
 
     path: str
-    sha256: str
+    content: bytes | str
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the bytes, in hexadecimal."""
+        if isinstance(self.content, str):
+            return self.content
+        import hashlib  # OpenSSL takes 3 ms to load, and most outputs show no hash
+
+        return hashlib.sha256(self.content).hexdigest()
 
 
 @value

@@ -18,6 +18,12 @@ class Place:
     end_column: int
     label: str = ""
 
+    def __init__(self, file: str, line: int, column: int, end_line: int, end_column: int, label: str = "") -> None:
+        # the one value that is made a thousand times in a reading
+        own = self.__dict__
+        own["file"], own["line"], own["column"] = file, line, column
+        own["end_line"], own["end_column"], own["label"] = end_line, end_column, label
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 

@@ -248,7 +248,9 @@ def _mismatch(leaf: Scalar, reading: Reading, found: Dimension, wanted: Dimensio
     )
 
 
-def quantity(dimension: Dimension | None = None, *, low: Fraction | int | None = None) -> Kind[Quantity]:
+def quantity(
+    dimension: Dimension | None = None, *, low: Fraction | int | None = None, positive: bool = False
+) -> Kind[Quantity]:
     """A value or range of one dimension (None: any), at least `low`; `{varies: a .. b}` as a mapping too."""
 
     def read(node: Node, reading: Reading) -> Quantity | None:
@@ -258,6 +260,9 @@ def quantity(dimension: Dimension | None = None, *, low: Fraction | int | None =
         made = parse_quantity(leaf, reading, dimension, varies=varies) if leaf else None
         if made and low is not None and made.low < low:
             reading.problem(made.place, f"'{made.text}' is below {low}", f"write a value of at least {low}")
+            return None
+        if made and positive and made.low <= 0:
+            reading.problem(made.place, f"'{made.text}' is not above zero", "write a value above zero")
             return None
         return made
 
@@ -292,6 +297,7 @@ def _read_formula(node: Node, reading: Reading) -> Formula | None:
 
 FORMULA: Kind[Formula] = Kind(_read_formula, {"type": ["string", "number"]})
 DURATION = quantity(SECOND, low=0)
+PERIOD = quantity(SECOND, positive=True)
 ANY_QUANTITY = quantity()
 COUNT = quantity(ONE, low=0)
 

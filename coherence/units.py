@@ -52,6 +52,8 @@ class Dimension:
 
     def fits(self, other: Dimension) -> bool:
         """Can the two be added or compared?  Counters must agree unless one side has none."""
+        if self.powers == other.powers:
+            return True
         if self.physical != other.physical:
             return False
         return self.tags == other.tags or not self.tags.powers or not other.tags.powers

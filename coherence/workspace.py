@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -122,7 +121,7 @@ def _add(made: Workspace, path: Path, *, explicit: bool) -> list[Document]:
 
 def _remember(made: Workspace, name: str, text: str, data: bytes) -> None:
     made.sources[name] = text
-    made.inputs.append(InputFile(name, hashlib.sha256(data).hexdigest()))
+    made.inputs.append(InputFile(name, data))
 
 
 def _imported(manifests: Sequence[Document], sources: dict[str, str]) -> Entry:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
@@ -102,7 +103,7 @@ def test_parts_joined_by_reset_are_refuted_when_each_is() -> None:
 
 
 def test_answers_come_one_by_one_and_do_not_share_assertions() -> None:
-    def scripts():  # type: ignore[no-untyped-def]  # noqa: ANN202
+    def scripts() -> Iterator[str]:
         yield REFUTED
         yield SATISFIED
         pytest.fail("asked for more than was needed")

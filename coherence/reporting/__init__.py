@@ -42,12 +42,21 @@ def render(name: str, report: Report, **options: object) -> str:
 
     Raises UsageError for an unknown format or option.
     """
+    chosen = options_from(options)
+    shown = _anchored(_problems(report) if chosen.problems_only else report)
+    return _format(name).render(shown, options=chosen)
+
+
+def _format(name: str) -> Format:
+    """The format's module; only that one is imported where the file has the format's name."""
+    if name in (info.name for info in pkgutil.iter_modules(__path__)) and not name.startswith("_"):
+        one = cast("Format", importlib.import_module(f"{__name__}.{name}"))
+        if one.NAME == name:
+            return one
     found = _found()
     if name not in found:
         raise UsageError(f"no report format '{name}'; {did_you_mean(name, found)}")
-    chosen = options_from(options)
-    shown = _anchored(_problems(report) if chosen.problems_only else report)
-    return found[name].render(shown, options=chosen)
+    return found[name]
 
 
 def _anchored(report: Report) -> Report:

@@ -10,6 +10,7 @@ from coherence.subject import Certificate, rational
 from coherence.verify.attempts import ZERO, Course, pauses, start
 from coherence.verify.plans import Plan
 
+Numbers = dict[str, tuple[Fraction | float | int, str]]  # name -> (value, unit), as evidence has them
 EACH = 12  # up to here every try has its own variables, beyond their sums
 
 

@@ -21,6 +21,7 @@ Complexes: TypeAlias = NDArray[np.complex128]
 Ints: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
+TIGHTEN = 1e-6  # how much the system of the search shrinks a `<`
 NEVER = 1e3  # bound of a row that only fills up an array
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor, log10
 
+_RARE = Fraction(1, 30)
+
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
     """The fraction of least denominator in [low, high] (then nearest to 0).
@@ -37,3 +39,29 @@ def roundest(low: Fraction, high: Fraction) -> Fraction:
             if multiple <= high:
                 return multiple
         exponent -= 1
+
+
+def striking(value: Fraction, low: Fraction, high: Fraction) -> bool:
+    """Whether it would be a coincidence that so simple a number as `value` lies in [low, high].
+
+    An interval of width w meets multiples of a pitch with probability w / pitch, and fractions of a
+    denominator of at most q with about w q^2.
+    """
+    width = high - low
+    return value == 0 or width * value.denominator**2 < _RARE or width < _RARE * _pitch(value)
+
+
+def _pitch(value: Fraction) -> Fraction:
+    """The largest 10^k of which a decimal number is a multiple; 0 for other fractions."""
+    odd = value.denominator
+    twos = fives = 0
+    while odd % 2 == 0:
+        odd, twos = odd // 2, twos + 1
+    while odd % 5 == 0:
+        odd, fives = odd // 5, fives + 1
+    if odd > 1:
+        return Fraction(0)
+    pitch = Fraction(1, 10 ** max(twos, fives))
+    while (value / (10 * pitch)).denominator == 1:
+        pitch *= 10
+    return pitch

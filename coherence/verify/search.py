@@ -12,9 +12,10 @@ from coherence.solver import unsat_each
 from coherence.verify.directions import Direction, template
 from coherence.verify.fixpoint import APART, TOUCHING, Abstraction, post_fixpoint
 from coherence.verify.invariants import Proof, Result, Unproved
-from coherence.verify.numeric import Floats, Frame, Numeric, lower
-from coherence.verify.rounding import TIGHTEN, Guess, Style, rational
+from coherence.verify.numeric import TIGHTEN, Floats, Frame, Numeric, lower
+from coherence.verify.rounding import Style, rational
 from coherence.verify.runs import Runs, bad_path, frame_of, sample
+from coherence.verify.slack import Guess
 from coherence.verify.smtlib import Invariant, Obligation, certificate, obligations
 from coherence.verify.split import cut, joined
 from coherence.verify.systems import System
@@ -65,13 +66,14 @@ def search(system: System, *, time_limit: float, samples: int, steps: int) -> Re
     diary = Diary(time.monotonic() + time_limit)
     path: tuple[int, ...] | None = None
     try:
-        ground = _ground(system, samples, steps)
-        path = bad_path(ground.runs)
-        for invariant, attempt in _candidates(ground, diary, hopeful=path is None):
-            proof = _certified(system, invariant, attempt, diary)
-            if proof is not None:
-                return proof
-    except np.linalg.LinAlgError as error:
+        with np.errstate(all="ignore"):  # infinite bounds are part of the method, and nothing here is a verdict
+            ground = _ground(system, samples, steps)
+            path = bad_path(ground.runs)
+            for invariant, attempt in _candidates(ground, diary, hopeful=path is None):
+                proof = _certified(system, invariant, attempt, diary)
+                if proof is not None:
+                    return proof
+    except (np.linalg.LinAlgError, OverflowError) as error:  # numbers that floats cannot tell apart or hold
         diary.tried.append(f"stopped: {error}")
     return _unproved(system, path, diary)
 
@@ -165,6 +167,8 @@ def _seen(ground: Ground, directions: Floats) -> Floats:
 
 def _certified(system: System, invariant: Invariant, attempt: str, diary: Diary) -> Proof | None:
     """The proof, if z3 answers unsat to every obligation and to all of them in one script."""
+    if diary.left <= 0:
+        return None
     claims, whole = obligations(system, invariant), certificate(system, invariant)
     failed = _first_failure((*claims, Obligation("the certificate", whole)), diary)
     diary.tried.append(f"{attempt}: {failed or 'proved'}")

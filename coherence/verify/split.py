@@ -13,12 +13,11 @@ from fractions import Fraction
 from itertools import compress
 
 from coherence.verify.fixpoint import APART, emptiness
-from coherence.verify.numeric import Frame, stacked
+from coherence.verify.numeric import TIGHTEN, Frame, stacked
 from coherence.verify.smtlib import Invariant
 from coherence.verify.systems import Constraint, Edge, Linear, Polyhedron, System, after
 
 MOST_CELLS, MOST_EDGES = 8, 500  # cells of a mode, edges of the cut system
-_TIGHTEN = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def joined(division: Cut, invariant: Invariant) -> Invariant:
 
 def _nonempty(polyhedra: list[Polyhedron], frame: Frame) -> list[bool]:
     """Which polyhedra seem to have a point."""
-    rows = stacked(polyhedra, frame, _TIGHTEN)
+    rows = stacked(polyhedra, frame, TIGHTEN)
     return [bool(margin <= APART) for margin in emptiness(rows.normal, rows.bound).margin]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import random
 import time
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from random import Random
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import assume, given, settings
@@ -98,16 +99,35 @@ def test_the_overshoot_of_the_cycle_is_bounded() -> None:
     assert isinstance(prove(power(85, bad=81)), Unproved)  # the cycle reaches 81.68
 
 
+def test_the_same_in_watts_with_throttle_and_backfill_half_a_period_apart() -> None:
+    """b is handed round unchanged, so its bounds are tied; and p < 85,000 holds only strictly after the throttle."""
+    p, b, lag = (1, 0), (0, 1), (linear(("4/5", "1/5"), 2000), linear((0, 1)))
+    cool, warm, hot = row(p, "<=", 60_000), row(p, ">", 60_000), row(p, ">=", 80_000)
+    edges = (
+        Edge("0 off", "1 on", (hot,), lag, "on"),
+        Edge("0 off", "1 off", (row(p, "<", 80_000),), lag, "still off"),
+        Edge("0 on", "1 off", (cool,), lag, "off"),
+        Edge("0 on", "1 on", (warm,), lag, "still on"),
+        Edge("1 off", "0 off", (row(p, "<", 85_000),), (linear(p), linear(b, 5000)), "admit"),
+        Edge("1 off", "0 off", (row(p, ">=", 85_000),), (linear(p), linear(b)), "wait"),
+        Edge("1 on", "0 on", (row(b, ">=", 20_000),), (linear(p), linear(b, -20_000)), "shed"),
+        Edge("1 on", "0 on", (row(b, "<=", 20_000),), (linear(p), linear((0, 0))), "empty"),
+    )
+    start = (*between(2, 0, 0, 60_000), row(b, "==", 0))
+    bad = tuple((mode, (row(p, ">", 100_000),)) for mode in ("0 off", "1 off", "0 on", "1 on"))
+    result = prove(System(("p", "b"), (), (("0 off", start),), edges, bad))
+    assert isinstance(result, Proof)
+    assert len(result.tried) <= 4  # one of the first templates, not a lucky late one
+
+
 def test_no_exact_run_of_the_proved_design_is_bad() -> None:
     assert isinstance(prove(power(54)), Proof)
     for start in (0, 17, 60):
-        assert not any(
-            mode == "on" for mode, _ in _run(power(54), ("off", (Fraction(start), Fraction(0))), 200, seed=1)
-        )
+        assert not any(mode == "on" for mode, _ in _run(power(54), ("off", (Fraction(start), Fraction(0))), 200))
 
 
 def test_the_exact_run_of_the_fighting_design_turns_the_throttle_on_at_step_18() -> None:
-    modes = [mode for mode, _ in _run(power(85), ("off", (Fraction(0), Fraction(0))), 60, seed=1)]
+    modes = [mode for mode, _ in _run(power(85), ("off", (Fraction(0), Fraction(0))), 60)]
     rises = [k for k in range(1, len(modes)) if modes[k] == "on" and modes[k - 1] == "off"]
     assert rises[:3] == [19, 39, 59]  # the state after steps 18, 38 and 58, counted from 0
 
@@ -302,11 +322,37 @@ def test_a_limit_that_is_approached_and_never_reached_needs_a_strict_row() -> No
     assert isinstance(prove(System(("x",), (), at_ten, edges, (("tripped", ()),))), Unproved)
 
 
+def test_a_bad_set_without_a_point_is_avoided() -> None:
+    never = (Constraint(Linear((), Fraction(1)), "<="),)
+    system = System((), (), (("a", ()),), (Edge("a", "b", (), (), "1"),), (("b", never),))
+    assert isinstance(prove(system), Proof)
+
+
 @pytest.mark.parametrize("target", ["c", "b"])
 def test_without_variables_it_is_reachability(target: str) -> None:
     edges = (Edge("a", "b", (), (), "1"), Edge("b", "a", (), (), "2"), Edge("c", "c", (), (), "3"))
     result = prove(System((), (), (("a", ()),), edges, ((target, ()),)))
     assert isinstance(result, Proof) is (target == "c")
+
+
+@pytest.mark.parametrize("size", [Fraction(10) ** 400, 1 / Fraction(10) ** 200, 1 / Fraction(10) ** 400])
+def test_numbers_that_floats_cannot_hold_are_no_traceback_and_no_wrong_proof(size: Fraction) -> None:
+    edge, start = Edge("m", "m", between(2, 1, 0, size), (linear(("1/2", "1/2")),), "lag"), between(1, 0, 0, size)
+    for bound, safe in ((2 * size, True), (size / 2, False)):
+        system = System(("x",), ("u",), (("m", start),), (edge,), (("m", (row((1,), ">", bound),)),))
+        assert safe or isinstance(prove(system, time_limit=1), Unproved)
+        assert isinstance(prove(system, time_limit=1), Proof | Unproved)
+
+
+def test_a_clock_with_a_large_offset() -> None:
+    tick = (linear((1, 0), 1), linear((0, 1), 1))
+    edges = (
+        Edge("m", "m", (row((0, 1), "<=", 5),), tick, "tick"),
+        Edge("m", "m", (row((0, 1), ">=", 5),), (tick[0], linear((0, 0))), "reset"),
+    )
+    start = (row((1, 0), "==", 10**9), row((0, 1), "==", 0))
+    system = System(("t", "d"), (), (("m", start),), edges, (("m", (row((0, 1), ">", "6.5"),)),))
+    assert isinstance(prove(system), Proof)
 
 
 def test_empty_corners() -> None:
@@ -323,17 +369,24 @@ def test_empty_corners() -> None:
 # --- laws: whatever is proved holds on exact runs, and a second solver agrees ---
 
 
-def _options(system: System, mode: str, point: tuple[Fraction, ...], rng: random.Random) -> list[Any]:
-    choice = tuple(rng.choice([Fraction(-1), Fraction(1), Fraction(rng.randint(-8, 8), 8)]) for _ in system.choices)
+Pick: TypeAlias = Callable[[list[Any]], Any]
+
+
+def _options(system: System, mode: str, point: tuple[Fraction, ...], pick: Pick) -> list[Any]:
+    choice = tuple(pick([Fraction(k, 4) for k in (-4, 4, -1, 0, 3)]) for _ in system.choices)
     reached = ((edge.target, step(edge, point, choice)) for edge in system.edges if edge.source == mode)
     return [(target, following) for target, following in reached if following is not None]
 
 
-def _run(system: System, state: tuple[str, tuple[Fraction, ...]], steps: int, *, seed: int) -> list[Any]:
+def _first(options: list[Any]) -> Any:
+    return options[0]
+
+
+def _run(system: System, state: tuple[str, tuple[Fraction, ...]], steps: int, pick: Pick = _first) -> list[Any]:
     """An exact run; choices lie in [-1, 1]."""
-    rng, run = random.Random(seed), [state]
-    while len(run) <= steps and (options := _options(system, *run[-1], rng)):
-        run.append(rng.choice(options))
+    run = [state]
+    while len(run) <= steps and (options := _options(system, *run[-1], pick)):
+        run.append(pick(options))
     return run
 
 
@@ -346,7 +399,7 @@ def contractions(draw: st.DrawFn) -> System:
     """One or two modes, one or two variables, perhaps an input in [-1, 1]; each guard cuts the plane in two."""
     n, m, modes = draw(st.integers(1, 2)), draw(st.integers(0, 1)), draw(st.integers(1, 2))
     twentieth = st.integers(-20, 20).map(lambda k: Fraction(k, 20))
-    edges = []
+    edges: list[Edge] = []
     for source in range(modes):
         normal = draw(st.tuples(*[st.integers(-2, 2)] * n).filter(any))
         level = draw(twentieth) * 2
@@ -364,37 +417,35 @@ def contractions(draw: st.DrawFn) -> System:
     return System(("x", "y")[:n], ("u",)[:m], (("0", start),), tuple(edges), bad)
 
 
-@settings(max_examples=15, deadline=None)
-@given(contractions(), st.integers(0, 1000))
-def test_what_is_proved_holds_on_exact_runs_and_for_cvc5(system: System, seed: int) -> None:
+@settings(max_examples=10, deadline=None)
+@given(contractions(), st.randoms(use_true_random=False))
+def test_what_is_proved_holds_on_exact_runs_and_for_cvc5(system: System, rng: Random) -> None:
     pytest.importorskip("cvc5")
     result = prove(system, time_limit=0.7, samples=60, steps=40)
     assume(isinstance(result, Proof))
     assert isinstance(result, Proof)
     assert all(recheck(claim.smtlib).unsat for claim in result.obligations)
-    rng = random.Random(seed)
-    for k in range(50):  # 50 runs of 40 steps
-        start = tuple(Fraction(rng.choice([-8, 8, rng.randint(-8, 8)]), 8) for _ in system.variables)
-        for mode, point in _run(system, ("0", start), 40, seed=seed + k):
+    for _ in range(50):  # 50 runs of 40 steps
+        start = tuple(Fraction(rng.choice([-8, 8, 5, 0, -3]), 8) for _ in system.variables)
+        for mode, point in _run(system, ("0", start), 40, rng.choice):
             assert not _is_bad(system, mode, point)
             alternatives = result.invariant[mode]
             assert any(all(c.holds(point) for c in rows) for rows in alternatives)
 
 
 @settings(max_examples=10, deadline=None)
-@given(contractions(), st.integers(0, 1000))
-def test_a_state_that_an_exact_run_reaches_is_never_proved_unreachable(system: System, seed: int) -> None:
+@given(contractions(), st.randoms(use_true_random=False))
+def test_a_state_that_an_exact_run_reaches_is_never_proved_unreachable(system: System, rng: Random) -> None:
     """The bad set is moved onto the end of a run: whatever the search guesses, there must be no proof."""
-    mode, point = _run(system, ("0", (Fraction(1),) * len(system.variables)), 12, seed=seed)[-1]
+    mode, point = _run(system, ("0", (Fraction(1),) * len(system.variables)), 12, rng.choice)[-1]
     exactly = tuple(row(axis(len(point), i), "==", x) for i, x in enumerate(point))
     caught = System(system.variables, system.choices, system.initial, system.edges, ((mode, exactly),))
     assert isinstance(prove(caught, time_limit=0.5, samples=40, steps=30), Unproved)
 
 
 @settings(max_examples=50, deadline=None)
-@given(contractions(), st.integers(0, 1000))
-def test_the_pre_image_of_a_row_is_the_row_after_the_edge(system: System, seed: int) -> None:
-    rng = random.Random(seed)
+@given(contractions(), st.randoms(use_true_random=False))
+def test_the_pre_image_of_a_row_is_the_row_after_the_edge(system: System, rng: Random) -> None:
     edge = rng.choice(system.edges)
     width = len(system.variables)
     target = Linear(tuple(Fraction(rng.randint(-3, 3)) for _ in range(width)), Fraction(rng.randint(-3, 3)))

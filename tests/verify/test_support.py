@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coherence.verify.linear_program import Sparse, minimise
 from coherence.verify.numeric import Floats
-from coherence.verify.rationals import roundest, simplest
+from coherence.verify.rationals import roundest, simplest, striking
 from coherence.verify.support import BOX, maximise, vertices
 
 
@@ -109,6 +109,15 @@ def test_a_linear_program_in_turns_is_the_whole_program() -> None:
 def test_simple_numbers(low: str, high: str, simple: str, rounded: str) -> None:
     assert simplest(Fraction(low), Fraction(high)) == Fraction(simple)
     assert roundest(Fraction(low), Fraction(high)) == Fraction(rounded)
+
+
+@pytest.mark.parametrize(
+    ("value", "width", "expected"),
+    [("85000", 0.4, True), ("84999", 0.4, False), ("1/3", 0.001, True), ("22/70", 0.001, False), ("0.5", 0.001, True)],
+)
+def test_striking_numbers(value: str, width: float, expected: bool) -> None:
+    number = Fraction(value)
+    assert striking(number, number - Fraction(width) / 2, number + Fraction(width) / 2) is expected
 
 
 def test_an_empty_interval_is_refused() -> None:

@@ -161,9 +161,8 @@ def _places(facts: Known, limit: Limit, claim: Compare, varied: tuple[str, ...])
     stated = limit.at_most if claim.op == "<=" else limit.at_least
     word = "at most this" if claim.op == "<=" else "at least this"
     places = [place_of(stated, limit).labelled(f"{limit.name}: {word}")]
-    for path in varied or used(claim.left):
-        if path in facts.places:
-            places.append(facts.places[path].labelled(f"{path} enters the count"))
+    made_of = [path for path in varied or used(claim.left) if path in facts.places]
+    places += [facts.places[path].labelled(f"{path} enters the count") for path in made_of]
     if len(places) == 1 and limit.counts is not None:
         places.append(limit.counts.place.labelled("what it counts"))
     return tuple(places)

@@ -129,7 +129,10 @@ def _blocked(
     thing = _thing(limit)
     certain = all(left < 1 for left in free.values())
     number = f"{count} cop{'y' if count == 1 else 'ies'} of {thing}"
-    message = f"{limit.name} never lets one go with {number}: every eviction is refused and a drain of its node waits for ever"
+    message = (
+        f"{limit.name} never lets one go with {number}: "
+        "every eviction is refused and a drain of its node waits for ever"
+    )
     witness = (
         Step(Fraction(0), f"{number}, all of them up; a node is to be emptied"),
         Step(None, f"{limit.name} allows {free[count]} to go: the eviction is refused, and again at each retry"),

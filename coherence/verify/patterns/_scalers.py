@@ -11,7 +11,7 @@ from coherence.finding import Edit, Finding, Repair, Step
 from coherence.model import Interval
 from coherence.places import Place
 from coherence.shape import Formula, Quantity
-from coherence.subject import Certificate, rational
+from coherence.subject import Certificate, arithmetic, rational
 from coherence.verify.fixed_points import Scaler, fighting_load, fighting_signal, same
 from coherence.verify.patterns._pair import Numbers, Pair, every, quantities
 from coherence.verify.writers import Writer
@@ -51,12 +51,14 @@ def apart(pair: Pair) -> Finding | None:
         "they undo each other for ever"
     )
     conditional = [writer for writer in (below, above) if writer.condition is not None]
+    numbers: Numbers = {f"{below.name} at most": (low, pair.unit), f"{above.name} at least": (high, pair.unit)}
+    witness = [
+        Step(Fraction(0), f"{above.name} writes {pair.shown(high)}"),
+        Step(below.period, f"{below.name} writes {pair.shown(low)}"),
+        Step(None, f"{above.name} writes {pair.shown(high)} again ({every(above)})"),
+    ]
     return pair.conflict(
-        message, {f"{below.name} at most": (low, pair.unit), f"{above.name} at least": (high, pair.unit)},
-        [Step(Fraction(0), f"{above.name} writes {pair.shown(high)}"),
-         Step(below.period, f"{below.name} writes {pair.shown(low)}"),
-         Step(None, f"{above.name} writes {pair.shown(high)} again ({every(above)})")],
-        certain=not conditional, proposals=_meet(pair, below, above),
+        message, arithmetic(numbers, witness=witness), certain=not conditional, proposals=_meet(pair, below, above),
         assumptions=[f"the condition of {w.name} can hold while {pair.rival(w).name} acts" for w in conditional],
     )  # fmt: skip
 
@@ -122,7 +124,8 @@ def _setpoint(pair: Pair, value: Quantity | Formula) -> Fraction | None:
 def _same(pair: Pair, one: Scaler, other: Scaler) -> Finding:
     """Equal maps move nothing that the other one left alone."""
     facts = (_clipped("first", one), _clipped("second", other))
-    law = f"(= {rational(one.setpoint)} {rational(other.setpoint)}) (= {rational(one.tolerance)} {rational(other.tolerance)})"
+    pairs = ((one.setpoint, other.setpoint), (one.tolerance, other.tolerance))
+    law = " ".join(f"(= {rational(a)} {rational(b)})" for a, b in pairs)
     names = {"wanted": "Real", "first": "Real", "second": "Real"}
     script = Certificate(names, facts, f"(and {law} (= first second))").script()
     message = f"{pair.one.name} and {pair.other.name} rest at the same values of {pair.signal}"
@@ -139,8 +142,8 @@ def _two_signals(pair: Pair, one: Scaler, other: Scaler) -> Finding:
     """Independent signals: one may ask for its most while the other asks for its least."""
     if _may_be_one(pair):
         return pair.undecided(
-            f"needs to know whether {pair.one.name} and {pair.other.name} are two metrics of one autoscaler or two autoscalers: "
-            "write one loop on max(a / target_a, b / target_b) with setpoint 1 for the first"
+            f"needs to know whether {pair.one.name} and {pair.other.name} are two autoscalers or two metrics of one "
+            "(then write one loop on max(a / target_a, b / target_b) with setpoint 1)"
         )
     up, down = (pair.one, pair.other) if one.high != other.low else (pair.other, pair.one)
     high, low = (one.high, other.low) if up is pair.one else (other.high, one.low)
@@ -155,7 +158,7 @@ def _two_signals(pair: Pair, one: Scaler, other: Scaler) -> Finding:
     ]
     numbers: Numbers = {f"{up.name} at most": (high, pair.unit), f"{down.name} at least": (low, pair.unit)}
     assumptions = ("the two signals move independently of each other",)
-    return pair.conflict(message, numbers, witness, assumptions=assumptions)
+    return pair.conflict(message, arithmetic(numbers, witness=witness), assumptions=assumptions)
 
 
 def _may_be_one(pair: Pair) -> bool:
@@ -173,15 +176,13 @@ def _fight(pair: Pair, one: Scaler, other: Scaler, value: Fraction, view: str) -
         f"{pair.one.name} and {pair.other.name} read the same signal and rest at different values of {pair.signal}: "
         f"with {seen} none is left alone by both"
     )
-    numbers: Numbers = {
-        "signal": (value, ""), f"{pair.one.name} setpoint": (one.setpoint, ""), f"{pair.other.name} setpoint": (other.setpoint, ""),
-        f"{pair.one.name} at most": (one.high, ""), f"{pair.other.name} at most": (other.high, ""),
-    }  # fmt: skip
-    witness = _story(pair, one, other, value, shared=shared)
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {"signal": (value, "")}
+    for name, scaler in zip(pair.names, (one, other), strict=True):
+        numbers |= {f"{name} setpoint": (scaler.setpoint, ""), f"{name} at most": (scaler.high, "")}
+    evidence = arithmetic(numbers, witness=_story(pair, one, other, value, shared=shared))
     proposals = [_one_law(pair, pair.one, pair.other), _one_law(pair, pair.other, pair.one)]
-    return pair.conflict(
-        message, numbers, witness, places=_places(pair, one, other), assumptions=(view,), proposals=proposals
-    )
+    places = _places(pair, one, other)
+    return pair.conflict(message, evidence, places=places, assumptions=(view,), proposals=proposals)
 
 
 def _dimension(pair: Pair) -> units.Dimension:
@@ -196,7 +197,8 @@ def _places(pair: Pair, one: Scaler, other: Scaler) -> tuple[Place, ...]:
     found = []
     for writer in (pair.one, pair.other):
         target = writer.loop.target
-        assert target is not None and target.setpoint is not None
+        assert target is not None
+        assert target.setpoint is not None
         found.append(target.setpoint.place.labelled(f"{writer.name} holds the signal at this value"))
     return tuple(found)
 

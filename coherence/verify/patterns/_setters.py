@@ -1,4 +1,4 @@
-"""A loop that sets a field against a loop that leaves it alone, sets it, steps it, or scales it."""
+"""A loop that sets a field again and again, against one that leaves it alone, sets it, steps it or scales it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence import names as paths
-from coherence import units
 from coherence.expressions import names as used
-from coherence.expressions.tree import Logic, Tree
+from coherence.expressions.tree import Tree
 from coherence.finding import Finding, Repair, Step
 from coherence.model import Interval
-from coherence.phrases import Promise
-from coherence.subject import Certificate, rational
+from coherence.subject import Certificate, arithmetic, rational
 from coherence.verify.patterns._pair import Numbers, Pair, every
 from coherence.verify.patterns._scalers import apart
-from coherence.verify.range_claims import bounds, claimed
 from coherence.verify.ranges import truth
 from coherence.verify.writers import Writer
 
@@ -26,52 +23,51 @@ def unset(pair: Pair) -> Iterator[Finding]:
     """What is left alone is left alone: the other one is the only writer."""
     quiet = pair.of_kind("unset")
     other = pair.rival(quiet)
-    if other.kind == "unset":
-        return
-    script = Certificate({"before": "Real", "after": "Real"}, ("(= after before)",), "(= after before)").script()
-    yield pair.proved(f"{quiet.name} leaves {pair.signal} alone: {other.name} is its only writer", {}, script)
+    if other.kind != "unset":
+        script = Certificate({"before": "Real", "after": "Real"}, ("(= after before)",), "(= after before)").script()
+        yield pair.proved(f"{quiet.name} leaves {pair.signal} alone: {other.name} is its only writer", {}, script)
 
 
 def setters(pair: Pair) -> Iterator[Finding]:
     """Two loops that set the field: they rest together only at the same value."""
     one, other = pair.values(pair.one), pair.values(pair.other)
     if pair.one.to is not None and pair.one.to == pair.other.to:
-        yield _equal(pair, one)
-    elif asked := _mode_missing(pair):
+        yield equal(pair)
+    elif asked := mode_missing(pair):
         yield asked
     elif _resolved_by_rank(pair):
-        yield pair.undecided(
-            f"the later rank of {pair.one.name} and {pair.other.name} decides {pair.signal} at each instant"
-        )
+        both = f"{pair.one.name} and {pair.other.name}"
+        yield pair.undecided(f"the later rank of {both} decides {pair.signal} at each instant")
     elif (found := apart(pair)) is not None:
         yield found
     else:
         yield _differ(pair, one, other)
 
 
-def _equal(pair: Pair, value: Interval) -> Finding:
-    low = value.low or Fraction(0)
-    script = Certificate({"x": "Real"}, (f"(= x {rational(low)})",), f"(= x {rational(low)})").script()
+def equal(pair: Pair) -> Finding:
+    """Both set the same value, whatever it is."""
+    names = {"value": "Real", "first": "Real", "second": "Real"}
+    script = Certificate(names, ("(= first value)", "(= second value)"), "(= first second)").script()
     return pair.proved(f"{pair.one.name} and {pair.other.name} set {pair.signal} to the same value", {}, script)
 
 
 def _differ(pair: Pair, one: Interval, other: Interval) -> Finding:
     """Ranges that overlap: the two values may differ."""
-    if one.low is None or other.low is None:
+    ends = [(a, b) for a in (one.low, one.high) for b in (other.high, other.low) if a is not None and b is not None]
+    first, second = next(((a, b) for a, b in ends if a != b), (None, None))
+    if first is None or second is None:
         return pair.undecided(f"needs the values that {pair.one.name} and {pair.other.name} set")
-    first, second = one.low, other.high if other.high is not None and other.high != one.low else other.low
-    if first == second:
-        first = one.high if one.high is not None else first
     message = f"{pair.one.name} and {pair.other.name} set {pair.signal}, and their values may differ"
-    steps = [
+    witness = [
         Step(None, f"{pair.one.name} sets {pair.shown(first)}"),
         Step(None, f"{pair.other.name} sets {pair.shown(second)}"),
     ]
     numbers: Numbers = {pair.one.name: (first, pair.unit), pair.other.name: (second, pair.unit)}
-    return pair.conflict(message, numbers, steps, proposals=[pair.unset(pair.one), pair.unset(pair.other)])
+    proposals = [pair.unset(pair.one), pair.unset(pair.other)]
+    return pair.conflict(message, arithmetic(numbers, witness=witness), proposals=proposals)
 
 
-def _mode_missing(pair: Pair) -> Finding | None:
+def mode_missing(pair: Pair) -> Finding | None:
     """How often a bare `set` writes decides between a fight and one write."""
     silent = [writer for writer in (pair.one, pair.other) if not writer.mode]
     return pair.undecided(f"needs mode of {silent[0].name} (always, on change or once)") if silent else None
@@ -91,35 +87,29 @@ def against_scaler(pair: Pair) -> Iterator[Finding]:
     value, reach = pair.values(setter), pair.values(scaler)
     if value.exact and value == reach:
         yield _pinned(pair, setter, scaler)
-    elif asked := _mode_missing(pair):
+    elif asked := mode_missing(pair):
         yield asked
     elif scaler.loop.part and scaler.loop.part.text in ZERO_IS_OFF and value.exact and value.low == 0:
-        yield pair.undecided(
-            f"at 0 {scaler.name} is disabled and does not fight, but nothing raises {pair.signal} again"
-        )
+        off = f"at 0 {scaler.name} is disabled and does not fight"
+        yield pair.undecided(f"{off}, but nothing raises {pair.signal} again")
     elif (found := apart(pair)) is not None:
         yield found
     else:
-        yield _undone(pair, setter, scaler, value, reach)
+        yield _undone(pair, setter, scaler)
 
 
 def _pinned(pair: Pair, setter: Writer, scaler: Writer) -> Finding:
-    value = setter.values.low or Fraction(0)
-    v = rational(value)
-    script = Certificate(
-        {"wanted": "Real", "x": "Real"},
-        (f"(= x (ite (< wanted {v}) {v} (ite (> wanted {v}) {v} wanted)))",),
-        f"(= x {v})",
-    ).script()
-    return pair.proved(
-        f"{scaler.name} can only choose {pair.shown(value)}, which {setter.name} sets",
-        {"value": (value, pair.unit)},
-        script,
-    )
+    low = pair.values(setter).low or Fraction(0)
+    v = rational(low)
+    fact = f"(= x (ite (< wanted {v}) {v} (ite (> wanted {v}) {v} wanted)))"
+    script = Certificate({"wanted": "Real", "x": "Real"}, (fact,), f"(= x {v})").script()
+    message = f"{scaler.name} can only choose {pair.shown(low)}, which {setter.name} sets"
+    return pair.proved(message, {"value": (low, pair.unit)}, script)
 
 
-def _undone(pair: Pair, setter: Writer, scaler: Writer, value: Interval, reach: Interval) -> Finding:
+def _undone(pair: Pair, setter: Writer, scaler: Writer) -> Finding:
     """Inside the bounds: whenever the signal asks for another value, each undoes the other."""
+    value, reach = pair.values(setter), pair.values(scaler)
     fixed = value.low if value.low is not None else reach.low
     other = reach.high if reach.high is not None and reach.high != fixed else reach.low
     set_to = pair.shown(fixed) if fixed is not None else "its value"
@@ -134,20 +124,15 @@ def _undone(pair: Pair, setter: Writer, scaler: Writer, value: Interval, reach: 
         Step(None, f"{setter.name} writes {set_to} again ({every(setter)})"),
         Step(None, f"{scaler.name} writes {asked} again ({every(scaler)})"),
     ]
-    numbers = {f"{setter.name} sets": (fixed, pair.unit)} if fixed is not None else {}
-    numbers |= {
-        f"{scaler.name} {end}": (v, pair.unit)
-        for end, v in (("at least", reach.low), ("at most", reach.high))
-        if v is not None
-    }
+    stated = {f"{setter.name} sets": fixed, f"{scaler.name} at least": reach.low, f"{scaler.name} at most": reach.high}
+    numbers: Numbers = {name: (number, pair.unit) for name, number in stated.items() if number is not None}
     assumptions = [f"the signal of {scaler.name} can ask for another value than {set_to}"]
     assumptions += [f"the condition of {setter.name} can hold meanwhile"] if setter.condition is not None else []
-    return pair.conflict(
-        message, numbers, witness, assumptions=assumptions, proposals=[pair.unset(setter), once(pair, setter)]
-    )
+    proposals = [pair.unset(setter), _once(pair, setter)]
+    return pair.conflict(message, arithmetic(numbers, witness=witness), assumptions=assumptions, proposals=proposals)
 
 
-def once(pair: Pair, setter: Writer) -> Repair | None:
+def _once(pair: Pair, setter: Writer) -> Repair | None:
     """Write one time instead of always."""
     mode = setter.loop.actuation.mode if setter.loop.actuation else None
     return pair.rewrite(mode.place, "once") if mode is not None and mode.text == "always" else None
@@ -165,134 +150,21 @@ def against_step(pair: Pair) -> Iterator[Finding]:
     if holds is False or not (holds or _outside(pair, step.condition)):
         return
     shown = pair.shown(value.low)
-    message = f"{setter.name} sets {pair.signal} to {shown} again and again, {step.name} steps it away while its trigger holds"
+    message = (
+        f"{setter.name} sets {pair.signal} to {shown} again and again, "
+        f"{step.name} steps it away while its trigger holds"
+    )
     witness = [
         Step(None, f"the trigger of {step.name} holds: it steps {pair.signal} away from {shown}"),
         Step(None, f"{setter.name} writes {shown} again ({every(setter)})"),
     ]
+    evidence = arithmetic({f"{setter.name} sets": (value.low, pair.unit)}, witness=witness)
     assumptions = () if holds else (f"the trigger of {step.name} can hold while {pair.signal} is {shown}",)
-    yield pair.conflict(
-        message,
-        {f"{setter.name} sets": (value.low, pair.unit)},
-        witness,
-        assumptions=assumptions,
-        proposals=[pair.unset(setter), once(pair, setter)],
-    )
+    proposals = [pair.unset(setter), _once(pair, setter)]
+    yield pair.conflict(message, evidence, assumptions=assumptions, proposals=proposals)
 
 
 def _outside(pair: Pair, condition: Tree) -> bool:
     """Is the condition about outside things alone, which may take any value?"""
     declared = paths.things(pair.subject.design)
     return all("." in path and path.partition(".")[0] not in declared for path in used(pair.facts.tree(condition)))
-
-
-def transient(pair: Pair, writer: Writer) -> Iterator[Finding]:
-    """A loop that writes now and then: its value lasts until the other one writes."""
-    other, value = pair.rival(writer), pair.values(writer)
-    if other.mode in ("once", "on change") or value.low is None:
-        return
-    promised = [promise for promise in pair.subject.design.promises.values() if _about(pair, promise)]
-    broken = [promise for promise in promised if _holds(pair, promise, value) is False]
-    if broken:
-        yield from (_dips(pair, writer, other, promise, value.low) for promise in broken)
-    elif other.kind == "set":
-        yield from _overwritten(pair, writer, other)
-    elif promised and all(_holds(pair, promise, value) for promise in promised):
-        yield _kept(pair, writer, promised, value)
-    else:
-        yield _passing(pair, writer, other, value)
-
-
-def _about(pair: Pair, promise: Promise) -> bool:
-    """A promise about this field alone."""
-    if promise.kind not in ("always", "never") or promise.condition is None:
-        return False
-    return set(used(pair.facts.tree(promise.condition.tree))) == {pair.signal}
-
-
-def _claim(pair: Pair, promise: Promise) -> Tree:
-    assert promise.condition is not None
-    tree = pair.facts.tree(promise.condition.tree)
-    return tree if promise.kind == "always" else Logic("not", (tree,))
-
-
-def _holds(pair: Pair, promise: Promise, value: Interval) -> bool | None:
-    return truth(_claim(pair, promise), {pair.signal: value})
-
-
-def _dips(pair: Pair, writer: Writer, other: Writer, promise: Promise, value: Fraction) -> Finding:
-    lasts = f"for up to {units.seconds(other.period)}" if other.period else f"until {other.name} acts"
-    message = f"{promise.text}: broken {lasts} when {writer.name} writes {pair.shown(value)}"
-    back = pair.values(other).low
-    witness = [
-        Step(
-            Fraction(0),
-            f"{pair.signal} is {pair.shown(back) if back is not None else 'as promised'}; {writer.name} writes {pair.shown(value)}",
-        )
-    ]
-    witness += [
-        Step(other.period, f"{other.name} brings it back" + (f" to {pair.shown(back)}" if back is not None else ""))
-    ]
-    places = (*pair.places(), promise.place.labelled("this promise breaks meanwhile"))
-    numbers: Numbers = {f"{writer.name} writes": (value, pair.unit)}
-    numbers = {**numbers, "lasts at most": (other.period, "s")} if other.period else numbers
-    proposals = [pair.unset(writer), _to(pair, writer, back)]
-    return pair.conflict(
-        message, numbers, witness, places=places, certain=True, proposals=proposals, also=(promise.name,)
-    )
-
-
-def _to(pair: Pair, writer: Writer, value: Fraction | None) -> Repair | None:
-    from coherence.repairs import proposal, rewrite
-
-    return proposal(rewrite(pair.subject, writer.place, value, pair.dimension)) if value is not None else None
-
-
-def _kept(pair: Pair, writer: Writer, promised: list[Promise], value: Interval) -> Finding:
-    claim = (
-        Logic("and", tuple(_claim(pair, promise) for promise in promised))
-        if len(promised) > 1
-        else _claim(pair, promised[0])
-    )
-    script = claimed(claim, {pair.signal: Interval(value.low, value.high)})
-    return pair.proved(
-        f"{writer.name} writes {pair.signal} at times, and every promise about it holds meanwhile", {}, script
-    )
-
-
-def _overwritten(pair: Pair, writer: Writer, other: Writer) -> Iterator[Finding]:
-    """A value that another loop overwrites at once never takes effect."""
-    mine, theirs = pair.values(writer), pair.values(other)
-    if mine == theirs and mine.exact:
-        yield _equal(pair, mine)
-    elif writer.mode == "once" or mine.low is None or theirs.low is None or other.condition is not None:
-        yield pair.note(
-            f"what {writer.name} writes to {pair.signal} lasts until {other.name} writes ({every(other)})", {}
-        )
-    else:
-        message = f"what {writer.name} writes to {pair.signal} never lasts: {other.name} sets {pair.shown(theirs.low)} again {every(other)}"
-        steps = [
-            Step(Fraction(0), f"{writer.name} writes {pair.shown(mine.low)}"),
-            Step(other.period, f"{other.name} writes {pair.shown(theirs.low)}"),
-        ]
-        numbers: Numbers = {writer.name: (mine.low, pair.unit), other.name: (theirs.low, pair.unit)}
-        proposals = [pair.unset(writer), pair.unset(other), _to(pair, other, mine.low)]
-        yield pair.conflict(message, numbers, steps, proposals=proposals)
-
-
-def _passing(pair: Pair, writer: Writer, other: Writer, value: Interval) -> Finding:
-    """No promise about the field: inside the other's bounds nothing happens, outside it is brought back."""
-    reach = pair.values(other)
-    assert value.low is not None
-    inside = all(reach.clip(end) == end for end in (value.low, value.high) if end is not None)
-    if inside and other.kind == "scale":
-        x = f"(and (<= {rational(value.low)} x) (<= x {rational(value.high or value.low)}))"
-        kept = bounds("x", reach)
-        script = Certificate({"x": "Real"}, (x,), f"(and {' '.join(kept)})" if kept else "true").script()
-        return pair.proved(
-            f"{writer.name} writes {pair.signal} at times, inside what {other.name} may choose", {}, script
-        )
-    lasts = f"for up to {units.seconds(other.period)}" if other.period else f"until {other.name} acts"
-    return pair.note(
-        f"{writer.name} moves {pair.signal} outside the bounds of {other.name} {lasts}; no promise is about it", {}
-    )

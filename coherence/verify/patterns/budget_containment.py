@@ -14,12 +14,14 @@ the budget, the caller sees a timeout, and the log shows one attempt.
 
 ## Example
 ```yaml
+coherence: 1
 calls:
   - {from: clients, to: svc, deadline: 2 s, tries: 4}      # a try that hangs takes all of the 2 s
 ```
 
 ## Instead
 ```yaml
+coherence: 1
 calls:
   - {from: clients, to: svc, deadline: 2 s, per_try: 400 ms, tries: 4}
 ```
@@ -39,7 +41,8 @@ from coherence.verify.call_tree import call_tree, enclosures
 from coherence.verify.patterns._cold_start import cold_start
 from coherence.verify.patterns._contradictory_limits import contradiction
 from coherence.verify.patterns._inner_budget import cycles, inner_budget
-from coherence.verify.patterns._own_budget import own_budget, own_time
+from coherence.verify.patterns._own_budget import own_budget
+from coherence.verify.patterns._serving_time import serving_time
 
 QUESTION = Question("COH201", "budget-containment", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -50,7 +53,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     tree = call_tree(subject.design)
     for plan in tree.plans:
         yield from own_budget(QUESTION, subject, plan)
-        yield from own_time(QUESTION, subject, plan)
+        yield from serving_time(QUESTION, subject, plan)
         yield from cold_start(QUESTION, subject, plan)
     for enclosure in enclosures(subject.design, tree):
         yield from inner_budget(QUESTION, subject, tree, enclosure)

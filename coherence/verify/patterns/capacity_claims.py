@@ -15,8 +15,12 @@ coherence: 1
 infrastructure: {tiers: {h100: {uses: h100_sxm, count: 64}}}
 claims: {h100: pool.desired + batch.running}
 loops:
-  scale: {target: {signal: pool.busy, setpoint: 70 %}, actuation: {signal: pool.desired, law: proportional, bounds: [4, 64]}}
-  fill:  {trigger: pool.idle > 2, actuation: {signal: batch.running, law: step, by: 5, bounds: [0, 64]}}
+  scale:
+    target: {signal: pool.busy, setpoint: 70 %}
+    actuation: {signal: pool.desired, law: proportional, bounds: [4, 64]}
+  fill:
+    trigger: pool.idle > 2
+    actuation: {signal: batch.running, law: step, by: 5, bounds: [0, 64]}
 ```
 
 ## Instead

@@ -17,7 +17,10 @@ sync undoes what the load asked for.
 coherence: 1
 loops:
   gitops: {actuation: {signal: web.desired, law: set, to: 1, mode: always}}
-  hpa:    {uses: kubernetes_hpa, target: {signal: web.cpu, setpoint: 70 %}, actuation: {signal: web.desired, bounds: [2, 10]}}
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: web.cpu, setpoint: 70 %}
+    actuation: {signal: web.desired, bounds: [2, 10]}
 ```
 
 ## Instead
@@ -26,7 +29,10 @@ One owner: Git leaves the field alone (`to: unset`, or `ignoreDifferences` in Ar
 coherence: 1
 loops:
   gitops: {actuation: {signal: web.desired, law: set, to: unset}}
-  hpa:    {uses: kubernetes_hpa, target: {signal: web.cpu, setpoint: 70 %}, actuation: {signal: web.desired, bounds: [2, 10]}}
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: web.cpu, setpoint: 70 %}
+    actuation: {signal: web.desired, bounds: [2, 10]}
 ```
 
 ## Source
@@ -43,7 +49,7 @@ from collections.abc import Iterator
 from coherence.finding import Finding
 from coherence.subject import Question, Subject
 from coherence.verify.known import Known, known
-from coherence.verify.patterns import _scalers, _setters
+from coherence.verify.patterns import _scalers, _setters, _transient
 from coherence.verify.patterns._exclusive import exclusive
 from coherence.verify.patterns._pair import Pair
 from coherence.verify.ranges import truth
@@ -77,8 +83,8 @@ def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Write
         yield from _setters.against_step(pair) if "set" in kinds else ()
     elif kinds == {"scale"}:
         yield _scalers.scalers(pair)
-    elif transient := next((w for w in (one, other) if w.mode in ("once", "on change")), None):
-        yield from _setters.transient(pair, transient)
+    elif passing := next((writer for writer in (one, other) if writer.mode in _transient.TRANSIENT), None):
+        yield from _transient.transient(pair, passing)
     elif kinds == {"set"}:
         yield from _setters.setters(pair)
     else:

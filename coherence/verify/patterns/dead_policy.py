@@ -150,14 +150,16 @@ def _dead(
         return QUESTION.note(
             f"{writer.name} never acts, as intended: {intended}", (*places, intended.place), names, arithmetic(numbers)
         )
-    message = f"{writer.name} never acts: {' and '.join(names[1:])} allow{'s' * (len(freezes) == 1)} no {writer.signal}, {together}"
+    allow = f"{' and '.join(names[1:])} allow{'s' * (len(freezes) == 1)}"
+    message = f"{writer.name} never acts: {allow} no {writer.signal}, {together}"
     witness = (
         Step(Fraction(0), f"{writer.name} wants to raise {writer.signal}: {freezes[0].name} allows 0"),
         Step(Fraction(86400), "the same a day later, and on every other day of the calendar"),
     )
     return QUESTION.conflict(
         message, places, names, arithmetic(numbers, witness=witness),
-        assumptions=("actions that these limits do not cover (expiry, interruption) go on",), repairs=_repairs(subject, freezes),
+        assumptions=("actions that these limits do not cover (expiry, interruption) go on",),
+        repairs=_repairs(subject, freezes),
     )  # fmt: skip
 
 

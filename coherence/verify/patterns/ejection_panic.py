@@ -171,7 +171,8 @@ def _judged(
         case, need = open_[0]
         what = "every host is out" if case.panics_at is None else f"{guard.loop.name} undoes the ejections"
         yield QUESTION.undecided(
-            f"only if {need} of {case.hosts} are out at once {what}: needs how many fail together ({guard.hosts}.failing)",
+            f"only if {need} of {case.hosts} are out at once {what}: "
+            f"needs how many fail together ({guard.hosts}.failing)",
             guard.places, guard.of,
         )  # fmt: skip
     else:
@@ -224,15 +225,15 @@ def _conflict(subject: Subject, facts: Known, guard: Guard, case: Case, need: in
         )
         end = "no host is left for any request until an ejection ends"
     else:
-        message = f"with {hosts} ejecting {need} brings {guard.loop.name} on, which ignores ejections: the failing hosts get traffic again"
+        message = (
+            f"with {hosts} ejecting {need} brings {guard.loop.name} on, which ignores ejections: "
+            "the failing hosts get traffic again"
+        )
         end = (
             f"{case.hosts - need} of {case.hosts} are healthy: {guard.loop.name} holds, requests go to all hosts again"
         )
     witness = (
-        Step(
-            Fraction(0),
-            f"{need} of {hosts} fail{'s' * (need == 1)} and {'is' if need == 1 else 'are'} ejected ({case.ejectable} may be)",
-        ),
+        Step(Fraction(0), f"{need} of {hosts} fail{'s' * (need == 1)}: all ejected ({case.ejectable} may be)"),
         Step(None, end),
     )
     numbers: Numbers = {"hosts": (case.hosts, ""), "ejectable": (case.ejectable, ""), "needed": (need, "")}

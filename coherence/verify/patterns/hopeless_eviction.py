@@ -40,6 +40,7 @@ from coherence.places import Place
 from coherence.shape import Formula, Quantity
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import show
+from coherence.values import value
 from coherence.verify.known import Known, copies, known
 from coherence.verify.limits import rounded
 from coherence.verify.patterns._capacity import needed

@@ -106,7 +106,8 @@ def _demand_hidden(subject: Subject, facts: Known, small: Limit, large: Limit) -
 
     low, high = (facts.range(tree).high or 0 for limit in (small, large) if (tree := cap(facts, limit)) is not None)
     counted = small.counts.tree.path if small.counts and isinstance(small.counts.tree, Name) else str(small.counts)
-    message = f"{large.name} allows {counted} up to {large.at_most}, but {small.name} stops it at {small.at_most}: the smaller binds"
+    stops = f"{small.name} stops it at {small.at_most}"
+    message = f"{large.name} allows {counted} up to {large.at_most}, but {stops}: the smaller binds"
     places = (
         place_of(large.at_most, large).labelled("never reached"),
         place_of(small.at_most, small).labelled("this one binds"),

@@ -39,48 +39,20 @@ from coherence.design import Limit, Spread2, Workload
 from coherence.expressions import names as used
 from coherence.expressions import walk
 from coherence.expressions.lower_smt import real
-from coherence.expressions.tree import Arithmetic, Call, Name, Number, Tree
+from coherence.expressions.tree import Call, Name, Tree
 from coherence.finding import Finding, Repair, Step
-from coherence.model import Interval, interval
-from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Certificate, Question, Subject, arithmetic
 from coherence.units import show
-from coherence.values import value
 from coherence.verify.known import Known, known
 from coherence.verify.limits import cap, place_of
+from coherence.verify.patterns._memory import Memory, expected, mean_tokens, offered_load, sizes
 from coherence.verify.patterns._pair import Numbers
-from coherence.verify.ranges import enclosure
 
 QUESTION = Question("COH215", "memory-admission", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 RUNNING = ("running", "ongoing", "admitted")
 ASSUMED = ("no prefix is shared between requests", "each request holds all of its tokens while it runs")
-
-
-@value
-class Memory:
-    """What one request holds (`each`, a tree over the workload), how much there is, and how many may run."""
-
-    limit: Limit
-    each: Tree
-    blocks: Fraction
-    workload: Workload
-    running: tuple[Limit, Fraction] | None
-
-    @property
-    def of(self) -> tuple[str, ...]:
-        return (self.limit.name, *((self.running[0].name,) if self.running else ()))
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        memory = place_of(self.limit.at_most, self.limit).labelled("the memory")
-        admits = (
-            (place_of(self.running[0].at_most, self.running[0]).labelled("so many are admitted"),)
-            if self.running
-            else ()
-        )
-        return (memory, *admits, self.workload.place.labelled("what arrives"))
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -111,6 +83,8 @@ def _answer(subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
     if workload is None or blocks is None:
         needs = "the workload whose requests these are" if workload is None else f"at_most of {limit.name} as a number"
         yield QUESTION.undecided(f"needs {needs}", (place,), (limit.name,))
+    elif len({str(admission.counts) for admission in _admissions(facts)}) > 1:
+        yield QUESTION.undecided(f"needs to know which running requests {limit.name} is about", (place,), (limit.name,))
     elif workload.tokens is None:
         yield QUESTION.undecided(f"needs tokens of {workload.name}", (place,), (limit.name,))
     else:
@@ -128,23 +102,27 @@ def _workload(facts: Known, each: Tree) -> Workload | None:
 def _running(facts: Known) -> tuple[Limit, Fraction] | None:
     """The smallest cap on the number of running requests."""
     found = []
-    for limit in facts.design.limits.values():
-        tree = limit.counts.tree if limit.counts else None
+    for limit in _admissions(facts):
         most = cap(facts, limit)
-        if isinstance(tree, Name) and tree.path.partition(".")[2] in RUNNING and most is not None:
-            high = facts.range(most).high
-            found += [(high, limit.name, limit)] if high is not None else []
+        high = facts.range(most).high if most is not None else None
+        found += [(high, limit.name, limit)] if high is not None else []
     return (min(found)[2], min(found)[0]) if found else None
 
 
+def _admissions(facts: Known) -> list[Limit]:
+    """Limits that count running requests."""
+    named = [limit for limit in facts.design.limits.values() if limit.counts and isinstance(limit.counts.tree, Name)]
+    return [limit for limit in named if str(limit.counts).partition(".")[2] in RUNNING and limit.at_most is not None]
+
+
 def _judged(subject: Subject, facts: Known, memory: Memory) -> Finding:
-    shortest, longest = _sizes(facts, memory)
+    shortest, longest = sizes(facts, memory)
     if longest is not None and longest > memory.blocks:
         return _too_long(subject, memory, longest, certain=shortest > memory.blocks)
     if longest is not None and memory.running is not None and memory.running[1] * longest <= memory.blocks:
         return _proved(memory, longest)
-    mean = _expected(memory.each, _tokens(memory.workload))
-    offered = _offered(memory.workload)
+    mean = expected(memory.each, mean_tokens(memory.workload))
+    offered = offered_load(memory.workload)
     if mean is None or mean.low is None:
         return QUESTION.undecided(
             f"needs the mean of {memory.limit.counts}: it is not a sum of lengths", memory.places, memory.of
@@ -165,65 +143,11 @@ def _judged(subject: Subject, facts: Known, memory: Memory) -> Finding:
     )
 
 
-def _tokens(workload: Workload) -> Interval:
-    """The range of the mean."""
-    tokens = workload.tokens
-    if isinstance(tokens, Quantity):
-        return interval(tokens)
-    return interval(tokens.mean) if tokens is not None and tokens.mean is not None else Interval(None, None)
-
-
-def _sizes(facts: Known, memory: Memory) -> tuple[Fraction, Fraction | None]:
-    """(least, most) that one request may hold; the most is None where no longest request is stated."""
-    tokens = memory.workload.tokens
-    if isinstance(tokens, Spread2):
-        range_ = Interval(Fraction(0), tokens.max.high if tokens.max is not None else None)
-    else:
-        range_ = _tokens(memory.workload)
-    found = enclosure(
-        memory.each, {**facts.values, **{path: range_ for path in used(memory.each) if path.endswith(".tokens")}}
-    )
-    return found.low or Fraction(0), found.high
-
-
-def _expected(tree: Tree, mean: Interval) -> Interval | None:
-    """The mean of the tree where the tokens have this mean: linear, and within one of a rounded value."""
-    match tree:
-        case Number(value=value):
-            return Interval(value, value)
-        case Name(path=path):
-            return mean if path.endswith(".tokens") else None
-        case Arithmetic(op="+" | "-" as op, left=left, right=right):
-            return _both(op, _expected(left, mean), _expected(right, mean))
-        case Arithmetic(op="*" | "/" as op, left=left, right=Number() as right):
-            return _both(op, _expected(left, mean), enclosure(right, {}))
-        case Arithmetic(op="*", left=Number() as left, right=right):
-            return _both("*", enclosure(left, {}), _expected(right, mean))
-        case Call(function="ceil" | "floor" as function, arguments=(inner,)):
-            found = _expected(inner, mean)
-            if found is None or found.low is None or found.high is None:
-                return None
-            return Interval(found.low, found.high + 1) if function == "ceil" else Interval(found.low - 1, found.high)
-    return None
-
-
-def _both(op: str, left: Interval | None, right: Interval | None) -> Interval | None:
-    if left is None or right is None:
-        return None
-    return enclosure(Arithmetic(op, Name("left"), Name("right")), {"left": left, "right": right})
-
-
-def _offered(workload: Workload) -> Fraction | None:
-    """Rate times mean residence at least; the service time alone is a lower bound of the residence."""
-    stay = workload.residence if workload.residence is not None else workload.service
-    mean = stay.mean if isinstance(stay, Spread2) else stay
-    return workload.rate.low * mean.low if workload.rate is not None and mean is not None else None
-
-
 def _too_long(subject: Subject, memory: Memory, longest: Fraction, *, certain: bool) -> Finding:
     tokens = memory.workload.tokens
     stated = tokens.max if isinstance(tokens, Spread2) else tokens
-    message = f"one request of {memory.workload.name} may hold {show(longest)}, more than all of {memory.limit.name} ({show(memory.blocks)})"
+    whole = f"all of {memory.limit.name} ({show(memory.blocks)})"
+    message = f"one request of {memory.workload.name} may hold {show(longest)}, more than {whole}"
     witness = (
         Step(Fraction(0), f"the longest request runs alone and needs {show(longest)} of {show(memory.blocks)}"),
         Step(None, "it is evicted, admitted again and computed again, for ever"),
@@ -264,21 +188,23 @@ def _overfull(
         ),
         None,
     )
-    message = f"{show(number)} requests hold {show(demand)} on average, {memory.limit.name} has {show(memory.blocks)}: work is thrown away and redone"
+    there = f"{memory.limit.name} has {show(memory.blocks)}"
+    message = f"{show(number)} requests hold {show(demand)} on average, {there}: work is thrown away and redone"
     numbers: Numbers = {
-        "offered concurrency": (offered, ""), "running": (number, ""), "needed on average": (demand, ""), "there are": (memory.blocks, ""),
+        "offered concurrency": (offered, ""), "running": (number, ""),
+        "needed on average": (demand, ""), "there are": (memory.blocks, ""),
     }  # fmt: skip
     witness = (
         Step(Fraction(0), f"{show(number)} requests are admitted"),
         Step(
             None,
-            f"they need {show(demand)} of {show(memory.blocks)}: some are evicted and computed again, and their place is taken at once",
+            f"they need {show(demand)} of {show(memory.blocks)}: some are evicted and computed again, others come",
         ),
     )
     if promise is None:
         return QUESTION.note(message, memory.places, memory.of, arithmetic(numbers, witness=witness))
     places = (*memory.places, promise.place.labelled("this promise"))
-    longest = _sizes(facts, memory)[1]
+    longest = sizes(facts, memory)[1]
     enough = (
         memory.running[1] * longest
         if longest is not None and memory.running

@@ -198,7 +198,7 @@ def _conflict(
         Step(Fraction(0), f"{number} of {thing} run; the update begins"),
         Step(
             None,
-            f"one extra copy may start, but it stays pending: {room.left_text} {room.what} left, {room.need_text} needed",
+            f"one extra copy may start and stays pending: {room.left_text} {room.what} left, {room.need_text} needed",
         ),
         Step(
             None,
@@ -212,8 +212,9 @@ def _conflict(
     also = (room.place.labelled("the capacity"),) if room.place else ()
     broken = (promise.place.labelled("this promise"),) if promise else ()
     return QUESTION.conflict(
-        message, (*places, *also, *broken), (*rollout.of, *((promise.name,) if promise else ())), arithmetic(numbers, witness=witness),
-        certain=certain, assumptions=("nothing else frees capacity meanwhile",), repairs=_repairs(subject, facts, rollout, room),
+        message, (*places, *also, *broken), (*rollout.of, *((promise.name,) if promise else ())),
+        arithmetic(numbers, witness=witness), certain=certain,
+        assumptions=("nothing else frees capacity meanwhile",), repairs=_repairs(subject, facts, rollout, room),
     )  # fmt: skip
 
 

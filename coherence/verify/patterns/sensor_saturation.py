@@ -15,7 +15,10 @@ nothing scales, and the queue grows.
 coherence: 1
 limits: {slots: {counts: model.ongoing, at_most: 1, per: replica, when_full: wait}}
 loops:
-  serve: {uses: ray_serve, target: {signal: model.ongoing, setpoint: 1}, actuation: {signal: model.desired, bounds: [1, 100]}}
+  serve:
+    uses: ray_serve
+    target: {signal: model.ongoing, setpoint: 1}
+    actuation: {signal: model.desired, bounds: [1, 100]}
 ```
 
 ## Instead
@@ -24,7 +27,10 @@ A target clearly below the cap (64 of 128), or a sensor that sees the queue.
 coherence: 1
 limits: {slots: {counts: model.ongoing, at_most: 2, per: replica, when_full: wait}}
 loops:
-  serve: {uses: ray_serve, target: {signal: model.ongoing, setpoint: 1}, actuation: {signal: model.desired, bounds: [1, 100]}}
+  serve:
+    uses: ray_serve
+    target: {signal: model.ongoing, setpoint: 1}
+    actuation: {signal: model.desired, bounds: [1, 100]}
 ```
 
 ## Source
@@ -186,7 +192,7 @@ def _conflict(subject: Subject, case: Case, *, certain: bool) -> Finding:
         Step(Fraction(0), "the load is far above what the members can carry"),
         Step(
             None,
-            f"the measured value stands at {most}: {show(case.most / case.setpoint)} times the setpoint is no reason to act",
+            f"the measured value stands at {most}, {show(case.most / case.setpoint)} times the setpoint: no action",
         ),
         Step(None, f"{case.writer.signal} stays as it is, however long the overload lasts"),
     )

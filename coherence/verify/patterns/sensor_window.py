@@ -15,7 +15,10 @@ both look like a quiet system.
 ```yaml
 coherence: 1
 loops:
-  hpa: {uses: kubernetes_hpa, target: {signal: web.qps, setpoint: 100 req/s, sensor: [scrape 60 s, rate 60 s]}, actuation: {signal: web.desired, bounds: [1, 10]}}
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: web.qps, setpoint: 100 req/s, sensor: [scrape 60 s, rate 60 s]}
+    actuation: {signal: web.desired, bounds: [1, 10]}
 ```
 
 ## Instead
@@ -100,7 +103,8 @@ def _conflict(
     scrape, window, needed = sizes
     share = min(Fraction(1), (needed * scrape - window) / scrape)
     held = "no value" if needed == 1 else "one sample, so no rate"
-    message = f"{link.kind} {link.duration} with a scrape every {seconds(scrape)}: {held} at {units.decimal(share * 100)} % of all moments"
+    often = f"at {units.decimal(share * 100)} % of all moments"
+    message = f"{link.kind} {link.duration} with a scrape every {seconds(scrape)}: {held} {often}"
     age = (
         max(window - (needed - 1) * scrape, Fraction(0)) + scrape
     ) / 2  # of the newest sample, in the middle of the gap
@@ -108,11 +112,12 @@ def _conflict(
         Step(Fraction(0), f"a sample; the next one comes after {seconds(scrape)}"),
         Step(
             age,
-            f"{loop.name} reads: the window of {seconds(window)} holds {'it at most' if needed == 2 else 'nothing'}: no data",
+            f"{loop.name} reads: {'it at most' if needed == 2 else 'nothing'} in the last {seconds(window)}, no data",
         ),
     )
     numbers: Numbers = {
-        "scrape": (scrape, "s"), "window": (window, "s"), "moments without": (share, ""), "needed": (needed * scrape, "s"),
+        "scrape": (scrape, "s"), "window": (window, "s"),
+        "moments without": (share, ""), "needed": (needed * scrape, "s"),
     }  # fmt: skip
     return QUESTION.conflict(
         message, places, (loop.name,), arithmetic(numbers, witness=witness),

@@ -1,0 +1,57 @@
+"""Repairs that questions about calls have in common; each is proposed, and proved again before it is shown."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence import repairs
+from coherence.finding import Repair
+from coherence.places import Place
+from coherence.shape import Quantity
+from coherence.subject import Subject
+from coherence.units import SECOND
+from coherence.verify.attempts import ZERO, Course, nice_above, nice_below, start
+from coherence.verify.plans import Plan
+
+
+def offered(*made: Repair | None) -> tuple[Repair, ...]:
+    """Those that are possible."""
+    return tuple(repair for repair in made if repair is not None)
+
+
+def waits(plan: Plan) -> Fraction | None:
+    """Seconds that all pauses of the call take at their longest; None where tries or pauses are unbounded."""
+    return start(Course(plan.most, ZERO, plan.backoff), plan.tries) if plan.tries else None
+
+
+def shorter_try(subject: Subject, plan: Plan, room: Fraction) -> Repair | None:
+    """A `per_try` with which all tries and their pauses end before `room`; inserted where there is none."""
+    call, pausing = plan.call, waits(plan)
+    each = nice_below((room - pausing) / plan.tries) if plan.tries and pausing is not None else None
+    if each is None:
+        return None
+    if isinstance(call.per_try, Quantity):
+        return repairs.proposal(repairs.change(subject, call.per_try, each))
+    if isinstance(call.deadline, Quantity) and call.per_try is None:
+        text = repairs.duration_text(subject, each)
+        return repairs.proposal(repairs.insert(subject, call.deadline.place, "per_try", text))
+    return None
+
+
+def fewer_tries(subject: Subject, plan: Plan, count: int | None) -> Repair | None:
+    """As many tries as `count`, where the call says its tries in one number."""
+    tries = plan.call.tries[0] if len(plan.call.tries) == 1 else None
+    if not count or not isinstance(tries, Quantity):
+        return None
+    return repairs.proposal(repairs.change(subject, tries, Fraction(count)))
+
+
+def longer(subject: Subject, place: Place, need: Fraction | None) -> Repair | None:
+    """A duration above `need` where another stands."""
+    return None if need is None else repairs.proposal(repairs.rewrite(subject, place, nice_above(need), SECOND))
+
+
+def shorter(subject: Subject, place: Place, limit: Fraction) -> Repair | None:
+    """A duration below `limit` where another stands."""
+    below = nice_below(limit)
+    return None if below is None else repairs.proposal(repairs.rewrite(subject, place, below, SECOND))
