@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from coherence import catalogue, dimensions, document, names
 from coherence.design import Design
@@ -58,7 +59,6 @@ def is_design(root: Node) -> bool:
 
 def design_of(source: Document) -> Design:
     """The design in a parsed document.  Raises InputError with every problem."""
-    reading = Reading()
     root = source.root
     if not isinstance(root, Table):
         raise InputError([Problem(root.place, "a design is a mapping", "begin with `coherence: 1`")])
@@ -73,13 +73,17 @@ def design_of(source: Document) -> Design:
                 )
             ]
         )
-    filled = _with_parts(root, reading)
-    made = read_record(Design, filled, reading, file=source.file, text=source.text, comments=source.comments)
+    return design_from_table(root, file=source.file, text=source.text, comments=source.comments)
+
+
+def design_from_table(root: Table, *, file: str, text: str, **extra: Any) -> Design:
+    """The design in a document tree (a file's, or one that an importer made).  Raises InputError."""
+    reading = Reading()
+    made = read_record(Design, _with_parts(root, reading), reading, file=file, text=text, **extra)
     if made is not None:
         if made.version is not None and made.version.low != 1:
-            reading.problem(
-                made.version.place, f"version {made.version.text} of the language is not known", "write `coherence: 1`"
-            )
+            message = f"version {made.version.text} of the language is not known"
+            reading.problem(made.version.place, message, "write `coherence: 1`")
         made = made.but(promises={name: promise.named(name) for name, promise in made.promises.items()})
         names.check(made, reading)
         dimensions.check(made, reading)

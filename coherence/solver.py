@@ -19,6 +19,7 @@ from coherence.errors import MissingExtraError
 from coherence.values import value
 
 SEED = 0
+RESET = "(reset)\n"
 _QUESTION = "(check-sat)"
 _COMMENT_OR_SYMBOL = re.compile(r"\|[^|]*\||;[^\n]*")
 _BETWEEN = re.compile(r"^\(reset\)\n", re.MULTILINE)
@@ -61,6 +62,11 @@ def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[Answer]:
     context = z3.Context()
     for script in scripts:
         yield _ill_posed(script) or _ask_z3(z3, context, script, timeout_ms)
+
+
+def joined(scripts: Iterable[str]) -> str:
+    """Several scripts as one, which is refuted when each of them is."""
+    return RESET.join(scripts)
 
 
 def _parts(script: str) -> list[str]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from coherence import solver
 from coherence.errors import MissingExtraError
-from coherence.solver import Answer, Outcome, recheck, unsat, unsat_each, version
+from coherence.solver import Answer, Outcome, joined, recheck, unsat, unsat_each, version
 
 REFUTED = """; two rows that exclude each other
 (set-logic QF_LRA)
@@ -96,9 +96,10 @@ def test_words_in_comments_and_symbols_are_not_commands() -> None:
 
 
 def test_parts_joined_by_reset_are_refuted_when_each_is() -> None:
-    assert ask(REFUTED + "(reset)\n" + REFUTED).unsat
-    for joined in (REFUTED + "(reset)\n" + SATISFIED, SATISFIED + "(reset)\n" + REFUTED):
-        assert ask(joined).outcome is Outcome.SAT
+    assert ask(joined([REFUTED, REFUTED])).unsat
+    assert joined([REFUTED]) == REFUTED
+    for script in (REFUTED + "(reset)\n" + SATISFIED, SATISFIED + "(reset)\n" + REFUTED):
+        assert ask(script).outcome is Outcome.SAT
     assert ask(REFUTED + "(reset)\n").outcome is Outcome.UNKNOWN
 
 

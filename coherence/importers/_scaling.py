@@ -41,7 +41,9 @@ def workload(manifest: Manifest, sketch: Sketch, *, kind: str = "") -> Workload 
     """The target of `scaleTargetRef`; None (with a problem) where none is named."""
     reference = manifest.spec.table("scaleTargetRef")
     if reference is None:
-        manifest.spec.problem(manifest.spec.node.place, "spec.scaleTargetRef is missing", "name the workload that is scaled")
+        manifest.spec.problem(
+            manifest.spec.node.place, "spec.scaleTargetRef is missing", "name the workload that is scaled"
+        )
         return None
     name, stated = reference.required("name"), reference.scalar("kind")
     reference.use("apiVersion")
@@ -140,9 +142,16 @@ def _policies(rule: View, way: str, part: str) -> list[Node]:
     if select is not None and select.text == "Disabled":
         if "policies" in rule:
             rule.remark("policies", f"selectPolicy is {select.text}")
-        return [entry(select.place, {"by": respelled(select, "0"), "per": respelled(select, "15 s"), "way": respelled(select, way)})]
+        return [
+            entry(
+                select.place,
+                {"by": respelled(select, "0"), "per": respelled(select, "15 s"), "way": respelled(select, way)},
+            )
+        ]
     if select is not None and select.text not in ("Max", "Min"):
-        rule.problem(select.place, f"{rule.at('selectPolicy')} is '{units.shorten(select.text)}'", "write Max, Min or Disabled")
+        rule.problem(
+            select.place, f"{rule.at('selectPolicy')} is '{units.shorten(select.text)}'", "write Max, Min or Disabled"
+        )
     if "policies" not in rule:
         return _defaults(part, way)
     policies = rule.tables("policies")
@@ -190,7 +199,9 @@ def separate_totals(sketch: Sketch) -> None:
 
 
 def _close(one: Aim, other: Aim) -> bool:
-    values = [amount(s.text) for s in (one.target.get("setpoint"), other.target.get("setpoint")) if isinstance(s, Scalar)]
+    values = [
+        amount(s.text) for s in (one.target.get("setpoint"), other.target.get("setpoint")) if isinstance(s, Scalar)
+    ]
     known = [value for value in values if value is not None]
     return len(known) < len(WAYS) or max(known) <= min(known) * Fraction(3, 2)
 

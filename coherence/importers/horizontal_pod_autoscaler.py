@@ -46,7 +46,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         "uses": Scalar(PART, manifest.name.place),
         "target": entry(spec.place("metrics"), target),
         "timescale": entry(spec.place("behavior"), held) if any(held.values()) else None,
-        "actuation": entry(found.place, {"signal": found.replicas, "bounds": listed([low, high], high.place), "rate": rate}),
+        "actuation": entry(
+            found.place, {"signal": found.replicas, "bounds": listed([low, high], high.place), "rate": rate}
+        ),
     }
     sketch.put("loops", name, manifest.name.place, values)
 
@@ -66,7 +68,13 @@ def metrics_of(manifest: Manifest, sketch: Sketch, found: Workload) -> list[Metr
     return [metric for metric in made if metric is not None]
 
 
-SOURCES = {"Resource": "resource", "ContainerResource": "containerResource", "Pods": "pods", "Object": "object", "External": "external"}
+SOURCES = {
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+    "Pods": "pods",
+    "Object": "object",
+    "External": "external",
+}
 
 
 def _metric(view: View, manifest: Manifest, sketch: Sketch, thing: str) -> Metric | None:
@@ -75,7 +83,9 @@ def _metric(view: View, manifest: Manifest, sketch: Sketch, thing: str) -> Metri
         return None
     source = view.table(SOURCES.get(kind.text, "type of metric"))
     if source is None:
-        view.problem(kind.place, f"{view.path} of type '{kind.text}' has no such source", f"write one of {', '.join(SOURCES)}")
+        view.problem(
+            kind.place, f"{view.path} of type '{kind.text}' has no such source", f"write one of {', '.join(SOURCES)}"
+        )
         return None
     if kind.text in ("Resource", "ContainerResource"):
         return _resource(source, thing)
@@ -83,7 +93,11 @@ def _metric(view: View, manifest: Manifest, sketch: Sketch, thing: str) -> Metri
     name = described.required("name") if described else None
     target = source.table("target")
     if described is None or name is None or target is None:
-        source.problem(source.node.place, f"{source.path} needs a metric with a name, and a target", "see the reference of autoscaling/v2")
+        source.problem(
+            source.node.place,
+            f"{source.path} needs a metric with a name, and a target",
+            "see the reference of autoscaling/v2",
+        )
         return None
     target.use("type")
     found = scaling.percent_or_amount(target, sketch)
@@ -100,7 +114,11 @@ def _resource(source: View, thing: str) -> Metric | None:
     """CPU or memory: of the pod, or of one container."""
     name, container, target = source.required("name"), source.scalar("container"), source.table("target")
     if name is None or (target is None and "targetAverageUtilization" not in source):
-        source.problem(source.node.place, f"{source.path} has no target", "add `target: {type: Utilization, averageUtilization: 80}`")
+        source.problem(
+            source.node.place,
+            f"{source.path} has no target",
+            "add `target: {type: Utilization, averageUtilization: 80}`",
+        )
         return None
     if target is None:
         setpoint = source.percent("targetAverageUtilization")

@@ -7,8 +7,9 @@ computed, replayed exactly, and shown to attract by a contraction factor below o
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,8 @@ from coherence.model import Model
 from coherence.simulate.affine import Affine, lift, plain, variable
 from coherence.simulate.exact import Choices, Execution, Instant
 from coherence.values import value
+
+MOST_PERIODS = 6
 
 
 @value
@@ -97,26 +100,28 @@ def _key(run: Execution, whole: Fraction) -> tuple[Any, ...] | None:
 
 
 def attracting(model: Model, choices: Choices, instants: list[Instant], whole: Fraction) -> Orbit | None:
-    """The periodic orbit that the run closes in on, if its word of branches repeats."""
-    period = word_period(instants, whole)
-    if period is None:
-        return None
-    run = Execution(model, choices)
-    start = instants[-1].time - 2 * period
-    while run.count == 0 or run.next_time() <= start:
-        run.advance()
-    return _shoot(run, period)
+    """The periodic orbit that the run closes in on, if its word of branches repeats and one lap contracts."""
+    for period in itertools.islice(word_periods(instants, whole), MOST_PERIODS):
+        run = Execution(model, choices)
+        start = instants[-1].time - 2 * period
+        while run.count == 0 or run.next_time() <= start:
+            run.advance()
+        orbit = _shoot(run, period)
+        if orbit is not None:
+            return orbit
+    return None
 
 
-def word_period(instants: list[Instant], whole: Fraction) -> Fraction | None:
-    """The smallest multiple of the hyperperiod with which the last three laps of the word repeat."""
+def word_periods(instants: list[Instant], whole: Fraction) -> Iterator[Fraction]:
+    """Multiples of the hyperperiod with which the last three laps of the word repeat, smallest first."""
+    if not instants:
+        return
     times, words = [i.time for i in instants], [(i.word, tuple(n for n, _ in i.switched)) for i in instants]
     per_lap = sum(1 for t in times if t > times[-1] - whole)
     for laps in range(1, len(instants) // (3 * per_lap) + 1):
         size = laps * per_lap
         if words[-size:] == words[-2 * size : -size] == words[-3 * size : -2 * size]:
-            return whole * laps
-    return None
+            yield whole * laps
 
 
 def _shoot(run: Execution, period: Fraction) -> Orbit | None:

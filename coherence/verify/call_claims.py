@@ -27,6 +27,18 @@ def tries_fit(course: Course, limit: Fraction, *, strict: bool = False) -> str:
     return bounded_sum({**tries, **waits}, limit, relation)
 
 
+def call_ends(plan: Plan, longest: Fraction, limit: Fraction) -> str:
+    """The tries that fail, their pauses and a last try that hangs end before the limit; or the deadline does."""
+    slowest = max(plan.causes, key=lambda cause: cause.takes.high or ZERO, default=None)
+    own = plan.deadline is not None and plan.deadline.high == longest
+    if own or slowest is None or not plan.retries or plan.limit is None:
+        return bounded_sum({"call": longest}, limit)
+    course = plan.worst(slowest)
+    waits = (start(course, plan.tries or 1) or ZERO) - ((plan.tries or 1) - 1) * (course.takes or ZERO)
+    failing = longest - waits - (plan.limit.high or ZERO)
+    return bounded_sum({"failing_tries": failing, "pauses": waits, "last_try": plan.limit.high or ZERO}, limit)
+
+
 def _pause(course: Course, k: int) -> Fraction:
     whole, before = pauses(course.backoff, k, longest=True), pauses(course.backoff, k - 1, longest=True)
     return (whole or ZERO) - (before or ZERO)

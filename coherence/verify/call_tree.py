@@ -50,7 +50,11 @@ class CallTree:
 
 
 def call_tree(design: Design) -> CallTree:
-    """The calls of a design as a graph.  Raises TooManyTriesError."""
+    """The calls of a design as a graph; made once for each design."""
+    return design.once("call tree", lambda: _made(design))
+
+
+def _made(design: Design) -> CallTree:
     plans = tuple(plan_of(call) for call in design.calls)
     lists: dict[str, list[Plan]] = {}
     for plan in plans:

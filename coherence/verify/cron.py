@@ -1,7 +1,7 @@
 """Recurring windows such as `0 0 * * * for 24 h`: do they together cover all time?  Exact, in UTC.
 
 A cron expression has five fields (minute, hour, day of month, month, day of week); where both days are
-restricted, either may match.  A window is [fire, fire + duration).  Days without restriction repeat every
+restricted, either may match.  A window is [fire, fire + duration).  Windows on all days of the month repeat every
 week, others every 400 years of the Gregorian calendar (146,097 days, a whole number of weeks).
 SOURCE: crontab(5); robfig/cron (the parser that Kubernetes and Karpenter use).
 """
@@ -17,7 +17,7 @@ from coherence import units
 from coherence.units import SECOND, UnitError
 from coherence.values import value
 
-DAY = Fraction(86400)
+DAY = 86400
 LONGEST = 9 * 366  # days: longer than the longest wait for a date (29 February over a century)
 MACROS = {
     "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
@@ -29,6 +29,9 @@ MONTHS = {
 }  # fmt: skip
 WEEKDAYS = {"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6}
 BEGINNING = date(2001, 1, 1)  # the first day of a cycle of 400 years, a Monday
+
+
+Seconds = int | Fraction  # whole seconds stay whole: 400 years of days are added up
 
 
 class CronError(ValueError):
@@ -49,7 +52,7 @@ class Recurring:
     @property
     def weekly(self) -> bool:
         """Does it repeat every week?"""
-        return len(self.months) == 12 and (len(self.days) == 31) and not self.either
+        return len(self.months) == 12 and len(self.days) == 31
 
     def on(self, day: date) -> bool:
         """Does it fire on this day?"""
@@ -127,11 +130,9 @@ def uncovered(windows: Sequence[Recurring]) -> Fraction | None:
     if not windows:
         return Fraction(0)
     days = 7 if all(window.weekly for window in windows) else 146_097
-    reach = _first_gap(windows, days, Fraction(0))
-    if reach is None:
-        return None
-    over = max((end for start, end in _intervals(windows, -_before(windows), 0) if start < 0), default=Fraction(0))
-    return _first_gap(windows, days, max(over, Fraction(0)))
+    over = max((end for start, end in _intervals(windows, -_before(windows), 0) if start < 0), default=0)
+    found = _first_gap(windows, days, max(over, 0))
+    return None if found is None else Fraction(found)
 
 
 def _before(windows: Sequence[Recurring]) -> int:
@@ -140,7 +141,7 @@ def _before(windows: Sequence[Recurring]) -> int:
     return min(int(longest // DAY) + 1, LONGEST)
 
 
-def _first_gap(windows: Sequence[Recurring], days: int, covered: Fraction) -> Fraction | None:
+def _first_gap(windows: Sequence[Recurring], days: int, covered: Seconds) -> Seconds | None:
     """The first instant in [covered, end of the cycle) in no window that starts at or after the beginning."""
     for start, end in _intervals(windows, 0, days):
         if start > covered:
@@ -151,30 +152,36 @@ def _first_gap(windows: Sequence[Recurring], days: int, covered: Fraction) -> Fr
     return covered if covered < days * DAY else None
 
 
-def _intervals(windows: Sequence[Recurring], first: int, last: int) -> Iterator[tuple[Fraction, Fraction]]:
+def _intervals(windows: Sequence[Recurring], first: int, last: int) -> Iterator[tuple[Seconds, Seconds]]:
     """All windows that start on the days [first, last) of the cycle, by start."""
     spans = [(window, _merged(window)) for window in windows]
+    known: dict[tuple[int, int, int], list[tuple[Seconds, Seconds]]] = {}
     for number in range(first, last):
         day, midnight = BEGINNING + timedelta(days=number), number * DAY
-        for start, end in sorted(span for window, found in spans if window.on(day) for span in found):
+        key = (day.month, day.day, day.weekday())
+        if key not in known:
+            known[key] = sorted(span for window, found in spans if window.on(day) for span in found)
+        for start, end in known[key]:
             yield midnight + start, midnight + end
 
 
-def _merged(window: Recurring) -> list[tuple[Fraction, Fraction]]:
+def _merged(window: Recurring) -> list[tuple[Seconds, Seconds]]:
     """The windows of one day, in seconds after its midnight, joined where they touch."""
-    found: list[tuple[Fraction, Fraction]] = []
+    found: list[tuple[Seconds, Seconds]] = []
+    length: Seconds = window.duration.numerator if window.duration.denominator == 1 else window.duration
     for minute in window.times:
-        start = Fraction(minute * 60)
+        start: Seconds = minute * 60
         if found and start <= found[-1][1]:
             start = found.pop()[0]
-        found.append((start, minute * 60 + window.duration))
+        found.append((start, minute * 60 + length))
     return found
 
 
 def around(windows: Sequence[Recurring], instant: Fraction) -> list[Fraction]:
     """The ends of all windows that started at or before an instant of the cycle and could still be open."""
     day = int(instant // DAY)
-    return [end for start, end in _intervals(windows, day - _before(windows), day + 1) if start <= instant]
+    found = _intervals(windows, day - _before(windows), day + 1)
+    return [Fraction(end) for start, end in found if start <= instant]
 
 
 def day_and_time(seconds: Fraction) -> str:

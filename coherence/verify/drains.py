@@ -7,11 +7,11 @@ A component says it as `drain: 60 s` or `takes: {drain: 60 s}`.  A timer says it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from coherence.design import Design, Timer
 from coherence.places import Place
 from coherence.shape import Quantity
+from coherence.values import value
 from coherence.verify.attempts import ZERO, Span
 from coherence.verify.call_tree import ended_by
 
@@ -32,7 +32,7 @@ _DRAINING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Drain:
     """From the event on, `thing` answers for `lasts` seconds and is then gone."""
 

@@ -21,7 +21,7 @@ class Proof:
     """No run enters a bad set.  `invariant` maps each mode to alternatives (none: never entered).
 
     Each script of `obligations`, and `certificate`, which is all of them in one, was answered unsat by
-    z3, exactly as it stands.  `tried` lists the attempts; the last one succeeded.
+    z3, exactly as it stands; `solver.recheck` asks cvc5.  `tried` lists the attempts; the last succeeded.
     """
 
     invariant: Invariant

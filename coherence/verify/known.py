@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from coherence import names
-from coherence.design import Component, Design
+from coherence.design import Component, Design, Limit
 from coherence.expressions.tree import Name, Tree, rename
 from coherence.model import Interval, interval
 from coherence.places import Place
@@ -22,7 +22,8 @@ COPIES = ("desired", "replicas", "copies")  # what an autoscaler writes to choos
 class Known:
     """`values`: path -> range; `places`: where it stands; `quantities`: the one quantity behind it, for repairs.
 
-    `outputs` are the paths that stand for an expression; `whole` the paths that count members.
+    `outputs` are the paths that stand for an expression, `written` those that loops write, `counted`
+    those that limits count as they are; `whole` the paths that count members.
     """
 
     design: Design
@@ -31,6 +32,7 @@ class Known:
     quantities: dict[str, Quantity] = field(default_factory=dict)
     outputs: dict[str, Tree] = field(default_factory=dict)
     written: dict[str, list[Writer]] = field(default_factory=dict)
+    counted: dict[str, list[Limit]] = field(default_factory=dict)
     bare: Mapping[str, str] = field(default_factory=dict)
 
     def put(self, path: str, value: Quantity) -> None:
@@ -93,6 +95,10 @@ def _gathered(subject: Subject) -> Known:
         for path, tree in subject.model.outputs.items():
             if path not in made.values:
                 made.outputs.setdefault(path, tree)
+    for limit in design.limits.values():
+        counts = made.tree(limit.counts.tree) if limit.counts is not None else None
+        if isinstance(counts, Name):
+            made.counted.setdefault(counts.path, []).append(limit)
     return made
 
 

@@ -13,6 +13,8 @@ from coherence.verify.call_tree import CallTree
 from coherence.verify.plans import Plan, tries_again
 from coherence.verify.sends import Layer, Row, most_sends
 
+Way = tuple[Plan, ...]  # calls from the first caller to the last callee
+
 MOST_WAYS = 64
 OTHER = "any other failure"
 
@@ -21,7 +23,7 @@ OTHER = "any other failure"
 class Ways:
     """All ways from one thing to another; `cyclic`: one of them may be walked without end; `cut`: there are more."""
 
-    ways: tuple[tuple[Plan, ...], ...]
+    ways: tuple[Way, ...]
     cyclic: bool = False
     cut: bool = False
 
@@ -32,8 +34,8 @@ def ways(tree: CallTree, source: str, target: str) -> Ways:
     looped = {name for cycle in tree.cycles for name in cycle}
     if source not in useful:
         return Ways(())
-    found: list[tuple[Plan, ...]] = []
-    walk: list[tuple[str, tuple[Plan, ...]]] = [(source, ())]
+    found: list[Way] = []
+    walk: list[tuple[str, Way]] = [(source, ())]
     while walk:
         name, way = walk.pop()
         if name in looped:
@@ -69,7 +71,7 @@ def causes_of(way: Sequence[Plan]) -> tuple[str, ...]:
 class Amplification:
     """Sends at the end of one way for one call at its start, every send failing by `cause`."""
 
-    way: tuple[Plan, ...]
+    way: Way
     cause: str
     sends: int | None
     rows: tuple[Row, ...]
@@ -105,7 +107,7 @@ def unsaid(way: Sequence[Plan]) -> Plan | None:
 
 
 def sends_certificate(amplified: Sequence[Amplification], limit: Fraction, relation: str) -> str:
-    """Layer by layer: a call makes its whole tries times the sends of each, and part of one; the sum keeps the limit."""
+    """Layer by layer a call makes its whole tries times the sends of each, and part of one; the sum is in the limit."""
     constants: dict[str, str] = {}
     facts, totals = [], []
     for number, one in enumerate(amplified, 1):

@@ -8,7 +8,6 @@ deadline); another cause takes what `fails` says; a cause without it takes an un
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.design import Call, Design, Pause
@@ -21,10 +20,12 @@ from coherence.verify.attempts import (
     Backoff,
     Course,
     Span,
+    TooManyTriesError,
     Tries,
     last_end,
     last_start,
     least,
+    pauses,
     product,
 )
 
@@ -47,7 +48,7 @@ class Cause:
     ask: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value
 class Plan:
     """A call in numbers.  `limit` = seconds of one try (the smaller of per_try and deadline); None: unlimited.
 
@@ -61,6 +62,9 @@ class Plan:
     limit: Span | None
     backoff: Backoff
     causes: tuple[Cause, ...]
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     @property
     def name(self) -> str:
@@ -84,9 +88,20 @@ class Plan:
         """May there be a second try?"""
         return self.tries != 1 and bool(self.causes)
 
+    @property
+    def streams(self) -> bool:
+        """Does the limit of one try leave the whole answer unbounded?"""
+        return self.call.timeout_kind is not None and self.call.timeout_kind.text in ("first byte", "between bytes")
+
+    def open_pause(self) -> list[str]:
+        """What to ask for where the pauses have no known bound."""
+        told = self.call.pause is not None and not isinstance(self.call.pause, Pause)
+        ask = "the longest wait that an answer names to" if told else "cap (in pause) of"
+        return [f"{ask} {self.name}"] if self.backoff.answered else []
+
     def worst(self, cause: Cause) -> Course:
-        """Every try fails so, as slowly as it can."""
-        return Course(self.most, cause.takes.high, self.backoff)
+        """Every try fails so, as slowly as it is known to; a pause that the answer decides may be nothing."""
+        return Course(self.most, cause.takes.high, NO_PAUSE if self.backoff.answered else self.backoff)
 
     def best(self, cause: Cause) -> Course:
         """Every try fails so, as quickly as it can."""
@@ -106,7 +121,17 @@ def plan_of(call: Call) -> Plan:
     most = tuple(_tries(t, low=False) for t in call.tries) or (1,)
     causes = tuple(_causes(call, limit, deadline, whole=stated is None))
     bounds_answer = call.timeout_kind is None or call.timeout_kind.text != "connect"
-    return Plan(call, fewest, most, deadline, limit if bounds_answer else deadline, backoff_of(call), causes)
+    return Plan(call, fewest, most, deadline, limit if bounds_answer else deadline, _summed(call, most), causes)
+
+
+def _summed(call: Call, most: Tries) -> Backoff:
+    """The pauses of the call; as unknown ones where they are too many to be summed."""
+    backoff, longest = backoff_of(call), max((n for n in most if n is not None), default=1)
+    try:
+        pauses(backoff, longest, longest=True)
+    except TooManyTriesError:
+        return Backoff(answered=True)
+    return backoff
 
 
 def _limit(value: Quantity | Word | None) -> Span | None:
@@ -193,9 +218,8 @@ def known_end(plan: Plan) -> Fraction | None:
 
 def longest_end(plan: Plan) -> Fraction | None:
     """An upper bound of the call's duration, with causes of unknown time at their longest; None if there is none."""
-    kind = plan.call.timeout_kind
-    streams = kind is not None and kind.text in ("first byte", "between bytes")  # the limit does not bound the answer
-    return _least_of(None if streams else _latest(plan, plan.causes), plan.deadline)
+    unbounded = plan.streams or (plan.retries and bool(plan.open_pause()))
+    return _least_of(None if unbounded else _latest(plan, plan.causes), plan.deadline)
 
 
 def _latest(plan: Plan, causes: tuple[Cause, ...]) -> Fraction | None:
@@ -216,9 +240,3 @@ def serve_time(design: Design, name: str) -> Quantity | None:
     takes = component.takes if component else None
     return next((takes[word] for word in SERVING if word in takes), None) if takes else None
 
-
-def copies_of(design: Design, name: str) -> Fraction:
-    """Least number of like members; one where nothing is said."""
-    component = design.components.get(name)
-    copies = component.copies if component else None
-    return copies.low if isinstance(copies, Quantity) else Fraction(1)

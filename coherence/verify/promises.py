@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 from coherence.expressions import names as names_of
 from coherence.expressions.evaluate import NotExactError, evaluate
-from coherence.expressions.tree import Tree, rename
+from coherence.expressions.tree import Call, Tree, rename, walk
 from coherence.model import Model
 from coherence.phrases import Promise
-from coherence.simulate.exact import Choices, Execution, Instant, MissingValueError, View
+from coherence.simulate.exact import LOOK_BACK, Choices, Execution, Instant, MissingValueError, View
 from coherence.simulate.orbits import LongRun, hyperperiod, long_run
 from coherence.simulate.slices import blocked, sliced
 from coherence.simulate.starts import corners, finite
@@ -100,12 +101,8 @@ def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline
     run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
     if run.orbit is None:
         return None
-    truths = lap_truths(model, run, condition)
-    broken = (
-        not all(truths)
-        if kind == "eventually_always"
-        else not any(truths) and not _ever(model, choices, condition, run)
-    )
+    seen = lap_truths(model, run, condition)
+    broken = not all(seen) if kind == "eventually_always" else not any(seen) and not _ever(model, condition, run)
     return Refuted(choices, run.instants, run) if broken else None
 
 
@@ -128,20 +125,31 @@ def _lap(model: Model) -> Fraction:
 
 
 def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
-    """The condition after each instant of the orbit."""
-    assert run.orbit is not None
+    """The condition after each instant of the orbit.  Raises NotExactError where it cannot be known."""
+    orbit = run.orbit
+    assert orbit is not None
+    if not orbit.exact:
+        if any(isinstance(node, Call) and node.function in LOOK_BACK for node in walk(condition)) or model.outputs:
+            raise NotExactError("an orbit that is only approached, under a condition on computed signals")
+        still = Execution(model, run.choices)
+        return [bool(evaluate(condition, View(still, i.time, dict(i.after)))) for i in orbit.lap]
+    return [truth for time, truth in truths(model, run, condition) if time >= orbit.lap[0].time]
+
+
+def truths(model: Model, run: LongRun, condition: Tree) -> Iterator[tuple[Fraction, bool]]:
+    """(time, condition) after each instant of the run, executed again so that the past is there."""
     execution = Execution(model, run.choices)
-    return [bool(evaluate(condition, View(execution, i.time, dict(i.after)))) for i in run.orbit.lap]
+    for _ in run.instants:
+        instant = execution.advance()
+        yield instant.time, bool(evaluate(condition, View(execution, instant.time, dict(instant.after))))
 
 
-def _ever(model: Model, choices: Choices, condition: Tree, run: LongRun) -> bool:
-    execution = Execution(model, choices)
-    return any(bool(evaluate(condition, View(execution, i.time, dict(i.after)))) for i in run.instants)
+def _ever(model: Model, condition: Tree, run: LongRun) -> bool:
+    return any(truth for _, truth in truths(model, run, condition))
 
 
 def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
     from coherence.verify.invariants import Proof, prove
-    from coherence.verify.smtlib import certificate
     from coherence.verify.transitions import Encoder
 
     certificates, count = [], 0
@@ -153,7 +161,7 @@ def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
         answer = prove(system, time_limit=left)
         if not isinstance(answer, Proof):
             return _other_phases(model, promise, schedule.phases, answer.reason, deadline)
-        certificates.append(certificate(system, answer.invariant))
+        certificates.append(answer.certificate)
         count += 1
     orders = (
         "one order of the instants" if count == 1 else f"each of the {count} orders in which loops and steps can meet"
@@ -189,10 +197,8 @@ def _settled(model: Model, condition: Tree, kind: str, deadline: float) -> Outco
             run = long_run(model, Choices(choices.values, schedule.phases), laps=LAPS, most=MOST_INSTANTS)
             if run.orbit is None or not run.orbit.exact:
                 return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
-            truths = lap_truths(model, run, condition)
-            if not (
-                all(truths) if kind == "eventually_always" else any(truths) or _ever(model, choices, condition, run)
-            ):
+            seen = lap_truths(model, run, condition)
+            if not (all(seen) if kind == "eventually_always" else any(seen) or _ever(model, condition, run)):
                 return Refuted(Choices(choices.values, schedule.phases), run.instants, run)
         count += 1
     return Shown(

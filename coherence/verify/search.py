@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coherence.solver import unsat_each
+from coherence.solver import joined, unsat, unsat_each
 from coherence.verify.directions import Direction, template
 from coherence.verify.fixpoint import APART, TOUCHING, Abstraction, post_fixpoint
 from coherence.verify.invariants import Proof, Result, Unproved
@@ -17,7 +17,7 @@ from coherence.verify.rounding import Style, rational
 from coherence.verify.runs import Runs, bad_path, frame_of, sample
 from coherence.verify.slack import Guess
 from coherence.verify.smtlib import Invariant, Obligation, certificate, obligations
-from coherence.verify.split import cut, joined
+from coherence.verify.split import cut, uncut
 from coherence.verify.systems import System
 
 
@@ -33,6 +33,9 @@ class Effort:
 BOXES, QUICK = Effort(0, (0.02, 0.3)), Effort(1, (0.02, 0.3))
 USUAL, THOROUGH = Effort(2, (0.02, 0.3, 2.0, 0.0)), Effort(3, (0.02, 0.3, 2.0, 0.0))
 BARELY = Effort(1, (0.02,), TOUCHING)
+
+
+WHOLE_MS = 500
 
 
 @dataclass(slots=True)
@@ -114,7 +117,7 @@ def _unions(ground: Ground, diary: Diary) -> Iterator[tuple[Invariant, str]]:
     again = _ground(division.system, ground.runs.mode.shape[1], len(ground.runs.edge), ground.frame)
     for effort in (QUICK, USUAL):
         for invariant, attempt in _invariants(again, effort, diary):
-            yield joined(division, invariant), f"{len(division.system.modes)} cells, {attempt}"
+            yield uncut(division, invariant), f"{len(division.system.modes)} cells, {attempt}"
 
 
 def _invariants(ground: Ground, effort: Effort, diary: Diary) -> Iterator[tuple[Invariant, str]]:
@@ -166,13 +169,21 @@ def _seen(ground: Ground, directions: Floats) -> Floats:
 
 
 def _certified(system: System, invariant: Invariant, attempt: str, diary: Diary) -> Proof | None:
-    """The proof, if z3 answers unsat to every obligation and to all of them in one script."""
+    """The proof, if z3 answers unsat to every obligation."""
     if diary.left <= 0:
         return None
-    claims, whole = obligations(system, invariant), certificate(system, invariant)
-    failed = _first_failure((*claims, Obligation("the certificate", whole)), diary)
+    claims = obligations(system, invariant)
+    failed = _first_failure(claims, diary)
     diary.tried.append(f"{attempt}: {failed or 'proved'}")
-    return Proof(invariant, claims, whole, tuple(diary.tried)) if failed is None else None
+    if failed is not None:
+        return None
+    return Proof(invariant, claims, _certificate(system, invariant, claims), tuple(diary.tried))
+
+
+def _certificate(system: System, invariant: Invariant, claims: tuple[Obligation, ...]) -> str:
+    """One short script, if z3 confirms it soon; else the scripts that it has confirmed, one after the other."""
+    whole = certificate(system, invariant)
+    return whole if unsat(whole, timeout_ms=WHOLE_MS).unsat else joined(claim.smtlib for claim in claims)
 
 
 def _first_failure(claims: tuple[Obligation, ...], diary: Diary) -> str | None:

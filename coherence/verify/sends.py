@@ -6,7 +6,6 @@ them fit before the deadlines, so the count is the largest one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.values import value
@@ -48,13 +47,13 @@ class Row:
         return _plus(_times(self.done, self.each), self.part)
 
 
-@dataclass(slots=True)
 class _Chain:
     """`whole[i]`: one call at layer i that nothing interrupts from above; `tried[i]`: one of its tries."""
 
-    layers: tuple[Layer, ...]
-    whole: list[Outcome]
-    tried: list[Outcome]
+    def __init__(self, layers: tuple[Layer, ...], takes: Fraction) -> None:
+        self.layers = layers
+        self.whole: list[Outcome] = [(1, takes)] * (len(layers) + 1)
+        self.tried: list[Outcome] = [(1, takes)] * len(layers)
 
     def one_try(self, depth: int) -> Outcome:
         """One try at layer `depth`, within the layer's own limit."""
@@ -108,10 +107,8 @@ def most_sends(layers: tuple[Layer, ...], takes: Fraction) -> tuple[int | None, 
 
     `takes` = seconds after which each send fails.
     """
-    size = len(layers)
-    chain = _Chain(layers, [(1, takes)] * (size + 1), [(1, takes)] * size)
-    rows: list[Row] = []
-    for depth in range(size - 1, -1, -1):
+    chain, rows = _Chain(layers, takes), list[Row]()
+    for depth in range(len(layers) - 1, -1, -1):
         chain.tried[depth] = chain.one_try(depth)
         row, seconds = chain.call(depth)
         chain.whole[depth] = row.total, seconds

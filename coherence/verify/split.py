@@ -48,7 +48,7 @@ def cut(system: System, frame: Frame) -> Cut | None:
     return Cut(System(system.variables, system.choices, initial, kept, bad), cells)
 
 
-def joined(division: Cut, invariant: Invariant) -> Invariant:
+def uncut(division: Cut, invariant: Invariant) -> Invariant:
     """The invariant of the uncut system: each mode is in one of its cells, and there within its rows."""
     return {
         mode: tuple(half_spaces + rows for name, half_spaces in cells for rows in invariant.get(name, ()))

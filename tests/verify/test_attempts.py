@@ -155,7 +155,9 @@ def test_budgets() -> None:
     assert budget_factor(Fraction(1), of_first=False) is None
 
 
-@pytest.mark.parametrize(("value", "below", "above"), [("13.5", 12, 15), (86, 80, 90), ("0.5", "0.4", "0.6"), (7800, 7200, 9000)])
+@pytest.mark.parametrize(
+    ("value", "below", "above"), [("13.5", 12, 15), (86, 80, 90), ("0.5", "0.4", "0.6"), (7800, 7200, 9000)]
+)
 def test_numbers_that_a_person_would_write(value: str, below: str, above: str) -> None:
     assert (nice_below(s(value)), nice_above(s(value))) == (s(below), s(above))
 
@@ -178,7 +180,9 @@ layers = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
 @st.composite
 def backoffs(draw: st.DrawFn) -> Backoff:
     cap = draw(st.none() | positive)
-    return Backoff(Span(base := draw(times), base), Span(f := draw(factors), f), Span(cap, cap) if cap else None, draw(jitters))
+    return Backoff(
+        Span(base := draw(times), base), Span(f := draw(factors), f), Span(cap, cap) if cap else None, draw(jitters)
+    )
 
 
 def one_pause(backoff: Backoff, k: int, *, longest: bool) -> Fraction:
@@ -217,7 +221,9 @@ def simulated(course: Course) -> list[tuple[Fraction, Fraction]]:
 
 @given(layers, times, backoffs(), st.booleans(), times)
 @settings(max_examples=100, deadline=None)
-def test_closed_forms_equal_the_simulation(tries: tuple[int, ...], takes: Fraction, backoff: Backoff, longest: bool, limit: Fraction) -> None:
+def test_closed_forms_equal_the_simulation(
+    tries: tuple[int, ...], takes: Fraction, backoff: Backoff, longest: bool, limit: Fraction
+) -> None:
     course = Course(tries, takes, backoff, longest)
     rows = simulated(course)
     assert len(rows) == course.count
@@ -229,7 +235,9 @@ def test_closed_forms_equal_the_simulation(tries: tuple[int, ...], takes: Fracti
 
 @given(layers, times, backoffs(), positive)
 @settings(max_examples=100, deadline=None)
-def test_scaling_all_times_keeps_the_counts(tries: tuple[int, ...], takes: Fraction, backoff: Backoff, limit: Fraction) -> None:
+def test_scaling_all_times_keeps_the_counts(
+    tries: tuple[int, ...], takes: Fraction, backoff: Backoff, limit: Fraction
+) -> None:
     factor = Fraction(7, 3)
     cap = Span(backoff.cap.low * factor, backoff.cap.low * factor) if backoff.cap else None
     scaled = Backoff(Span(backoff.base.low * factor, backoff.base.low * factor), backoff.factor, cap, backoff.jitter)
@@ -240,7 +248,9 @@ def test_scaling_all_times_keeps_the_counts(tries: tuple[int, ...], takes: Fract
 
 @given(layers, times, backoffs(), times, times)
 @settings(max_examples=100, deadline=None)
-def test_a_shorter_deadline_never_fits_more(tries: tuple[int, ...], takes: Fraction, backoff: Backoff, one: Fraction, other: Fraction) -> None:
+def test_a_shorter_deadline_never_fits_more(
+    tries: tuple[int, ...], takes: Fraction, backoff: Backoff, one: Fraction, other: Fraction
+) -> None:
     course = Course(tries, takes, backoff)
     short, long = sorted((one, other))
     assert (started(course, short) or 0) <= (started(course, long) or 0)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.solver import recheck, unsat
+from coherence.solver import Answer, Outcome, joined, recheck, unsat
 from coherence.verify.invariants import Proof, Unproved, prove
 from coherence.verify.smtlib import certificate, obligations
 from coherence.verify.systems import Constraint, Edge, Linear, Polyhedron, Relation, System, after, step
@@ -146,6 +146,14 @@ def test_every_initial_set_edge_and_bad_set_has_its_obligation_and_cvc5_agrees()
     assert result.certificate == certificate(system, result.invariant)
     assert all(recheck(claim.smtlib).unsat for claim in result.obligations)
     assert recheck(result.certificate).unsat
+
+
+def test_a_certificate_in_parts_stands_in_where_the_whole_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coherence.verify.search.unsat", lambda *_, **__: Answer(Outcome.UNKNOWN, "timeout"))
+    result = prove(power(54))
+    assert isinstance(result, Proof)
+    assert result.certificate == joined(claim.smtlib for claim in result.obligations)
+    assert unsat(result.certificate, timeout_ms=5000).unsat
 
 
 def test_a_wrong_invariant_is_seen_by_its_obligations() -> None:

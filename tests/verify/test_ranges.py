@@ -102,7 +102,7 @@ def test_unknown_names_are_reported_as_written() -> None:
 def test_corners_say_where_the_value_is_attained() -> None:
     found = extremes(parse("2 * agent.turns + k"), {"agent.turns": between(3, 20), "k": point(1)})
     assert found is not None
-    assert (found[0].value, found[1].value) == (7, 41)
+    assert [corner.value for corner in found] == [7, 41]
     assert found[1].at == {"agent.turns": 20, "k": 1}
 
 

@@ -67,7 +67,9 @@ few = st.integers(1, 4)
 time = st.fractions(min_value=0, max_value=6, max_denominator=4)
 takes_time = st.fractions(min_value=Fraction(1, 4), max_value=6, max_denominator=4)  # at 0 s, ties decide
 limits = st.none() | st.fractions(min_value=Fraction(1, 4), max_value=12, max_denominator=4)
-chains = st.lists(st.builds(Layer, few.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans()), min_size=1, max_size=4)
+chains = st.lists(
+    st.builds(Layer, few.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans()), min_size=1, max_size=4
+)
 
 
 def run(layers: list[Layer], begin: Fraction, killed: Fraction, takes: Fraction) -> tuple[int, Fraction]:

@@ -7,7 +7,6 @@ through linear limits, in exact rationals, until an interval is empty or nothing
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.design import Design
@@ -17,12 +16,13 @@ from coherence.places import Place
 from coherence.shape import Formula, Quantity
 from coherence.subject import Certificate, Question, arithmetic, rational
 from coherence.units import decimal, seconds
+from coherence.values import value
 from coherence.verify.attempts import ZERO
 
 ROUNDS = 400  # a chain of k limits is settled after k rounds; a cycle may tighten for ever
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Demand:
     """sum of weight * deadline + constant <= 0, as the limit or promise `name` demands."""
 
@@ -32,11 +32,14 @@ class Demand:
     constant: Fraction
 
 
-@dataclass(slots=True)
 class _Bound:
-    low: Fraction
-    high: Fraction | None
-    because: tuple[int, ...] = ()  # demands that led here
+    """An interval that shrinks, and the demands that made it so."""
+
+    __slots__ = ("because", "high", "low")
+
+    def __init__(self, low: Fraction, high: Fraction | None) -> None:
+        self.low, self.high = low, high
+        self.because: tuple[int, ...] = ()
 
 
 def contradiction(question: Question, design: Design) -> Iterator[Finding]:

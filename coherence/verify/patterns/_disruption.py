@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence import repairs
-from coherence.design import Limit
+from coherence.design import Design, Limit
 from coherence.expressions.lower_smt import real
 from coherence.expressions.tree import Arithmetic, Compare, Name, Number, Tree
 from coherence.finding import Finding, Repair, Step
@@ -40,9 +40,14 @@ def is_budget(facts: Known, limit: Limit) -> bool:
 def _evicts(facts: Known, limit: Limit) -> bool:
     """Is the cap about evictions?  (A cap on unavailable members may also be about a rollout.)"""
     thing = _thing(limit)
-    evictors = (loop.actuation.evict for loop in facts.design.loops.values() if loop.actuation)
     named = any("evict" in action.text or "drain" in action.text for action in limit.actions)
-    return _is_part(limit) or named or any(evict is not None and evict.text == thing for evict in evictors)
+    return _is_part(limit) or named or thing in facts.design.once("evicted things", lambda: _evicted(facts.design))
+
+
+def _evicted(design: Design) -> frozenset[str]:
+    """Things that some loop evicts."""
+    evictions = (loop.actuation.evict for loop in design.loops.values() if loop.actuation)
+    return frozenset(evict.text for evict in evictions if evict is not None)
 
 
 def _is_part(limit: Limit) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.finding import Finding, Step
 from coherence.places import Place
 from coherence.subject import Question, arithmetic
+from coherence.values import value
 from coherence.verify.attempts import expected_sends
 from coherence.verify.call_tree import CallTree
 from coherence.verify.paths import OTHER, Amplification, amplification
@@ -19,7 +19,7 @@ EXACT_UP_TO = 64  # layers; beyond, deadlines that cut the product are not count
 _EXPECTED_UP_TO = 10_000  # beyond, p^A is nothing that a reader sees
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Best:
     """The most sends by one cause that reach a thing; None is unbounded."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.finding import Finding, Repair, Step
@@ -11,6 +10,7 @@ from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import seconds
+from coherence.values import value
 from coherence.verify.attempts import ZERO, Course, Span, completed, last_end, start, started, timeline
 from coherence.verify.call_claims import Numbers, tries_fit
 from coherence.verify.call_repairs import fewer_tries, longer, offered, shorter_try
@@ -76,7 +76,7 @@ def _places(plan: Plan, label: str) -> list[Place]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Count:
     """How far the tries come in the worst run of one cause."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs
@@ -15,6 +14,7 @@ from coherence.finding import Finding, Repair
 from coherence.places import Place
 from coherence.shape import Formula, Quantity
 from coherence.subject import Question, Subject, arithmetic
+from coherence.values import value
 from coherence.verify.call_tree import IN_TURN, CallTree
 from coherence.verify.paths import MOST_WAYS, Amplification, amplification, causes_of, sends_certificate, unsaid, ways
 from coherence.verify.patterns._nested_retries import figures, layer_places, retrying, steps
@@ -23,7 +23,7 @@ from coherence.verify.plans import Plan
 SHARED = "all tries of a run fail by one shared cause"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bound:
     """Sends to `callee` for one call into `caller`, compared with a number.  `enforced`: what is beyond is refused."""
 

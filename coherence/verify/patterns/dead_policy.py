@@ -63,12 +63,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _zero(facts: Known, path: str) -> Iterator[Limit]:
     """Caps on this signal that come to 0 for every value of their constants."""
-    for limit in facts.design.limits.values():
-        if limit.counts is not None and facts.tree(limit.counts.tree) == Name(path):
-            tree = cap(facts, limit)
-            high = facts.range(tree).high if tree is not None else None
-            if high is not None and high <= 0:
-                yield limit
+    for limit in facts.counted.get(path, ()):
+        tree = cap(facts, limit)
+        high = facts.range(tree).high if tree is not None else None
+        if high is not None and high <= 0:
+            yield limit
 
 
 def _covers(limit: Limit, writer: Writer) -> bool:

@@ -38,7 +38,7 @@ from coherence import repairs
 from coherence.design import Limit, Loop
 from coherence.expressions import names as used
 from coherence.expressions import walk
-from coherence.expressions.tree import Compare, Name, Number, Tree
+from coherence.expressions.tree import Compare, Number, Tree
 from coherence.finding import Finding, Repair, Step
 from coherence.model import Interval
 from coherence.places import Place
@@ -101,12 +101,12 @@ def _ignores(loop: Loop) -> bool:
 
 def _guards(facts: Known) -> Iterator[Guard]:
     for path, writers in facts.written.items():
-        for writer in writers:
-            trigger = writer.loop.trigger
-            for limit in facts.design.limits.values():
-                counted = limit.counts is not None and facts.tree(limit.counts.tree) == Name(path)
-                if writer.kind == "ignore" and isinstance(trigger, Formula) and counted and limit.at_most is not None:
-                    yield Guard(path.partition(".")[0], limit, writer.loop, trigger, facts.tree(trigger.tree))
+        for loop in (writer.loop for writer in writers if writer.kind == "ignore"):
+            limits = [limit for limit in facts.counted.get(path, ()) if limit.at_most is not None]
+            trigger = loop.trigger
+            if isinstance(trigger, Formula):
+                hosts, condition = path.partition(".")[0], facts.tree(trigger.tree)
+                yield from (Guard(hosts, limit, loop, trigger, condition) for limit in limits)
 
 
 def _answer(subject: Subject, facts: Known, guard: Guard) -> Iterator[Finding]:

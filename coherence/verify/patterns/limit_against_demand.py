@@ -49,6 +49,7 @@ from coherence.verify.ranges import truth
 
 QUESTION = Question("COH209", "limit-against-demand", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+SCOPE = ("per", "scope", "window", "during", "actions")  # caps that differ in one of these do not meet
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -63,8 +64,13 @@ def ask(subject: Subject) -> Iterator[Finding]:
         elif limit.counts is not None and not _about_memory(limit):
             yield from demand(QUESTION, subject, facts, limit)
     yield from _disruption.twice(QUESTION, limits)
-    for one, other in itertools.combinations(limits, 2):
-        yield from _smaller(subject, facts, one, other)
+    alike: dict[tuple[object, ...], list[Limit]] = {}
+    for limit in limits:
+        if limit.counts is not None:
+            alike.setdefault((limit.counts.tree, *(getattr(limit, key) for key in SCOPE)), []).append(limit)
+    for group in alike.values():
+        for one, other in itertools.combinations(group, 2):
+            yield from _smaller(subject, facts, one, other)
 
 
 def _about_memory(limit: Limit) -> bool:
@@ -75,20 +81,12 @@ def _about_memory(limit: Limit) -> bool:
 
 def _smaller(subject: Subject, facts: Known, one: Limit, other: Limit) -> Iterator[Finding]:
     """Two caps on one count in the same scope: the larger is never reached."""
-    if not _comparable(one, other):
-        return
     first, second = cap(facts, one), cap(facts, other)
     if first is None or second is None:
         return
     for small, large, lower, upper in ((one, other, first, second), (other, one, second, first)):
         if truth(Compare("<", lower, upper), facts.values) and not _never_full(facts, small):
             yield _demand_hidden(subject, facts, small, large)
-
-
-def _comparable(one: Limit, other: Limit) -> bool:
-    if one.counts is None or other.counts is None or one.counts.tree != other.counts.tree:
-        return False
-    return all(getattr(one, key) == getattr(other, key) for key in ("per", "scope", "window", "during", "actions"))
 
 
 def _never_full(facts: Known, limit: Limit) -> bool:

@@ -12,6 +12,7 @@ is changed once per copy.
 
 ## Example
 ```yaml
+coherence: 1
 calls:
   - {from: web, to: api, per_try: 1 s, tries: 2, on_timeout: abandon}
   - {from: api, to: db, deadline: 5 s}
@@ -19,14 +20,16 @@ calls:
 
 ## Instead
 ```yaml
+coherence: 1
 calls:
   - {from: web, to: api, per_try: 6 s, tries: 2, on_timeout: abandon}
   - {from: api, to: db, deadline: 5 s}
 ```
 
 ## Source
-boto/boto3 issue 883: a function ran four times because the read timeout was shorter than the function. B. Beyer et al.,
-"Site Reliability Engineering", O'Reilly 2016, chapter 22: deadlines shrink down the call tree and cancellation travels along.
+boto/boto3 issue 883: a function ran four times because the read timeout was shorter than the function. B. Beyer et
+al., "Site Reliability Engineering", O'Reilly 2016, chapter 22: deadlines shrink down the call tree and cancellation
+travels along.
 """
 
 from __future__ import annotations
@@ -39,10 +42,12 @@ from coherence.finding import Edit, Finding, Repair, Step
 from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Question, Subject, arithmetic
-from coherence.units import SECOND, seconds
-from coherence.verify.attempts import ZERO, nice_above, nice_below, started, timeline
-from coherence.verify.call_claims import bounded_sum, work_fits
-from coherence.verify.call_tree import IN_TURN, CallTree, Enclosure, Work, call_tree, enclosure_of
+from coherence.units import seconds
+from coherence.values import value
+from coherence.verify.attempts import ZERO, Course, started, timeline
+from coherence.verify.call_claims import Numbers, bounded_sum, work_fits
+from coherence.verify.call_repairs import longer, offered, shorter
+from coherence.verify.call_tree import IN_TURN, Enclosure, Work, call_tree, enclosure_of
 from coherence.verify.plans import Plan, longest_end
 
 QUESTION = Question("COH204", "orphaned-work", "ai.04 runtime control coherence")
@@ -55,67 +60,89 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for plan in tree.plans:
         work, around = tree.work[plan.callee], enclosure_of(plan)
         if around is not None and (work.serve or work.calls) and not tree.on_cycle(plan):
-            yield from _answer(subject, tree, plan, work, around)
+            yield from _answer(subject, Left(plan, work, around))
 
 
-def _answer(subject: Subject, tree: CallTree, plan: Plan, work: Work, around: Enclosure) -> Iterator[Finding]:
+@value
+class Left:
+    """A call, the work that it may leave behind, and when."""
+
+    plan: Plan
+    work: Work
+    around: Enclosure
+
+    @property
+    def limit(self) -> Fraction:
+        return self.around.limit.low
+
+    @property
+    def callee(self) -> str:
+        return self.plan.callee
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.plan.name, self.callee, *(inner.name for inner in self.work.calls))
+
+    @property
+    def numbers(self) -> Numbers:
+        return {"work at worst": (self.work.known, "s"), "the caller waits": (self.limit, "s")}
+
+    @property
+    def in_turn(self) -> list[str]:
+        return [IN_TURN.format(self.callee)] if len(self.work.calls) > 1 else []
+
+
+def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
+    plan, work, limit = left.plan, left.work, left.limit
     said = plan.call.on_timeout.text if plan.call.on_timeout else ""
-    limit, of = around.limit.low, (plan.name, plan.callee, *(inner.name for inner in work.calls))
     late = work.known >= limit if work.calls else work.known > limit
-    places = _places(plan, work, around)
     if late and said == "abandon":
-        yield _orphan(subject, tree, plan, work, around)
+        yield _orphan(subject, left)
     elif late and said == "cancel":
-        message = f"{plan.callee} may need {seconds(work.known)}, but `on_timeout: cancel` of {plan.name} ends its work after {seconds(limit)}"
-        certificate = bounded_sum({"work_until_cancelled": limit}, limit, "<=")
-        assumptions = [f"cancelling {plan.callee} also ends what it waits for"]
-        yield QUESTION.proved(
-            message, places, of, arithmetic(_numbers(work, limit), certificate=certificate), assumptions=assumptions
-        )
+        yield _cancelled(left)
     elif late:
-        yield QUESTION.undecided(
-            f"needs on_timeout of {plan.name}: {plan.callee} may need {seconds(work.known)}, the caller waits {seconds(limit)}",
-            places,
-            of,
-        )
+        need = f"{left.callee} may need {seconds(work.known)}, the caller waits {seconds(limit)}"
+        yield QUESTION.undecided(f"needs on_timeout of {plan.name}: {need}", _places(left), left.of)
     elif said == "abandon":
-        yield _in_time(plan, work, around)
+        yield _in_time(left)
 
 
-def _in_time(plan: Plan, work: Work, around: Enclosure) -> Finding:
-    limit, of = around.limit.low, (plan.name, plan.callee, *(inner.name for inner in work.calls))
-    places = _places(plan, work, around)
+def _cancelled(left: Left) -> Finding:
+    ends = f"`on_timeout: cancel` of {left.plan.name} ends its work after {seconds(left.limit)}"
+    certificate = bounded_sum({"work_until_cancelled": left.limit}, left.limit, "<=")
+    evidence = arithmetic(left.numbers, certificate=certificate)
+    message = f"{left.callee} may need {seconds(left.work.known)}, but {ends}"
+    assumed = [f"cancelling {left.callee} also ends what it waits for"]
+    return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed)
+
+
+def _in_time(left: Left) -> Finding:
+    plan, work, limit = left.plan, left.work, left.limit
     if work.longest is None or work.longest > limit or (work.calls and work.longest == limit):
-        return QUESTION.undecided(
-            f"needs a bound on {_unbounded(plan, work)}: {plan.name} abandons it after {seconds(limit)}", places, of
-        )
-    message = f"{plan.callee} is done after {seconds(work.longest)} at most, before {plan.name} gives up after {seconds(limit)}"
-    certificate = work_fits(
-        [(inner, longest_end(inner) or ZERO) for inner in work.calls], work.serve, limit, strict=bool(work.calls)
-    )
-    assumptions = [IN_TURN.format(plan.callee)] if len(work.calls) > 1 else []
-    if work.serve is None:
-        assumptions.append(f"the own time of {plan.callee} is not stated and counts as 0 s")
-    evidence = arithmetic(_numbers(work, limit), certificate=certificate)
-    return QUESTION.proved(message, places, of, evidence, assumptions=assumptions, margin=work.longest < limit)
+        needs = f"needs a bound on {_unbounded(left)}: {plan.name} abandons it after {seconds(limit)}"
+        return QUESTION.undecided(needs, _places(left), left.of)
+    gives_up = f"{plan.name} gives up after {seconds(limit)}"
+    message = f"{left.callee} is done after {seconds(work.longest)} at most, before {gives_up}"
+    bounds = [(inner, longest_end(inner) or ZERO) for inner in work.calls]
+    evidence = arithmetic(left.numbers, certificate=work_fits(bounds, work.serve, limit, strict=bool(work.calls)))
+    own = [] if work.serve else [f"the own time of {left.callee} is not stated and counts as 0 s"]
+    margin, assumed = work.longest < limit, left.in_turn + own
+    return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed, margin=margin)
 
 
-def _unbounded(plan: Plan, work: Work) -> str:
+def _unbounded(left: Left) -> str:
     """What keeps the work from having a bound."""
-    for inner in work.calls:
-        unknown = next((cause for cause in inner.causes if not cause.known), None)
-        if unknown is not None:
-            return f"{inner.name}, for example {unknown.ask}"
-    return f"the work of {plan.callee} (a deadline of each of its calls)"
+    for inner in left.work.calls:
+        asks = [cause.ask for cause in inner.causes if not cause.known] + inner.open_pause()
+        if asks:
+            return f"{inner.name}, for example {asks[0]}"
+    return f"the work of {left.callee} (a deadline of each of its calls)"
 
 
-def _numbers(work: Work, limit: Fraction) -> dict[str, tuple[Fraction | int, str]]:
-    return {"work at worst": (work.known, "s"), "the caller waits": (limit, "s")}
-
-
-def _places(plan: Plan, work: Work, around: Enclosure) -> list[Place]:
-    found = [around.place.labelled(f"{plan.name} waits this long")]
-    found += [work.serve.place.labelled(f"{plan.callee} needs this long")] if work.serve else []
+def _places(left: Left) -> list[Place]:
+    plan, work = left.plan, left.work
+    found = [left.around.place.labelled(f"{plan.name} waits this long")]
+    found += [work.serve.place.labelled(f"{left.callee} needs this long")] if work.serve else []
     for inner in work.calls[:4]:
         limit = inner.call.deadline if isinstance(inner.call.deadline, Quantity) else inner.call.per_try
         found += [limit.place.labelled(f"{inner.name} may take this long")] if isinstance(limit, Quantity) else []
@@ -124,48 +151,47 @@ def _places(plan: Plan, work: Work, around: Enclosure) -> list[Place]:
     return found
 
 
-def _orphan(subject: Subject, tree: CallTree, plan: Plan, work: Work, around: Enclosure) -> Finding:
-    limit, rest = around.limit.low, work.known - around.limit.low
-    certain = work.serve is not None and around.limit.high is not None and work.serve.low > around.limit.high
-    copies = _copies(plan, work)
+def _orphan(subject: Subject, left: Left) -> Finding:
+    work, limit = left.work, left.around.limit
+    certain = work.serve is not None and limit.high is not None and work.serve.low > limit.high
+    copies = _copies(left)
     beside = f", with up to {copies} copies at once" if copies > 1 else ""
-    more = f"for {seconds(rest)} more" if rest else "a moment longer"
-    message = (
-        f"{plan.callee} {'works' if certain else 'may work'} {more} after {plan.name} has given up and left it{beside}"
-    )
-    numbers = {**_numbers(work, limit), "copies at once": (copies, "")}
+    more = f"for {seconds(work.known - limit.low)} more" if work.known > limit.low else "a moment longer"
+    works = "works" if certain else "may work"
+    message = f"{left.callee} {works} {more} after {left.plan.name} has given up and left it{beside}"
+    evidence = arithmetic({**left.numbers, "copies at once": (copies, "")}, witness=_witness(left))
     return QUESTION.conflict(
-        message, _places(plan, work, around), (plan.name, plan.callee, *(inner.name for inner in work.calls)),
-        arithmetic(numbers, witness=_witness(plan, work, limit)), certain=certain,
-        assumptions=[IN_TURN.format(plan.callee)] if len(work.calls) > 1 else [], repairs=_repairs(subject, tree, plan, work, around),
+        message, _places(left), left.of, evidence,
+        certain=certain, assumptions=left.in_turn, repairs=_repairs(subject, left),
     )  # fmt: skip
 
 
-def _copies(plan: Plan, work: Work) -> int:
+def _timeout(plan: Plan) -> Course | None:
+    """The course of tries that all time out."""
+    cause = next((cause for cause in plan.causes if cause.name == "timeout"), None)
+    return plan.worst(cause) if cause is not None and plan.retries else None
+
+
+def _copies(left: Left) -> int:
     """Tries that start before the work of the first one ends."""
-    cause = next((c for c in plan.causes if c.name == "timeout"), None)
-    begun = started(plan.worst(cause), work.known) if cause is not None and plan.retries else 1
+    course = _timeout(left.plan)
+    begun = started(course, left.work.known) if course is not None else 1
     return begun if begun is not None else 1
 
 
-def _witness(plan: Plan, work: Work, limit: Fraction) -> Iterator[Step]:
-    cause = next((c for c in plan.causes if c.name == "timeout"), None)
-    yield Step(ZERO, f"{plan.name}: try 1 starts; {plan.callee} works on it")
-    yield Step(limit, "the caller gives up; the work goes on")
-    if cause is not None and plan.retries:
-        later = (row for row in timeline(plan.worst(cause), work.known, most=4) if row[0] > 1)
-        yield from (Step(at, f"try {k} starts a copy beside it") for k, at, _ in later)
+def _witness(left: Left) -> Iterator[Step]:
+    plan, work, course = left.plan, left.work, _timeout(left.plan)
+    yield Step(ZERO, f"{plan.name}: try 1 starts; {left.callee} works on it")
+    yield Step(left.limit, "the caller gives up; the work goes on")
+    later = (row for row in timeline(course, work.known, most=4) if row[0] > 1) if course else ()
+    yield from (Step(at, f"try {k} starts a copy beside it") for k, at, _ in later)
     yield Step(work.known, "the work of try 1 ends; nobody reads it")
 
 
-def _repairs(subject: Subject, tree: CallTree, plan: Plan, work: Work, around: Enclosure) -> Iterator[Repair]:
+def _repairs(subject: Subject, left: Left) -> tuple[Repair, ...]:
     """Cancel, wait longer, or bound what is inside."""
-    word, limit = plan.call.on_timeout, around.limit.low
-    made = [
-        Edit(word.place, "abandon", "cancel") if word else None,
-        repairs.rewrite(subject, around.place, nice_above(work.known), SECOND),
-    ]
-    shorter = nice_below(limit)
-    if len(work.calls) == 1 and shorter and isinstance(work.calls[0].call.deadline, Quantity) and work.serve is None:
-        made.append(repairs.change(subject, work.calls[0].call.deadline, shorter))
-    yield from (repair for edit in made if (repair := repairs.proposal(edit)) is not None)
+    word, work = left.plan.call.on_timeout, left.work
+    cancel = repairs.proposal(Edit(word.place, word.text, "cancel")) if word else None
+    only = work.calls[0].call.deadline if len(work.calls) == 1 and work.serve is None else None
+    inside = shorter(subject, only.place, left.limit) if isinstance(only, Quantity) else None
+    return offered(cancel, longer(subject, left.around.place, work.known), inside)

@@ -12,6 +12,7 @@ that was meant to prevent it.
 
 ## Example
 ```yaml
+coherence: 1
 components: {serving: {drain: 60 s}}
 calls:
   - {from: app, to: serving, tries: 4, per_try: 20 s, pause: 2 s}      # up to 86 s
@@ -19,14 +20,15 @@ calls:
 
 ## Instead
 ```yaml
+coherence: 1
 components: {serving: {drain: 90 s}}
 calls:
   - {from: app, to: serving, tries: 4, per_try: 20 s, pause: 2 s}
 ```
 
 ## Source
-Kubernetes documentation, "Pod Lifecycle": termination grace runs from the deletion, the preStop hook included. The two clocks
-belong to two processes, so equality is no safety.
+Kubernetes documentation, "Pod Lifecycle": termination grace runs from the deletion, the preStop hook included. The two
+clocks belong to two processes, so equality is no safety.
 """
 
 from __future__ import annotations
@@ -34,17 +36,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence import repairs
 from coherence.finding import Finding, Repair, Step
+from coherence.model import Interval
 from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Question, Subject, arithmetic
-from coherence.units import SECOND, seconds
-from coherence.verify.attempts import ZERO, Course, least, nice_above, nice_below, start, timeline
-from coherence.verify.call_claims import bounded_sum
+from coherence.units import seconds
+from coherence.verify.attempts import ZERO, Course, last_end, least, timeline
+from coherence.verify.call_claims import Numbers, bounded_sum, call_ends
+from coherence.verify.call_repairs import fewer_tries, longer, offered, shorter_try
 from coherence.verify.call_tree import call_tree
 from coherence.verify.drains import Drain, drains, unlisted
-from coherence.verify.plans import Plan, copies_of, known_end, longest_end, serve_time
+from coherence.verify.known import copies, known
+from coherence.verify.patterns._own_budget import LONGEST_PAUSES
+from coherence.verify.plans import Plan, longest_end, serve_time
+from coherence.verify.plans import known_end as known_end_of
 
 QUESTION = Question("COH203", "retry-outlives-drain", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -57,42 +63,39 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for drain in found:
         for plan in plans:
             if plan.callee == drain.thing:
-                yield (
-                    _one_member(subject, plan, drain)
-                    if copies_of(subject.design, plan.callee) <= 1
-                    else _many_members(subject, plan, drain)
-                )
+                members = copies(known(subject), plan.callee)
+                several = members is not None and members.low is not None and members.low > 1
+                yield _many_members(subject, plan, drain) if several else _one_member(subject, plan, drain, members)
 
 
-def _one_member(subject: Subject, plan: Plan, drain: Drain) -> Finding:
+def _one_member(subject: Subject, plan: Plan, drain: Drain, members: Interval | None) -> Finding:
     """All tries go to the thing that is drained."""
-    known, longest = _ends(subject, plan)
+    known_end, longest = _ends(subject, plan)
     places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
-    if known is None and longest is None and (plan.limit is None or plan.limit.high is None):
+    if plan.limit is None or plan.limit.high is None:
         return QUESTION.undecided(f"needs per_try or deadline of {plan.name}: a try has no end", places, of)
-    if known is None or known >= drain.lasts.low:
-        return _outlives(subject, plan, drain, known)
+    if known_end is None or known_end >= drain.lasts.low:
+        alone = members is None or members.high == 1
+        return _outlives(subject, plan, drain, known_end, alone=alone)
     if longest is None or longest >= drain.lasts.low:
-        unknown = next((cause.ask for cause in plan.causes if not cause.known), f"a deadline of {plan.name}")
-        return QUESTION.undecided(f"needs {unknown}", places, of)
+        return QUESTION.undecided(f"needs {_unknown(plan)}", places, of)
     message = f"the tries of {plan.name} end after {seconds(longest)}, {drain.thing} is gone after {drain.text}"
-    certificate = bounded_sum({"all_tries": longest}, drain.lasts.low)
-    return QUESTION.proved(
-        message,
-        places,
-        of,
-        arithmetic(_numbers(drain, longest), certificate=certificate),
-        assumptions=_assumptions(plan),
-    )
+    evidence = arithmetic(_numbers(drain, longest), certificate=call_ends(plan, longest, drain.lasts.low))
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan))
+
+
+def _unknown(plan: Plan) -> str:
+    asks = [cause.ask for cause in plan.causes if not cause.known] + plan.open_pause()
+    return asks[0] if asks else f"a deadline of {plan.name}"
 
 
 def _ends(subject: Subject, plan: Plan) -> tuple[Fraction | None, Fraction | None]:
     """(worst known end, upper bound) of a call; one try without retries ends with its answer."""
     serve = serve_time(subject.design, plan.callee)
-    known, longest = known_end(plan), longest_end(plan)
-    if serve is not None and not plan.retries:
-        return least(known, serve.high), least(longest, serve.high)
-    return known, longest
+    bounds = known_end_of(plan), longest_end(plan)
+    if serve is None or plan.retries:
+        return bounds
+    return least(bounds[0], serve.high), least(bounds[1], serve.high)
 
 
 def _many_members(subject: Subject, plan: Plan, drain: Drain) -> Finding:
@@ -106,20 +109,21 @@ def _many_members(subject: Subject, plan: Plan, drain: Drain) -> Finding:
     _, longest = _ends(subject, plan)
     if longest is None:
         return QUESTION.undecided(f"needs per_try or deadline of {plan.name}: a try has no end", places, of)
-    if delay + longest >= drain.lasts.low:
-        return _outlives(subject, plan, drain, delay + longest)
-    message = f"a call {plan.name} that reaches a draining member ends after {seconds(delay + longest)}, before it is gone after {drain.text}"
+    busy = delay + longest
+    if busy >= drain.lasts.low:
+        return _outlives(subject, plan, drain, busy, alone=False)
+    message = f"a call {plan.name} to a draining member ends after {seconds(busy)}, the member is gone after {drain.text}"
     certificate = bounded_sum({"until_unlisted": delay, "try_1": longest}, drain.lasts.low)
-    return QUESTION.proved(message, places, of, arithmetic(_numbers(drain, delay + longest), certificate=certificate))
+    return QUESTION.proved(message, places, of, arithmetic(_numbers(drain, busy), certificate=certificate))
 
 
-def _numbers(drain: Drain, busy: Fraction | None) -> dict[str, tuple[Fraction | int, str]]:
+def _numbers(drain: Drain, busy: Fraction | None) -> Numbers:
     return {"drain": (drain.lasts.low, "s"), **({"tries go on for": (busy, "s")} if busy is not None else {})}
 
 
 def _assumptions(plan: Plan) -> list[str]:
-    made = [f"all tries of {plan.name} go to the one member"]
-    return made if plan.backoff.jitter == "none" else [*made, "pauses at their longest"]
+    made = [f"all tries of {plan.name} go to the one member"] if plan.retries else []
+    return made if plan.backoff.jitter == "none" else [*made, LONGEST_PAUSES]
 
 
 def _places(plan: Plan, drain: Drain) -> list[Place]:
@@ -132,38 +136,38 @@ def _places(plan: Plan, drain: Drain) -> list[Place]:
     return [*found, drain.place.labelled(f"{drain.thing} is gone after this")]
 
 
-def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None) -> Finding:
+def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None, *, alone: bool) -> Finding:
     how_long = f"up to {seconds(busy)}" if busy is not None else "without end"
     what = f"the tries of {plan.name} go on for" if plan.retries else f"a call {plan.name} may take"
-    message = f"{what} {how_long}, but {drain.thing} is gone {drain.text} after its drain began"
-    hangs = any(cause.name == "timeout" and cause.takes.low == cause.takes.high for cause in plan.causes)
-    certain = (
-        plan.retries
-        and hangs
-        and plan.fewest == plan.most
-        and drain.lasts.high is not None
-        and (busy is None or busy > drain.lasts.high)
-    )
+    gone = f"{drain.thing} is gone {drain.text} after its drain began"
+    evidence = arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy))
     return QUESTION.conflict(
-        message, _places(plan, drain), (plan.name, drain.name, drain.thing),
-        arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy)),
-        certain=certain, assumptions=_assumptions(plan), repairs=_repairs(subject, plan, drain, busy),
+        f"{what} {how_long}, but {gone}", _places(plan, drain), (plan.name, drain.name, drain.thing), evidence,
+        certain=alone and _surely(plan, drain), assumptions=_assumptions(plan),
+        repairs=_repairs(subject, plan, drain, busy),
     )  # fmt: skip
+
+
+def _surely(plan: Plan, drain: Drain) -> bool:
+    """Do tries that hang, as they do against a thing that is gone, outlive every value of the drain?"""
+    hang = next((cause for cause in plan.causes if cause.name == "timeout"), None)
+    if hang is None or not plan.retries or drain.lasts.high is None:
+        return False
+    end = last_end(plan.best(hang))
+    bound = least(end, plan.deadline.low if plan.deadline else None)
+    return plan.tries is None or (bound is not None and bound > drain.lasts.high)
 
 
 def _course(plan: Plan) -> Course:
     """The slowest known way in which the call can go."""
-    return max(
-        (plan.worst(cause) for cause in plan.known()),
-        key=lambda c: c.takes or ZERO,
-        default=Course((1,), plan.limit.high if plan.limit else None, plan.backoff),
-    )
+    once = Course((1,), plan.limit.high if plan.limit else None, plan.backoff)
+    return max((plan.worst(cause) for cause in plan.known()), key=lambda course: course.takes or ZERO, default=once)
 
 
 def _witness(plan: Plan, drain: Drain, busy: Fraction | None) -> Iterator[Step]:
     gone = drain.lasts.low
     yield Step(ZERO, f"the drain of {drain.thing} begins; a call {plan.name} is under way")
-    rows = [row for row in timeline(_course(plan), busy, most=8)]
+    rows = list(timeline(_course(plan), busy, most=8))
     before = [row for row in rows if row[1] < gone]
     for k, at, ends in before[:5]:
         yield Step(at, f"try {k}" + (f" until {seconds(ends)}" if ends is not None else ""))
@@ -172,24 +176,10 @@ def _witness(plan: Plan, drain: Drain, busy: Fraction | None) -> Iterator[Step]:
         yield Step(at, f"try {k} is sent to nothing")
 
 
-def _repairs(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None) -> Iterator[Repair]:
+def _repairs(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None) -> tuple[Repair, ...]:
     """A longer drain, shorter tries, fewer tries."""
-    call, gone = plan.call, drain.lasts.low
-    edits = [repairs.rewrite(subject, drain.place, nice_above(busy), SECOND) if busy is not None else None]
-    waits = start(Course(plan.most, ZERO, plan.backoff), plan.tries) if plan.tries else None
-    if (
-        plan.tries
-        and waits is not None
-        and isinstance(call.per_try, Quantity)
-        and (each := nice_below((gone - waits) / plan.tries))
-    ):
-        edits.append(repairs.change(subject, call.per_try, each))
-    if len(call.tries) == 1 and isinstance(call.tries[0], Quantity):
-        edits += [repairs.change(subject, call.tries[0], Fraction(n)) for n in _fewer(plan, gone)]
-    yield from (repair for edit in edits if (repair := repairs.proposal(edit)) is not None)
-
-
-def _fewer(plan: Plan, gone: Fraction) -> Iterator[int]:
-    """The most tries that end before the thing is gone."""
+    gone = drain.lasts.low
+    each = shorter_try(subject, plan, gone) if isinstance(plan.call.per_try, Quantity) else None
     ends = [row[0] for row in timeline(_course(plan), gone, most=64) if row[2] is not None and row[2] < gone]
-    yield from ends[-1:]
+    fewer = fewer_tries(subject, plan, ends[-1] if ends and plan.retries else None)
+    return offered(longer(subject, drain.place, busy), each, fewer)

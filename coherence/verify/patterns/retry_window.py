@@ -11,6 +11,7 @@ The retries spend tries and time and cannot succeed: the caller sees an immediat
 
 ## Example
 ```yaml
+coherence: 1
 timers: {cooldown: {from: rate_limited, after: 60 s, then: list deployment}}
 calls:
   - {from: router, to: deployment, tries: 4, pause: {base: 1 s, cap: 4 s}, retry_when: [rate_limited], fails: {rate_limited: 0 ms .. 50 ms}}
@@ -19,6 +20,7 @@ promises: {useful: cooldown before last try}
 
 ## Instead
 ```yaml
+coherence: 1
 timers: {cooldown: {from: rate_limited, after: 60 s, then: list deployment}}
 calls:
   - {from: router, to: deployment, tries: 4, pause: from answer, retry_when: [rate_limited], fails: {rate_limited: 0 ms .. 50 ms}}
@@ -33,7 +35,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs
@@ -44,6 +45,7 @@ from coherence.places import Place
 from coherence.shape import Quantity, Word
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import SECOND, seconds
+from coherence.values import value
 from coherence.verify.attempts import ZERO, Course, Span, nice_above, nice_below, pauses, start
 from coherence.verify.call_claims import bounded_below
 from coherence.verify.call_tree import call_tree
@@ -55,7 +57,7 @@ MOST_TRIES = 100  # a repair with more tries than this is no repair
 _ANSWERED = "the answer names the rest of the wait, and the caller keeps to it"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Window:
     """From the first failure to the start of the last try: earliest, latest known, and an upper bound (None: none)."""
 

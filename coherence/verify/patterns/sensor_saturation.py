@@ -141,7 +141,7 @@ class Case:
 
 def _limits_on(facts: Known, path: str) -> Iterator[Limit]:
     """Limits that count exactly this signal: the smallest cap last, so that it wins."""
-    found = [x for x in facts.design.limits.values() if x.counts and x.counts.tree == Name(path) and not x.during]
+    found = [limit for limit in facts.counted.get(path, ()) if limit.during is None]
     caps = [(facts.range(tree).high, limit) for limit in found if (tree := cap(facts, limit)) is not None]
     bounded = [(high, limit) for high, limit in caps if high is not None]
     yield from (limit for _, limit in sorted(bounded, key=lambda item: item[0], reverse=True))

@@ -12,25 +12,26 @@ each start succeeds.
 
 ## Example
 ```yaml
+coherence: 1
 components: {job: {takes: {load: 10 min, run: 90 min .. 2 h}, returns: always}}
 timers: {policy: {from: job starts, after: 1 h, then: stop job}}
 ```
 
 ## Instead
 ```yaml
+coherence: 1
 components: {job: {takes: {load: 10 min, run: 90 min .. 2 h, checkpoint: 1 min}, checkpoint: 15 min, returns: always}}
 timers: {policy: {from: job starts, after: 1 h, then: stop job}}
 ```
 
 ## Source
-Competing shutdown and retry logic: terminated by policy infinitely often and no progress, which holds where the deadline
-of the policy is shorter than the needed time and no budget bounds the tries.
+Competing shutdown and retry logic: terminated by policy infinitely often and no progress, which holds where the
+deadline of the policy is shorter than the needed time and no budget bounds the tries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence import repairs
@@ -40,17 +41,20 @@ from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import SECOND, seconds
-from coherence.verify.attempts import ZERO, Span, nice_above
-from coherence.verify.call_claims import bounded_sum
+from coherence.values import value
+from coherence.verify.attempts import ZERO, Span
+from coherence.verify.call_claims import Numbers, bounded_sum
+from coherence.verify.call_repairs import longer, offered
 from coherence.verify.call_tree import call_tree, ended_by
 from coherence.verify.plans import Plan
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+LAST_CHECKPOINT = "a life goes on where the last checkpoint was written"
 AFTERWARDS = ("checkpoint", "dump", "drain", "grace", "stop")  # activities that are not work of a life
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Life:
     """A thing that a timer ends: seconds that it is given, that it needs, and how it comes back."""
 
@@ -110,36 +114,29 @@ def _total(parts: list[Quantity]) -> Span:
 
 
 def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
-    most, least = _high(life.before) + _high(life.work), life.before.low + life.work.low
-    numbers: dict[str, tuple[Fraction | int, str]] = {
-        "needed, least": (least, "s"),
-        "needed, most": (most, "s"),
-        "given": (life.given.low, "s"),
-    }
-    places = _places(life)
-    if most < life.given.low:
-        certificate = bounded_sum({"before": _high(life.before), "work": _high(life.work)}, life.given.low)
-        message = f"{life.component.name} needs {seconds(most)} at most and is given {seconds(life.given.low)} by {life.timer.name}"
-        return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=certificate))
+    most, least, given = _high(life.before) + _high(life.work), life.before.low + life.work.low, life.given.low
+    numbers: Numbers = {"needed, least": (least, "s"), "needed, most": (most, "s"), "given": (given, "s")}
+    if most < given:
+        certificate = bounded_sum({"before": _high(life.before), "work": _high(life.work)}, given)
+        allowed = f"is given {seconds(given)} by {life.timer.name}"
+        message = f"{life.component.name} needs {seconds(most)} at most and {allowed}"
+        return QUESTION.proved(message, _places(life), of, arithmetic(numbers, certificate=certificate))
     kept = _kept(life)
     if kept is not None and kept[0] > 0:
-        lives = -(-_high(life.work) // kept[0])
-        message = f"each life of {life.component.name} keeps at least {seconds(kept[0])} of progress: done after {lives} lives at most"
-        certificate = bounded_sum({"before": _high(life.before), "to_a_checkpoint": kept[1]}, life.given.low, "<=")
-        evidence = arithmetic(
-            {**numbers, "progress kept": (kept[0], "s"), "lives": (lives, "")}, certificate=certificate
-        )
-        return QUESTION.proved(
-            message, places, of, evidence, assumptions=["a life goes on where the last checkpoint was written"]
-        )
-    return _never(
-        subject,
-        life,
-        places,
-        of,
-        numbers,
-        certain=least >= _high(life.given) and (kept is None or _kept_at_best(life) == 0),
-    )
+        return _goes_on(life, of, numbers, kept)
+    never = least >= _high(life.given) and _kept_at_best(life) == 0
+    return _never(subject, life, of, numbers, certain=never)
+
+
+def _goes_on(life: Life, of: tuple[str, ...], numbers: Numbers, kept: tuple[Fraction, Fraction]) -> Finding:
+    progress, cycle = kept
+    lives = -(-_high(life.work) // progress)
+    each = f"each life of {life.component.name} keeps at least {seconds(progress)} of progress"
+    certificate = bounded_sum({"before": _high(life.before), "to_a_checkpoint": cycle}, life.given.low, "<=")
+    numbers = {**numbers, "progress kept": (progress, "s"), "lives": (lives, "")}
+    evidence, assumed = arithmetic(numbers, certificate=certificate), [LAST_CHECKPOINT]
+    message = f"{each}: done after {lives} lives at most"
+    return QUESTION.proved(message, _places(life), of, evidence, assumptions=assumed)
 
 
 def _high(span: Span) -> Fraction:
@@ -189,40 +186,30 @@ def _places(life: Life) -> list[Place]:
     return [*found, *takes, *back, *returns]
 
 
-def _never(
-    subject: Subject,
-    life: Life,
-    places: list[Place],
-    of: tuple[str, ...],
-    numbers: dict[str, tuple[Fraction | int, str]],
-    *,
-    certain: bool,
-) -> Finding:
-    name, given = life.component.name, life.given.low
-    need = numbers["needed, least"][0] if certain else numbers["needed, most"][0]
-    bounded = life.back and all(plan.tries is not None for plan in life.back)
+def _never(subject: Subject, life: Life, of: tuple[str, ...], numbers: Numbers, *, certain: bool) -> Finding:
+    name, given = life.component.name, seconds(life.given.low)
+    need = seconds(numbers["needed, least" if certain else "needed, most"][0])
     tries = max((plan.tries or 0 for plan in life.back), default=0)
+    bounded = bool(life.back) and all(plan.tries is not None for plan in life.back)
     again = f"all {tries} tries end so" if bounded else "it comes back and is ended again, for ever"
-    verb = "needs" if certain else "may need"
     kept = "" if _checkpoint(life.component)[0] is None else " (no checkpoint is reached before)"
-    message = f"{life.timer.name} ends {name} after {seconds(given)}, but it {verb} {seconds(Fraction(need))}{kept}: {again}, without progress"
-    return QUESTION.conflict(
-        message, places, of, arithmetic(numbers, witness=_witness(life, bounded=bool(bounded), tries=tries)),
-        certain=certain, repairs=_repairs(subject, life, numbers["needed, most"][0]),
-    )  # fmt: skip
+    needs = f"it {'needs' if certain else 'may need'} {need}{kept}"
+    message = f"{life.timer.name} ends {name} after {given}, but {needs}: {again}, without progress"
+    evidence = arithmetic(numbers, witness=_witness(life, lives=min(3, tries) if bounded else 3))
+    made = _repairs(subject, life, Fraction(numbers["needed, most"][0]))
+    return QUESTION.conflict(message, _places(life), of, evidence, certain=certain, repairs=made)
 
 
-def _witness(life: Life, *, bounded: bool, tries: int) -> Iterator[Step]:
+def _witness(life: Life, *, lives: int) -> Iterator[Step]:
     given = life.given.low
-    for number in range(min(3, tries) if bounded else 3):
+    for number in range(lives):
         yield Step(number * given, f"life {number + 1} of {life.component.name} starts from the beginning")
         yield Step((number + 1) * given, f"{life.timer.name} ends it, unfinished")
 
 
-def _repairs(subject: Subject, life: Life, most: Fraction | int) -> Iterator[Repair]:
+def _repairs(subject: Subject, life: Life, most: Fraction) -> tuple[Repair, ...]:
     """More time, or a checkpoint that fits a life."""
-    after = life.timer.after
-    edits = [repairs.change(subject, after, nice_above(Fraction(most)))] if isinstance(after, Quantity) else []
-    if (every := _checkpoint(life.component)[0]) is not None and life.given.low > _high(life.before):
-        edits.append(repairs.change(subject, every, (life.given.low - _high(life.before)) / 4))
-    yield from (repair for edit in edits if (repair := repairs.proposal(edit)) is not None)
+    after, every = life.timer.after, _checkpoint(life.component)[0]
+    room = life.given.low - _high(life.before)
+    sooner = repairs.proposal(repairs.change(subject, every, room / 4)) if every is not None and room > 0 else None
+    return offered(longer(subject, after.place, most) if isinstance(after, Quantity) else None, sooner)

@@ -1,0 +1,155 @@
+"""Deployment: members with what they need, probes as timers, the rolling update as limits, grace as a timer.
+
+How long a container takes to start is not in the manifest: questions about probes then ask for
+`takes: {load: ...}`.  A startup probe holds the others back.
+
+SOURCE: Kubernetes API, apps/v1 DeploymentSpec and core/v1 Probe; documentation, Configure Probes.
+"""
+
+from __future__ import annotations
+
+from coherence.document import Node, Scalar, Table
+from coherence.importers._kubernetes import Manifest, View, integer, respelled
+from coherence.importers._names import sanitised
+from coherence.importers._sketch import Sketch, entry
+
+KIND = "Deployment"
+GROUPS = ("apps", "extensions")
+SPELLING = {"first": "initialDelaySeconds", "misses": "failureThreshold", "every": "periodSeconds"}
+RESOURCES = {"cpu": "cpu", "memory": "memory", "nvidia.com/gpu": "gpu", "amd.com/gpu": "gpu"}
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Add the component, its probes, its rolling update and the time it is given to stop."""
+    spec = manifest.spec
+    name = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
+    spec.use("selector")
+    template = spec.table("template")
+    pod = template.table("spec") if template else None
+    if template is not None:
+        template.use("metadata")
+    containers = pod.tables("containers") if pod else []
+    copies = spec.whole("replicas")
+    values: dict[str, Node | None] = {"copies": copies, "needs": _needs(containers, manifest.name)}
+    sketch.declare(name, manifest.name.place, {key: value for key, value in values.items() if value is not None})
+    if not any(values.values()):
+        sketch.amend(name, "note", Scalar(f"Deployment {manifest.name.text}", manifest.name.place))
+    for container in containers:
+        _probes(container, name, sketch, alone=len(containers) == 1)
+    _rollout(spec, name, sketch)
+    if pod is not None:
+        _grace(pod, containers, name, sketch)
+
+
+def apply_writers(sketch: Sketch) -> None:
+    """A manifest that states replicas writes them when it is applied, beside whatever scales them."""
+    components = sketch.section("components").entries
+    for thing in list(sketch.scaled):
+        component = components.get(thing)
+        copies = component.get("copies") if isinstance(component, Table) else None
+        if isinstance(component, Table) and isinstance(copies, Scalar):
+            place = copies.place
+            actuation: dict[str, Node | None] = {
+                "signal": Scalar(f"{thing}.replicas", place),
+                "law": Scalar("set", place),
+                "to": copies,
+                "mode": Scalar("on change", place),
+            }
+            words = "the number of replicas that the manifest states, whenever it is applied"
+            loop = {"objective": Scalar(words, place), "actuation": entry(place, actuation)}
+            sketch.put("loops", sketch.names.fresh(f"{thing}_apply"), place, loop)
+
+
+def _needs(containers: list[View], name: Scalar) -> Node | None:
+    """Requests of all containers, summed per resource where one container alone asks for it."""
+    found: dict[str, Node | None] = {}
+    for container in containers:
+        resources = container.table("resources")
+        requests = (resources.table("requests") or resources.table("limits")) if resources else None
+        if resources is None or requests is None:
+            continue
+        for key, word in RESOURCES.items():
+            amount = requests.quantity(key) if key in requests else None
+            if amount is not None:
+                unit = {"memory": " B", "gpu": " gpu"}.get(word, "")
+                found[word] = respelled(amount, f"{amount.text}{unit}") if word not in found else found[word]
+    return entry(name.place, found) if found else None
+
+
+def _probes(container: View, thing: str, sketch: Sketch, *, alone: bool) -> None:
+    """Startup, liveness and readiness; the last two begin when the startup probe lets them."""
+    label = container.scalar("name")
+    suffix = "" if alone or label is None else f"_{sanitised(label.text)}"
+    load = f"{thing}.load{suffix}"
+    startup = container.table("startupProbe")
+    rows = (("startupProbe", "startup", "startup_probe", "restart"), ("livenessProbe", "liveness", "liveness_probe", "restart"),
+            ("readinessProbe", "readiness", "readiness_probe", "unlist"))  # fmt: skip
+    for key, short, part, verb in rows:
+        probe = container.table(key)
+        if probe is None:
+            continue
+        for how in ("httpGet", "tcpSocket", "exec", "grpc", "successThreshold", "terminationGracePeriodSeconds"):
+            if how in probe:
+                probe.use(how)
+        place = container.place(key)
+        gated = startup is not None and key != "startupProbe"
+        values: dict[str, Node | None] = {
+            "uses": Scalar(part, place),
+            "from": Scalar(f"{load} ends" if gated else f"{load} starts", place),
+            "first": probe.seconds("initialDelaySeconds"),
+            "every": probe.seconds("periodSeconds", zero_is_absent=True),
+            "misses": probe.positive("failureThreshold"),
+            "reply_within": probe.seconds("timeoutSeconds", zero_is_absent=True),
+            "unless": None if gated else Scalar(f"{load} ends", place),
+            "then": Scalar(f"{verb} {thing}", place),
+        }
+        sketch.put("timers", sketch.names.fresh(f"{thing}{suffix}_{short}"), place, values)
+
+
+def _rollout(spec: View, thing: str, sketch: Sketch) -> None:
+    """maxSurge (rounded up) and maxUnavailable (rounded down), where they are written."""
+    strategy = spec.table("strategy")
+    rolling = strategy.table("rollingUpdate") if strategy else None
+    if strategy is not None:
+        strategy.use("type")
+    for key, signal, rounding in (("maxSurge", "extra", "up"), ("maxUnavailable", "down", "down")) if rolling else ():
+        found = rolling.scalar(key) if rolling else None
+        if found is None:
+            continue
+        share = found.text.strip().removesuffix("%")
+        percent = found.text.strip().endswith("%")
+        if integer(Scalar(share, found.place)) is None and rolling is not None:
+            rolling.problem(
+                found.place, f"{rolling.at(key)} is '{found.text}'", "write a number of pods or a percentage"
+            )
+            continue
+        most = f"{share} % of {thing}.copies round {rounding}" if percent else share
+        values: dict[str, Node | None] = {
+            "counts": Scalar(f"{thing}.{signal}", found.place),
+            "at_most": respelled(found, most),
+        }
+        sketch.put(
+            "limits",
+            sketch.names.fresh(f"{thing}_{'surge' if key == 'maxSurge' else 'unavailable'}"),
+            found.place,
+            values,
+        )
+
+
+def _grace(pod: View, containers: list[View], thing: str, sketch: Sketch) -> None:
+    """From the order to stop until the kill; a preStop sleep lies inside it."""
+    grace = pod.seconds("terminationGracePeriodSeconds")
+    for container in containers:
+        lifecycle = container.table("lifecycle")
+        stop = lifecycle.table("preStop") if lifecycle else None
+        sleep = stop.table("sleep") if stop else None
+        wait = sleep.seconds("seconds") if sleep else None
+        if wait is not None:
+            sketch.amend(thing, "takes", entry(wait.place, {"pre_stop": wait}))
+    if grace is not None:
+        values: dict[str, Node | None] = {
+            "from": Scalar(f"{thing} stops", grace.place),
+            "after": grace,
+            "then": Scalar(f"kill {thing}", grace.place),
+        }
+        sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), grace.place, values)
