@@ -41,7 +41,7 @@ def analyse(
     """Every question that `select` and `ignore` (prefixes of codes) leave, answered."""
     chosen = [asker for asker in askers() if _wanted(asker, select, ignore)]
     subject = Subject(design, sources, time_limit)
-    findings = [f for f in ask_all(subject, chosen) if _passes(f.code, select, ignore)]
+    findings = [_own_place_first(f, sources) for f in ask_all(subject, chosen) if _passes(f.code, select, ignore)]
     if verify_repairs:
         findings = [_with_checked_repairs(f, subject, rebuild, chosen, findings) for f in findings]
     else:
@@ -49,6 +49,11 @@ def analyse(
     ordered = tuple(sorted(findings, key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
     return Answers(ordered, account(design, ordered), outside)
+
+
+def _own_place_first(finding: Finding, sources: Mapping[str, str]) -> Finding:
+    """The reader's own lines lead; the places of a part's defaults come after them."""
+    return replace(finding, places=tuple(sorted(finding.places, key=lambda place: place.file not in sources)))
 
 
 def order_key(finding: Finding) -> tuple[object, ...]:

@@ -55,9 +55,8 @@ def workload(manifest: Manifest, sketch: Sketch, *, kind: str = "") -> Workload 
     return Workload(thing, name.place)
 
 
-def percent_or_amount(view: View, sketch: Sketch, *, resource: str = "") -> tuple[Scalar, str] | None:
+def percent_or_amount(view: View, *, resource: str = "") -> tuple[Scalar, str] | None:
     """(setpoint, key) of a metric target.  Shares are percent, memory is in bytes, everything else a plain number."""
-    del sketch
     for key in ("averageUtilization", "averageValue", "value"):
         if key not in view:
             continue

@@ -100,7 +100,7 @@ def _metric(view: View, manifest: Manifest, sketch: Sketch, thing: str) -> Metri
         )
         return None
     target.use("type")
-    found = scaling.percent_or_amount(target, sketch)
+    found = scaling.percent_or_amount(target)
     if found is None:
         return None
     setpoint, key = found

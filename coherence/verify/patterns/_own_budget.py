@@ -30,12 +30,33 @@ def own_budget(question: Question, subject: Subject, plan: Plan) -> Iterator[Fin
     broken = [cause for cause in plan.known() if breaks(plan, cause, limit)]
     unknown = [cause.ask for cause in plan.causes if not cause.known and breaks(plan, cause, limit)]
     unknown += plan.open_pause()
-    if broken:
-        yield _conflict(question, subject, plan, limit, max(broken, key=lambda cause: cause.takes.high or ZERO))
+    hangs = _hangs(plan, limit)
+    if broken or hangs:
+        worst = max(broken, key=lambda cause: cause.takes.high or ZERO) if broken else hangs
+        assert worst is not None
+        yield _conflict(question, subject, plan, limit, worst)
     elif unknown:
         yield question.undecided(f"needs {unknown[0]}", _places(plan, "tried again"), (plan.name,))
     elif plan.tries is not None:
         yield _fits(question, plan, limit)
+
+
+def _hangs(plan: Plan, limit: Span) -> Cause | None:
+    """A try that hangs, where tries are asked for, their causes are a part's default and nothing bounds one try.
+
+    The causes of a default were not chosen for this deadline, so it is said that slow answers see no retry;
+    a call that names its own causes is asked how long they take instead, and tries that are themselves a
+    default promise nothing.
+    """
+    call, causes = plan.call, plan.call.retry_when or ()
+    default = bool(causes) and all(_from_part(cause.place) for cause in causes)
+    asked = bool(call.tries) and not any(_from_part(tries.place) for tries in call.tries)
+    whole = default and asked and not isinstance(call.per_try, Quantity) and limit.high is not None
+    return Cause("a slow answer", limit, whole=True) if whole else None
+
+
+def _from_part(place: Place) -> bool:
+    return place.file.startswith("models/")
 
 
 def breaks(plan: Plan, cause: Cause, deadline: Span) -> bool:
@@ -118,7 +139,7 @@ def assumptions_of(plan: Plan) -> list[str]:
 
 def _message(count: _Count) -> str:
     plan, cause, limit = count.plan, count.cause, seconds(count.limit)
-    others = [other for other in plan.causes if other.name != cause.name]
+    others = [other for other in plan.causes if other.name != cause.name and not other.whole]
     still = "" if count.certain or not others else "; fast failures (a refused connection) still retry"
     if cause.whole:
         return f"on slow answers {plan.name} never retries: a try that hangs uses the whole {limit}{still}"

@@ -69,16 +69,13 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per proportional loop whose measurement is bounded above."""
-    scalers = [
-        loop for loop in subject.design.loops.values() if loop.target and loop.target.signal and loop.target.setpoint
-    ]
-    if not scalers:
-        return
+    if not subject.design.limits and not any(component.part for component in subject.design.components.values()):
+        return  # nothing bounds a measurement
     facts = known(subject)
-    for writers in facts.written.values():
-        for writer in writers:
-            if writer.kind == "scale" and writer.loop in scalers and writer.values.low != writer.values.high:
-                yield from _answer(subject, facts, writer)
+    for writer in (writer for writers in facts.written.values() for writer in writers if writer.kind == "scale"):
+        target = writer.loop.target
+        if target and target.signal and target.setpoint and writer.values.low != writer.values.high:
+            yield from _answer(subject, facts, writer)
 
 
 def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]:
