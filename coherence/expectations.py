@@ -39,8 +39,8 @@ class Expected:
         return f"{self.code} {self.verdict}" + (f" of {', '.join(sorted(self.of))}" if self.of else "")
 
 
-def compare(paths: Iterable[Path], *, time_limit: float = 20.0) -> list[Result]:
-    """Every `expected.yaml` under the paths against the design beside it.  Raises InputError."""
+def compare(paths: Iterable[Path], *, time_limit: float = 20.0, base: Path | None = None) -> list[Result]:
+    """Every `expected.yaml` against the design beside it; names relative to `base`.  Raises InputError."""
     found = [
         f
         for path in paths
@@ -56,18 +56,18 @@ def compare(paths: Iterable[Path], *, time_limit: float = 20.0) -> list[Result]:
                 )
             ]
         )
-    return [_one(path, time_limit) for path in found]
+    return [_one(path, time_limit, base) for path in found]
 
 
-def _one(path: Path, time_limit: float) -> Result:
+def _one(path: Path, time_limit: float, base: Path | None) -> Result:
     from coherence.workspace import open_workspace, report
 
     root = document.read(read_bytes(path, str(path)), str(path))[0].root
     inputs = [
         p for p in sorted(path.parent.iterdir()) if p.suffix in (".yaml", ".yml", ".json") and p.name != "expected.yaml"
     ]
-    made = report(open_workspace(inputs), time_limit=time_limit)
-    return Result(path.parent, made, tuple(differences(root, made)))
+    made = report(open_workspace(inputs, root=base), time_limit=time_limit)
+    return Result(path.parent.relative_to(base) if base else path.parent, made, tuple(differences(root, made)))
 
 
 def differences(root: Node, made: Report) -> list[str]:

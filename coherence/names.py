@@ -6,15 +6,17 @@ dimension, and it is listed as an assumption.  A bare name must be a state, a lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from coherence.design import Component, Design, Relay
 from coherence.expressions.tree import Call as Function
 from coherence.expressions.tree import Name, Tree, children
 from coherence.phrases import Event
+from coherence.places import Place
 from coherence.shape import Formula, Reading, Word
 
 BUILT_IN = frozenset({"time"})
+LONGEST = 64  # characters of a name of which near misses are looked for
 
 
 def things(design: Design) -> frozenset[str]:
@@ -110,25 +112,84 @@ def loop_formulas(loop: object) -> Iterator[Formula]:
     yield from (f for f in found if isinstance(f, Formula) and f.text != "always")
 
 
+MOST_COMPARISONS = 100_000  # pairs of names in one design; beyond them near misses are no longer looked for
+
+
+class _Checker:
+    """Looks up the names of one design and reports those that cannot be meant."""
+
+    def __init__(self, design: Design, reading: Reading) -> None:
+        self.design, self.reading = design, reading
+        self.known = sorted(things(design))
+        self.declared = frozenset(self.known)
+        self.near: dict[str, str | None] = {}
+        self.left = MOST_COMPARISONS
+
+    def name(self, name: Name, formula: Formula, bare: dict[str, str]) -> None:
+        """A name in a formula."""
+        place = formula.at(name.span)
+        head, _, rest = name.path.partition(".")
+        if rest:
+            self.thing(head, place)
+            self.signal(head, rest, place)
+        elif not (head in self.declared or head in bare or head in BUILT_IN):
+            self.nothing(head, place, bare)
+
+    def nothing(self, head: str, place: Place, bare: dict[str, str]) -> None:
+        """A bare name that is neither a thing nor the signal of one component."""
+        ambiguous = [c.name for c in self.design.components.values() if head in members(c, self.design)]
+        if ambiguous:
+            self.reading.problem(place, f"'{head}' is in {' and '.join(ambiguous)}", f"write {ambiguous[0]}.{head}")
+            return
+        near = self.nearest(head, sorted({*self.known, *bare}))
+        remedy = (
+            f"did you mean '{near}'?" if near else "declare it, or write thing.signal for something outside the design"
+        )
+        self.reading.problem(place, f"'{head}' names nothing in this design", remedy)
+
+    def thing(self, head: str, place: Place) -> None:
+        """A word before a dot: declared, or far from everything that is."""
+        if head in self.declared:
+            return
+        if head not in self.near:
+            self.near[head] = self.nearest(head, self.known)
+        if near := self.near[head]:
+            self.reading.problem(place, f"'{head}' is not declared", f"did you mean '{near}'?")
+
+    def signal(self, head: str, signal: str, place: Place) -> None:
+        """A word after a dot, where the word before it is a component."""
+        component = self.design.components.get(head)
+        if component is None or signal in members(component, self.design):
+            return
+        near = self.nearest(signal, sorted(component.constants))
+        if near:
+            self.reading.problem(place, f"'{head}' has no signal '{signal}'", f"did you mean '{head}.{near}'?")
+
+    def nearest(self, word: str, known: Sequence[str]) -> str | None:
+        """As `nearest`, while comparisons are left."""
+        self.left -= len(known)
+        return nearest(word, known) if self.left >= 0 else None
+
+
 def check(design: Design, reading: Reading) -> None:
     """Report near misses of declared names and bare names that refer to nothing."""
-    known = things(design)
-    bare = bare_names(design)
+    checker, bare = _Checker(design, reading), bare_names(design)
     for formula in formulas(design):
         for name in _plain_names(formula.tree):
-            _check_name(name, formula, design, known, bare, reading)
+            checker.name(name, formula, bare)
     for component in design.components.values():
-        local = scope(component, design)
-        for formula in component_formulas(component):
+        own = list(component_formulas(component))
+        local = scope(component, design) if own else {}
+        for formula in own:
             for name in _plain_names(formula.tree):
-                _check_name(name, formula, design, known, local, reading)
+                checker.name(name, formula, local)
     for loop in design.loops.values():
         signal = loop.actuation.signal if loop.actuation else None
         if isinstance(signal, Word):
-            _check_thing(signal.text.split(".")[0], signal.place, known, reading)
+            checker.thing(signal.text.split(".")[0], signal.place)
     for event in events(design):
         if event.kind != "outside":
-            _check_thing(event.thing, event.place, known, reading)
+            checker.thing(event.thing, event.place)
 
 
 def events(design: Design) -> Iterator[Event]:
@@ -148,45 +209,10 @@ def _plain_names(tree: Tree) -> Iterator[Name]:
             yield from _plain_names(child)
 
 
-def _check_name(
-    name: Name, formula: Formula, design: Design, known: frozenset[str], bare: dict[str, str], reading: Reading
-) -> None:
-    place = formula.at(name.span)
-    head, _, rest = name.path.partition(".")
-    if rest:
-        _check_thing(head, place, known, reading)
-        _check_signal(head, rest, design, place, reading)
-        return
-    if head in known or head in bare or head in BUILT_IN:
-        return
-    ambiguous = [c.name for c in design.components.values() if head in members(c, design)]
-    if ambiguous:
-        reading.problem(place, f"'{head}' is in {' and '.join(ambiguous)}", f"write {ambiguous[0]}.{head}")
-        return
-    near = nearest(head, {*known, *bare})
-    remedy = f"did you mean '{near}'?" if near else "declare it, or write thing.signal for something outside the design"
-    reading.problem(place, f"'{head}' names nothing in this design", remedy)
-
-
-def _check_thing(head: str, place: object, known: frozenset[str], reading: Reading) -> None:
-    if head in known:
-        return
-    near = nearest(head, known)
-    if near:
-        reading.problem(place, f"'{head}' is not declared", f"did you mean '{near}'?")  # type: ignore[arg-type]
-
-
-def _check_signal(head: str, signal: str, design: Design, place: object, reading: Reading) -> None:
-    component = design.components.get(head)
-    if component is None or signal in component.constants:
-        return
-    near = nearest(signal, component.constants)
-    if near:
-        reading.problem(place, f"'{head}' has no signal '{signal}'", f"did you mean '{head}.{near}'?")  # type: ignore[arg-type]
-
-
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """A known name one slip away (two for long names); singular, plural and numbering are not slips."""
+    if len(word) > LONGEST:
+        return None
     for name in sorted(known):
         limit = 2 if min(len(word), len(name)) >= 8 else 1
         if min(len(word), len(name)) >= 4 and not _related(word, name) and distance(word, name, limit) <= limit:
@@ -201,7 +227,7 @@ def _related(one: str, other: str) -> bool:
 
 
 def distance(one: str, other: str, limit: int) -> int:
-    """Optimal string alignment distance, or more than `limit`."""
+    """Optimal string alignment distance, or `limit` + 1 where it is more."""
     if abs(len(one) - len(other)) > limit:
         return limit + 1
     before: list[int] = []
@@ -213,7 +239,9 @@ def distance(one: str, other: str, limit: int) -> int:
             if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
                 cost = min(cost, older[j - 2] + 1)
             row.append(cost)
-    return row[-1]
+        if min(row) > limit and min(before) >= limit:
+            return limit + 1
+    return min(row[-1], limit + 1)
 
 
 def outside(design: Design) -> tuple[str, ...]:

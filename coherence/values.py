@@ -23,9 +23,7 @@ class Field:
         self.default, self.factory, self.compare = default, factory, compare
 
 
-def field(
-    *, default: Any = _ABSENT, default_factory: Callable[[], Any] | None = None, compare: bool = True
-) -> Any:
+def field(*, default: Any = _ABSENT, default_factory: Callable[[], Any] | None = None, compare: bool = True) -> Any:
     """As `dataclasses.field`."""
     return Field(default, default_factory, compare=compare)
 

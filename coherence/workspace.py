@@ -39,14 +39,14 @@ class Workspace:
         self.sources: dict[str, str] = {}
 
 
-def open_workspace(paths: Iterable[str | Path]) -> Workspace:
-    """Read every file.  Raises InputError with the problems of all of them at once."""
+def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> Workspace:
+    """Read every file; names are shown relative to `root`.  Raises InputError with the problems of all at once."""
     made = Workspace()
     problems: list[Problem] = []
     manifests: list[Document] = []
     for path, explicit in files(paths):
         try:
-            manifests += _add(made, path, explicit=explicit)
+            manifests += _add(made, path, str(path.relative_to(root) if root else path), explicit=explicit)
         except InputError as error:
             problems += error.problems
     if manifests:
@@ -72,9 +72,8 @@ def files(paths: Iterable[str | Path]) -> list[tuple[Path, bool]]:
     return list(found.items())
 
 
-def _add(made: Workspace, path: Path, *, explicit: bool) -> list[Document]:
+def _add(made: Workspace, path: Path, name: str, *, explicit: bool) -> list[Document]:
     """Add a design, or give back the manifests of the file."""
-    name = str(path)
     data = read_bytes(path, name)
     try:
         documents = document.read(data, name)

@@ -19,7 +19,8 @@ def command(*, brief: bool) -> int:
     from coherence.expectations import compare, summary
     from coherence.finding import Verdict
 
-    results = compare([shipped("specs")])
+    specs = shipped("specs")
+    results = compare([specs], base=specs.parent)
     if not brief:
         for result in results:
             conflicts = tuple(f for f in result.report.findings if f.verdict is Verdict.CONFLICT)

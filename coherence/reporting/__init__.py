@@ -51,7 +51,7 @@ def _format(name: str) -> Format:
     """The format's module; only that one is imported where the file has the format's name."""
     if name in (info.name for info in pkgutil.iter_modules(__path__)) and not name.startswith("_"):
         one = cast("Format", importlib.import_module(f"{__name__}.{name}"))
-        if one.NAME == name:
+        if name == one.NAME:
             return one
     found = _found()
     if name not in found:

@@ -34,7 +34,9 @@ def shorter_try(subject: Subject, plan: Plan, room: Fraction) -> Repair | None:
         return repairs.proposal(repairs.change(subject, call.per_try, each))
     if isinstance(call.deadline, Quantity) and call.per_try is None:
         text = repairs.duration_text(subject, each)
-        imported = bool(subject.design.spelling) and len(call.tries) == 1  # manifests keep it beside the number of tries
+        imported = (
+            bool(subject.design.spelling) and len(call.tries) == 1
+        )  # manifests keep it beside the number of tries
         beside = call.tries[0].place if imported else call.deadline.place
         return repairs.proposal(repairs.insert(subject, beside, "per_try", text))
     return None

@@ -94,28 +94,34 @@ def components(successors: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str,
     explicit stack, so that a chain of any depth is walked.
     """
     index: dict[str, int] = {}
-    low: dict[str, int] = {}
+    low: dict[str, int] = {}  # of open names only
     open_: list[str] = []
     for root in successors:
-        walk = [(root, iter(successors.get(root, ())))] if root not in index else []
-        if walk:
-            index[root] = low[root] = len(index)
-            open_.append(root)
+        walk: list[tuple[str, Iterator[str]]] = []
+        _enter(root, successors, index, low, (open_, walk))
         while walk:
             name, rest = walk[-1]
             following = next((n for n in rest if n not in index or n in low), None)
-            if following is None:
-                walk.pop()
-                if walk:
-                    low[walk[-1][0]] = min(low[walk[-1][0]], low[name])
-                if low[name] == index[name]:
-                    yield _closed(name, open_, low)
-            elif following in index:
-                low[name] = min(low[name], low[following])
-            else:
-                index[following] = low[following] = len(index)
-                open_.append(following)
-                walk.append((following, iter(successors.get(following, ()))))
+            if following is not None:
+                _enter(following, successors, index, low, (open_, walk))
+                low[name] = min(low[name], index[following])
+                continue
+            walk.pop()
+            if walk:
+                low[walk[-1][0]] = min(low[walk[-1][0]], low[name])
+            if low[name] == index[name]:
+                yield _closed(name, open_, low)
+
+
+def _enter(
+    name: str, successors: Mapping[str, tuple[str, ...]], index: dict[str, int], low: dict[str, int],
+    stacks: tuple[list[str], list[tuple[str, Iterator[str]]]],
+) -> None:  # fmt: skip
+    """Walk into a name that was not seen before."""
+    if name not in index:
+        index[name] = low[name] = len(index)
+        stacks[0].append(name)
+        stacks[1].append((name, iter(successors.get(name, ()))))
 
 
 def _closed(name: str, open_: list[str], low: dict[str, int]) -> tuple[str, ...]:

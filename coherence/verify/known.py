@@ -12,8 +12,8 @@ from coherence.places import Place
 from coherence.shape import Formula, Quantity
 from coherence.subject import Subject
 from coherence.values import field, value
-from coherence.verify.ranges import Values, enclosure, hull, unknown
-from coherence.verify.writers import Writer, writers
+from coherence.verify.ranges import Values, enclosure, hull, point, unknown
+from coherence.verify.writers import TRANSIENT, Writer, initial, writers
 
 COPIES = ("desired", "replicas", "copies")  # what an autoscaler writes to choose how many members a thing has
 
@@ -121,10 +121,13 @@ def _constants(made: Known, name: str, stated: Mapping[str, object]) -> None:
 
 
 def _written(made: Known, path: str, found: list[Writer]) -> None:
-    """A written signal takes what its writers write; a formula that is set is evaluated over the constants."""
+    """A written signal takes what its writers write and what it begins with; what is ignored reads as 0."""
     ranges = [_values(made, writer) for writer in found if writer.kind not in ("unset", "ignore")]
     if not ranges:
         return
+    ranges += [interval(first) for writer in found if (first := initial(writer)) is not None]
+    ranges += [made.values[path]] if path in made.values else []
+    ranges += [point(0)] if any(writer.kind == "ignore" for writer in found) else []
     for table in (made.values, made.outputs, made.quantities):
         table.pop(path, None)
     everything = hull(ranges)
@@ -146,7 +149,9 @@ def _copies(made: Known, thing: str) -> None:
     paths = [f"{thing}.{word}" for word in COPIES]
     chosen = [path for path in paths if path in made.written and path in made.values]
     if chosen:
-        made.values[f"{thing}.copies"] = hull(made.values[path] for path in chosen)
+        every = [writer for path in chosen for writer in made.written[path] if writer.kind not in ("unset", "ignore")]
+        lasting = [writer for writer in every if writer.mode not in TRANSIENT] or every
+        made.values[f"{thing}.copies"] = hull(_values(made, writer) for writer in lasting)
         made.places[f"{thing}.copies"] = made.places[chosen[0]]
         made.quantities.pop(f"{thing}.copies", None)
 

@@ -63,10 +63,12 @@ def _place(loop: Loop) -> Place:
     trigger = loop.trigger
     if isinstance(trigger, Relay) and trigger.enter is not None:
         return trigger.enter.place.labelled(f"{loop.name} acts from here")
-    if isinstance(trigger, Formula):
+    if isinstance(trigger, Formula) and trigger.text.strip() != "always":
         return trigger.place.labelled(f"{loop.name} acts while this holds")
     if loop.rules and loop.rules[-1].when:
         return loop.rules[-1].when.place.labelled(f"a rule of {loop.name}")
+    if loop.target is not None and loop.target.signal is not None:
+        return loop.target.signal.place.labelled(f"{loop.name} reads this")
     return loop.place.labelled(f"the loop {loop.name}")
 
 

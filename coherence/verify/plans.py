@@ -239,4 +239,3 @@ def serve_time(design: Design, name: str) -> Quantity | None:
     component = design.components.get(name)
     takes = component.takes if component else None
     return next((takes[word] for word in SERVING if word in takes), None) if takes else None
-

@@ -13,6 +13,8 @@ from coherence.shape import Formula, Quantity, Word
 from coherence.units import ONE
 from coherence.values import value
 
+TRANSIENT = ("once", "on change")  # modes of writers whose value lasts until another one writes
+
 
 @value
 class Writer:
@@ -122,6 +124,12 @@ def _bounds_place(actuation: Actuation) -> Place:
 def _integer(actuation: Actuation) -> bool:
     ends = [bound for bound in actuation.bounds if isinstance(bound, Quantity)]
     return all(b.dimension.physical == ONE and b.low.denominator == 1 == b.high.denominator for b in ends)
+
+
+def initial(writer: Writer) -> Quantity | None:
+    """What the field begins with, where the loop says it as a plain quantity."""
+    stated = writer.loop.actuation.initial if writer.loop.actuation else None
+    return stated if isinstance(stated, Quantity) else None
 
 
 def tree_of(value: object) -> Tree | None:

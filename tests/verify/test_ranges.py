@@ -167,7 +167,7 @@ def contains(interval: Interval, value: Fraction) -> bool:
     return interval.clip(value) == value
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TREES, VALUES, SHARES)
 def test_every_value_lies_in_the_enclosure(tree: Tree, values: dict[str, Interval], shares: list[Fraction]) -> None:
     try:
@@ -177,7 +177,7 @@ def test_every_value_lies_in_the_enclosure(tree: Tree, values: dict[str, Interva
     assert contains(enclosure(tree, values), Fraction(value))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TREES, VALUES)
 def test_corners_are_attained_and_enclosed(tree: Tree, values: dict[str, Interval]) -> None:
     for corner in corners(tree, values):
@@ -186,7 +186,7 @@ def test_corners_are_attained_and_enclosed(tree: Tree, values: dict[str, Interva
         assert all(contains(values[path], at) for path, at in corner.at.items())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(("<", "<=", ">", ">=", "==", "!=")), TREES, TREES, VALUES, SHARES)
 def test_a_decided_truth_holds_at_every_point(
     op: str, left: Tree, right: Tree, values: dict[str, Interval], shares: list[Fraction]

@@ -103,6 +103,8 @@ def test_copies_are_what_the_autoscalers_may_choose() -> None:
         hpa("a", 2, 10), setter("git", "1"), more="components: {web: {copies: 4}, api: {copies: 2 .. 3}}\n"
     )
     facts = known(Subject(read_text(text)))
+    passing = design_of(hpa("a", 2, 10), setter("git", "1", "on change"))
+    assert copies(known(Subject(read_text(passing))), "web") == Interval(Fraction(2), Fraction(10))
     assert copies(facts, "web") == Interval(Fraction(1), Fraction(10))
     assert copies(facts, "api") == Interval(Fraction(2), Fraction(3))
     assert copies(facts, "nobody") is None
@@ -113,6 +115,20 @@ def test_a_formula_that_is_set_is_evaluated_over_the_constants() -> None:
     text += "components: {w: {load: 25 .. 95}}\n"
     facts = known(Subject(read_text(text)))
     assert facts.values["w.x"] == Interval(Fraction(3), Fraction(10))
+
+
+def test_a_written_signal_begins_somewhere_and_reads_as_zero_where_it_is_ignored() -> None:
+    step = "a: {trigger: w.t > 1, actuation: {signal: w.x, by: 1, bounds: [2, 5]@}}"
+    ignore = "b: {trigger: w.t > 9, actuation: {signal: w.x, law: ignore}}"
+    assert known(Subject(read_text(design_of(step.replace("@", ""))))).values["w.x"] == Interval(
+        Fraction(2), Fraction(5)
+    )
+    begun = design_of(step.replace("@", ", from: 9"))
+    assert known(Subject(read_text(begun))).values["w.x"] == Interval(Fraction(2), Fraction(9))
+    ignored = design_of(step.replace("@", ""), ignore)
+    assert known(Subject(read_text(ignored))).values["w.x"] == Interval(Fraction(0), Fraction(5))
+    constant = design_of(step.replace("@", ""), more="components: {w: {x: 1}}\n")
+    assert known(Subject(read_text(constant))).values["w.x"] == Interval(Fraction(1), Fraction(5))
 
 
 def test_an_output_that_reads_its_own_past_ends() -> None:

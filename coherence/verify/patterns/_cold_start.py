@@ -185,4 +185,6 @@ def _repairs(subject: Subject, plan: Plan, need: Fraction) -> tuple[Repair, ...]
     """A call that waits for the start."""
     limits = [q for q in (plan.call.per_try, plan.call.deadline) if isinstance(q, Quantity)]
     both = [repairs.change(subject, q, nice_above(need)) for q in limits]
-    return offered(*(longer(subject, q.place, need) for q in limits), repairs.proposal(*both) if len(both) == 2 else None)
+    return offered(
+        *(longer(subject, q.place, need) for q in limits), repairs.proposal(*both) if len(both) == 2 else None
+    )

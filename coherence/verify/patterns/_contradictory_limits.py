@@ -18,6 +18,7 @@ from coherence.subject import Certificate, Question, arithmetic, rational
 from coherence.units import decimal, seconds
 from coherence.values import value
 from coherence.verify.attempts import ZERO
+from coherence.verify.call_claims import Numbers
 
 ROUNDS = 400  # a chain of k limits is settled after k rounds; a cycle may tighten for ever
 
@@ -44,31 +45,34 @@ class _Bound:
 
 def contradiction(question: Question, design: Design) -> Iterator[Finding]:
     """A vacuous design, where the demands on its deadlines contradict each other."""
+    if not (design.limits or design.promises):
+        return
     known = dict(_deadlines(design))
     demands = [demand for demand in _demands(design) if demand.weights and set(demand.weights) <= set(known)]
     bounds = {name: _Bound(q.low, q.high) if q else _Bound(ZERO, None) for name, q in known.items()}
     empty = _tighten(bounds, demands) if demands else None
-    if empty is None:
-        return
-    blamed = [demands[number] for number in dict.fromkeys(bounds[empty].because)]
-    used = {name: known[name] for demand in blamed for name in demand.weights}
-    least, most = bounds[empty].low, bounds[empty].high or ZERO
-    numbers: dict[str, tuple[Fraction | float | int, str]] = {
-        f"{empty}, at least": (least, "s"),
-        f"{empty}, at most": (most, "s"),
-        "limits": (len(blamed), ""),
-    }
+    if empty is not None:
+        blamed = [demands[number] for number in dict.fromkeys(bounds[empty].because)]
+        used = {name: known[name] for demand in blamed for name in demand.weights}
+        yield _empty(question, design, (empty, bounds[empty]), blamed, used)
+
+
+def _empty(
+    question: Question, design: Design, empty: tuple[str, _Bound], blamed: list[Demand],
+    used: Mapping[str, Quantity | None],
+) -> Finding:  # fmt: skip
+    name, least, most = empty[0], empty[1].low, empty[1].high or ZERO
+    numbers: Numbers = {f"{name}, at least": (least, "s"), f"{name}, at most": (most, "s"), "limits": (len(blamed), "")}
     steps = [Step(None, f"{demand.name}: {_shown(demand)}") for demand in blamed[:6]]
     evidence = arithmetic(numbers, witness=steps, certificate=_certificate(blamed, used))
-    needs = f"{empty} would have to be at least {seconds(least)} and at most {seconds(most)}"
+    needs = f"{name} would have to be at least {seconds(least)} and at most {seconds(most)}"
     places = [*(d.place.labelled("a limit that cannot be kept") for d in blamed[-1:]), *_others(blamed, used)]
     of = [*(demand.name for demand in blamed), *_calls_of(design, used)]
     if all(q is not None and q.exact for q in used.values()):
-        yield question.conflict(f"the deadlines break their limits: {needs}", places, of, evidence)
-    else:
-        yield question.vacuous(
-            f"no deadlines keep these limits: {needs}; all verdicts about them are empty", places, of, evidence
-        )
+        return question.conflict(f"the deadlines break their limits: {needs}", places, of, evidence)
+    return question.vacuous(
+        f"no deadlines keep these limits: {needs}; all verdicts rest on nothing", places, of, evidence
+    )
 
 
 def _others(blamed: list[Demand], used: Mapping[str, Quantity | None]) -> Iterator[Place]:

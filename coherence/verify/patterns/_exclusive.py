@@ -72,7 +72,9 @@ def _apart(first: Tree, second: Tree) -> bool:
         return False
     if isinstance(first, Compare) and isinstance(second, Compare):
         return _empty(first, second)
-    return isinstance(first, Logic) != isinstance(second, Logic) and not isinstance(first, Compare | Number)
+    if isinstance(first, Compare) or isinstance(second, Compare):
+        return False
+    return isinstance(first, Logic) != isinstance(second, Logic)
 
 
 def _empty(first: Compare, second: Compare) -> bool:

@@ -62,7 +62,11 @@ def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -
     kept = "not all" if done is None else str(done)
     tries = f"the {plan.tries or 'unlimited'} tries of {plan.name}"
     message = f"{tries} {takes} on {cause.name}s, but {around.text}: {kept} of them end in time"
-    numbers: Numbers = {"limit around": (limit, "s"), "tries started": (begun or 0, ""), "tries completed": (done or 0, "")}
+    numbers: Numbers = {
+        "limit around": (limit, "s"),
+        "tries started": (begun or 0, ""),
+        "tries completed": (done or 0, ""),
+    }
     numbers |= {"time for all tries": (end, "s")} if end is not None else {}
     return question.conflict(
         message, _places(plan, around), (around.name, plan.name),

@@ -211,6 +211,8 @@ def _budget(design: Design, plan: Plan, rate: Fraction) -> Fraction | None:
 def share_of(limit: Limit) -> tuple[Fraction, bool] | None:
     """(share, of first tries?) of `20 % of x in flight`: of x itself all tries count, of `x.first` the first ones."""
     match limit.at_most:
-        case Formula(tree=Arithmetic(op="*", left=Number(value=share), right=Function("in flight", (Name(path=path),)))):
+        case Formula(
+            tree=Arithmetic(op="*", left=Number(value=share), right=Function("in flight", (Name(path=path),)))
+        ):
             return share, path.partition(".")[2].startswith(("first", "accepted"))
     return None

@@ -124,7 +124,6 @@ def steps(found: Amplification) -> Iterator[Step]:
     sends: int | None = 1
     for plan in retrying(found)[:8]:
         sends = None if sends is None or plan.tries is None else sends * plan.tries
-        yield Step(
-            None,
-            f"{plan.name} fails by {found.cause} {plan.tries or 'any number of'} times: {sends if sends is not None else 'unbounded'} so far",
-        )
+        so_far = "unbounded" if sends is None else str(sends)
+        times = plan.tries or "any number of"
+        yield Step(None, f"{plan.name} fails by {found.cause} {times} times: {so_far} so far")

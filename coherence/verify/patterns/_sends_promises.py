@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from coherence import repairs
-from coherence.design import Design
-from coherence.expressions.evaluate import COMPARE, NotExactError, evaluate
+from coherence.design import Design, Limit
+from coherence.expressions.evaluate import COMPARE
 from coherence.expressions.tree import Call as Function
 from coherence.expressions.tree import Compare, Name, Number, Tree
 from coherence.finding import Finding, Repair
+from coherence.model import Interval
 from coherence.places import Place
 from coherence.shape import Formula, Quantity
 from coherence.subject import Question, Subject, arithmetic
 from coherence.values import value
+from coherence.verify.call_claims import Numbers
+from coherence.verify.call_repairs import fewer_tries, offered
 from coherence.verify.call_tree import IN_TURN, CallTree
-from coherence.verify.paths import MOST_WAYS, Amplification, amplification, causes_of, sends_certificate, unsaid, ways
+from coherence.verify.known import known
+from coherence.verify.paths import (
+    MOST_WAYS,
+    Amplification,
+    Way,
+    Ways,
+    amplification,
+    causes_of,
+    sends_certificate,
+    unsaid,
+    ways,
+)  # fmt: skip
 from coherence.verify.patterns._nested_retries import figures, layer_places, retrying, steps
-from coherence.verify.plans import Plan
 
 SHARED = "all tries of a run fail by one shared cause"
 
 
 @value
 class Bound:
-    """Sends to `callee` for one call into `caller`, compared with a number.  `enforced`: what is beyond is refused."""
+    """Sends to `callee` for one call into `caller`, at most (or below) `limit`."""
 
     name: str
     callee: str
@@ -33,159 +45,135 @@ class Bound:
     op: str
     limit: Tree
     place: Place
-    enforced: bool = False
 
 
 def bounds(design: Design) -> Iterator[Bound]:
-    """Every promise and every limit on sends."""
+    """Every promise and every limit on sends; what a full limit refuses is no promise about the callers."""
     for promise in design.promises.values():
         tree = promise.condition.tree if promise.kind == "sends" and promise.condition else None
-        if isinstance(tree, Compare):
+        if isinstance(tree, Compare) and tree.op in ("<", "<="):
             yield Bound(promise.name, promise.callee, promise.caller, tree.op, tree.right, promise.place)
     for limit in design.limits.values():
-        match limit.counts.tree if limit.counts else None:
-            case Function(function="attempts", arguments=(Name(path=callee),)) if (
-                limit.per and limit.at_most is not None
-            ):
-                most = limit.at_most
-                tree = (
-                    most.tree if isinstance(most, Formula) else Number(most.low) if isinstance(most, Quantity) else None
-                )
-                if tree is not None:
-                    yield Bound(limit.name, callee, limit.per.text, "<=", tree, most.place, limit.when_full is not None)
-            case _:
-                pass
+        match limit.counts.tree if limit.counts and limit.when_full is None else None:
+            case Function(function="attempts", arguments=(Name(path=callee),)) if limit.per is not None:
+                yield from _limit(limit, callee, limit.per.text)
 
 
-class _Constants:
-    """Constants of components that are exact."""
-
-    def __init__(self, design: Design) -> None:
-        self.design = design
-
-    def value(self, path: str) -> Fraction:
-        head, _, key = path.partition(".")
-        component = self.design.components.get(head)
-        value = component.constants.get(key) if component else None
-        if not isinstance(value, Quantity) or not value.exact:
-            raise NotExactError(f"'{path}' is not a constant")
-        return value.low
-
-    def __getattr__(self, name: str) -> object:
-        raise NotExactError(f"{name} has no value in a bound on sends")
+def _limit(limit: Limit, callee: str, caller: str) -> Iterator[Bound]:
+    match limit.at_most:
+        case Formula(tree=tree, place=place):
+            yield Bound(limit.name, callee, caller, "<=", tree, place)
+        case Quantity(low=low, place=place):
+            yield Bound(limit.name, callee, caller, "<=", Number(low), place)
 
 
 def kept(question: Question, subject: Subject, tree: CallTree, bound: Bound) -> Iterator[Finding]:
     """Do the calls of the design keep the bound?"""
     of, places = [bound.name], [bound.place.labelled("the bound on sends")]
-    if bound.enforced:
-        return
-    found = ways(tree, bound.caller, bound.callee)
-    if found.cyclic or found.cut:
-        why = "a cycle of calls has no depth" if found.cyclic else f"there are more than {MOST_WAYS} ways"
-        yield question.undecided(f"needs a bounded way from {bound.caller} to {bound.callee}: {why}", places, of)
-        return
-    if not found.ways:
-        yield question.vacuous(
-            f"no call leads from {bound.caller} to {bound.callee}: {bound.name} says nothing",
-            places,
-            of,
-            arithmetic({}),
-        )
-        return
-    try:
-        limit = Fraction(evaluate(bound.limit, _Constants(subject.design)))  # type: ignore[arg-type]
-    except NotExactError as error:
-        yield question.undecided(f"needs an exact bound in {bound.name}: {error}", places, of)
-        return
-    yield _answer(question, subject, bound, limit, found.ways)
+    made, found = known(subject), ways(tree, bound.caller, bound.callee)
+    limit, missing = made.range(bound.limit), made.missing(bound.limit)
+    if needs := _unbounded(bound, found, limit, missing):
+        yield question.undecided(needs, places, of)
+    elif not found.ways:
+        message = f"no call leads from {bound.caller} to {bound.callee}: {bound.name} says nothing"
+        yield question.vacuous(message, places, of, arithmetic({}))
+    elif limit.low is not None and limit.high is not None:
+        yield _answer(question, subject, bound, (limit.low, limit.high), found.ways)
+
+
+def _unbounded(bound: Bound, found: Ways, limit: Interval, missing: Sequence[str]) -> str:
+    """What has to be known first, if anything."""
+    if found.cyclic:
+        return f"needs the depth of the calls from {bound.caller} to {bound.callee}: they form a cycle"
+    if found.cut:
+        return f"needs fewer than {MOST_WAYS} ways from {bound.caller} to {bound.callee}"
+    if missing or limit.low is None or limit.high is None:
+        return f"needs a number in {bound.name}" + (f": {missing[0]} has none" if missing else "")
+    return ""
 
 
 def _answer(
-    question: Question, subject: Subject, bound: Bound, limit: Fraction, found: tuple[tuple[Plan, ...], ...]
+    question: Question, subject: Subject, bound: Bound, limit: tuple[Fraction, Fraction], found: Sequence[Way]
 ) -> Finding:
-    causes = dict.fromkeys(cause for way in found for cause in causes_of(way))
-    most = max((_all(found, cause, abandons=True) for cause in causes), key=_total)
-    least = max((_all(found, cause, abandons=False) for cause in causes), key=_total)
-    surely = max((_all(found, cause, abandons=False, least=True) for cause in causes), key=_total)
+    most, least = _worst(found, abandons=True), _worst(found, abandons=False)
     of = [bound.name, *dict.fromkeys(plan.name for way in found for plan in way)]
-    if _holds(bound, limit, _sum(most)):
-        return _proved(question, bound, limit, most, of)
-    if _holds(bound, limit, _sum(least)):
-        plan = next((p for way in found if (p := unsaid(way))), None)
-        return question.undecided(
-            f"needs on_timeout of {plan.name if plan else bound.caller}", _places(bound, most), of
-        )
-    worst = max(least, key=lambda one: _total([one]))
-    in_turn = _holds(bound, limit, worst.sends)
-    certain = not in_turn and not _holds(bound, limit, max(surely, key=lambda one: _total([one])).sends)
-    return _broken(question, subject, bound, limit, worst if not in_turn else None, least, of, certain=certain)
+    if _holds(bound, limit[0], _sum(most)):
+        return _proved(question, bound, limit[0], most, of)
+    if _holds(bound, limit[0], _sum(least)):
+        open_call = next((plan.name for way in found if (plan := unsaid(way))), bound.caller)
+        return question.undecided(f"needs on_timeout of {open_call}", _places(bound, most), of)
+    surely = _worst(found, abandons=False, least=True)
+    certain = not _holds(bound, limit[1], max(surely, key=_one).sends)
+    return _broken(question, subject, (bound, limit[0]), least, of, certain=certain)
 
 
-def _all(
-    found: tuple[tuple[Plan, ...], ...], cause: str, *, abandons: bool, least: bool = False
-) -> list[Amplification]:
-    return [amplification(way, cause, abandons=abandons, least=least) for way in found]
+def _worst(found: Sequence[Way], *, abandons: bool, least: bool = False) -> list[Amplification]:
+    """The sends of all ways by the cause that makes most of them."""
+    causes = dict.fromkeys(cause for way in found for cause in causes_of(way))
+    each = ([amplification(way, cause, abandons=abandons, least=least) for way in found] for cause in causes)
+    return max(each, key=_total)
 
 
-def _sum(parts: list[Amplification]) -> int | None:
+def _sum(parts: Sequence[Amplification]) -> int | None:
     sends = [part.sends for part in parts]
     return None if None in sends else sum(s for s in sends if s is not None)
 
 
-def _total(parts: list[Amplification]) -> tuple[bool, int]:
+def _total(parts: Sequence[Amplification]) -> tuple[bool, int]:
     total = _sum(parts)
     return total is None, total or 0
 
 
+def _one(part: Amplification) -> tuple[bool, int]:
+    return _total([part])
+
+
 def _holds(bound: Bound, limit: Fraction, sends: int | None) -> bool:
-    return COMPARE[bound.op](sends, limit) if sends is not None else bound.op in (">", ">=", "!=")
+    return sends is not None and COMPARE[bound.op](sends, limit)
 
 
-def _places(bound: Bound, parts: list[Amplification]) -> list[Place]:
+def _places(bound: Bound, parts: Sequence[Amplification]) -> list[Place]:
     layers = list(dict.fromkeys(plan for part in parts for plan in retrying(part)))
     ends = [part.way[-1].call.callee for part in parts[:1]]
-    return [
-        *(layer_places(layers) or [e.place.labelled("sent to from here") for e in ends if e]),
-        bound.place.labelled(f"promised here: {bound.name}"),
-    ]
+    sites = layer_places(layers) or [end.place.labelled("sent to from here") for end in ends if end]
+    return [*sites, bound.place.labelled(f"promised here: {bound.name}")]
 
 
-def _proved(question: Question, bound: Bound, limit: Fraction, parts: list[Amplification], of: list[str]) -> Finding:
-    total = _sum(parts)
+def _proved(
+    question: Question, bound: Bound, limit: Fraction, parts: Sequence[Amplification], of: list[str]
+) -> Finding:
+    total = _sum(parts) or 0
     message = f"one call of {bound.caller} sends at most {total} times to {bound.callee}, {bound.name} allows {limit}"
-    certificate = sends_certificate(parts, limit, bound.op) if total is not None and bound.op in ("<", "<=") else None
-    numbers: dict[str, tuple[Fraction | int, str]] = {"sends": (total or 0, ""), "allowed": (limit, "")}
+    numbers: Numbers = {"sends": (total, ""), "allowed": (limit, "")}
+    evidence = arithmetic(numbers, certificate=sends_certificate(parts, limit, bound.op))
     assumptions = [SHARED, *([IN_TURN.format(bound.caller)] if len(parts) > 1 else [])]
-    return question.proved(
-        message, _places(bound, parts), of, arithmetic(numbers, certificate=certificate), assumptions=assumptions
-    )
+    return question.proved(message, _places(bound, parts), of, evidence, assumptions=assumptions)
 
 
 def _broken(
-    question: Question, subject: Subject, bound: Bound, limit: Fraction, worst: Amplification | None,
-    parts: list[Amplification], of: list[str], *, certain: bool,
+    question: Question, subject: Subject, asked: tuple[Bound, Fraction], parts: Sequence[Amplification],
+    of: list[str], *, certain: bool,
 ) -> Finding:  # fmt: skip
-    shown = worst or parts[0]
-    total = worst.sends if worst else _sum(parts)
+    (bound, limit), worst = asked, max(parts, key=_one)
+    alone = not _holds(bound, limit, worst.sends)
+    blamed = [worst] if alone else list(parts)
+    total = _sum(blamed)
     times = "without bound" if total is None else f"{total} times"
-    layers = " x ".join(str(plan.tries or "unlimited") for plan in retrying(shown)[:8])
-    message = f"one call of {bound.caller} may send {times} to {bound.callee} ({layers}) on {shown.cause}, but {bound.name} allows {limit}"
-    evidence = arithmetic({**figures(shown), "allowed": (limit, "")}, witness=steps(shown))
-    assumptions = [SHARED] if worst else [SHARED, IN_TURN.format(bound.caller)]
+    layers = " x ".join(str(plan.tries or "unlimited") for plan in retrying(worst)[:8])
+    sent = f"one call of {bound.caller} may send {times} to {bound.callee} ({layers}) on {worst.cause}"
+    evidence = arithmetic({**figures(worst), "allowed": (limit, "")}, witness=steps(worst))
     return question.conflict(
-        message, _places(bound, [worst] if worst else parts), of, evidence,
-        certain=certain, assumptions=assumptions, repairs=_fewer(subject, bound, limit, shown),
+        f"{sent}, but {bound.name} allows {limit}", _places(bound, blamed), of, evidence, certain=certain and alone,
+        assumptions=[SHARED, *([] if alone else [IN_TURN.format(bound.caller)])],
+        repairs=_fewer(subject, bound, limit, worst),
     )  # fmt: skip
 
 
-def _fewer(subject: Subject, bound: Bound, limit: Fraction, found: Amplification) -> Iterator[Repair]:
+def _fewer(subject: Subject, bound: Bound, limit: Fraction, found: Amplification) -> tuple[Repair, ...]:
     """Fewer tries in one layer, innermost first."""
     allowed = int(limit) if bound.op == "<=" or limit.denominator != 1 else int(limit) - 1
-    for plan in reversed(retrying(found)):
-        tries = plan.call.tries[0] if len(plan.call.tries) == 1 else None
-        if not isinstance(tries, Quantity) or not plan.tries or not found.sends:
-            continue
-        fewer = max(1, allowed * plan.tries // found.sends)
-        if fewer < plan.tries and (repair := repairs.proposal(repairs.change(subject, tries, Fraction(fewer)))):
-            yield repair
+    counts = [
+        (plan, plan.tries, max(1, allowed * plan.tries // (found.sends or 1))) for plan in retrying(found) if plan.tries
+    ]
+    made = [fewer_tries(subject, plan, fewer) for plan, tries, fewer in counts if fewer < tries]
+    return offered(*reversed(made))

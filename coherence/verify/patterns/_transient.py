@@ -16,9 +16,7 @@ from coherence.verify.patterns._pair import Numbers, Pair, every
 from coherence.verify.patterns._setters import equal
 from coherence.verify.range_claims import bounds, claimed
 from coherence.verify.ranges import point, truth
-from coherence.verify.writers import Writer
-
-TRANSIENT = ("once", "on change")
+from coherence.verify.writers import TRANSIENT, Writer
 
 
 def transient(pair: Pair, writer: Writer) -> Iterator[Finding]:

@@ -53,7 +53,7 @@ from coherence.verify.patterns import _scalers, _setters, _transient
 from coherence.verify.patterns._exclusive import exclusive
 from coherence.verify.patterns._pair import Pair
 from coherence.verify.ranges import truth
-from coherence.verify.writers import Writer, static_only
+from coherence.verify.writers import TRANSIENT, Writer, static_only
 
 QUESTION = Question("COH205", "no-common-fixed-point", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -83,7 +83,7 @@ def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Write
         yield from _setters.against_step(pair) if "set" in kinds else ()
     elif kinds == {"scale"}:
         yield _scalers.scalers(pair)
-    elif passing := next((writer for writer in (one, other) if writer.mode in _transient.TRANSIENT), None):
+    elif passing := next((writer for writer in (one, other) if writer.mode in TRANSIENT), None):
         yield from _transient.transient(pair, passing)
     elif kinds == {"set"}:
         yield from _setters.setters(pair)

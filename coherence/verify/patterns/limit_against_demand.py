@@ -49,6 +49,7 @@ from coherence.verify.ranges import truth
 
 QUESTION = Question("COH209", "limit-against-demand", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+SEVERAL = ("karpenter_budget",)  # several side by side are its idiom: the smallest active one binds
 SCOPE = ("per", "scope", "window", "during", "actions")  # caps that differ in one of these do not meet
 
 
@@ -81,6 +82,8 @@ def _about_memory(limit: Limit) -> bool:
 
 def _smaller(subject: Subject, facts: Known, one: Limit, other: Limit) -> Iterator[Finding]:
     """Two caps on one count in the same scope: the larger is never reached."""
+    if one.part is not None and one.part == other.part and one.part.text in SEVERAL:
+        return
     first, second = cap(facts, one), cap(facts, other)
     if first is None or second is None:
         return

@@ -173,7 +173,8 @@ def _proved(memory: Memory, longest: Fraction) -> Finding:
     script = Certificate({"n": "Real"}, facts, f"(<= (* {real(longest)} n) {real(memory.blocks)})").script()
     numbers: Numbers = {"running at most": (most, ""), "each at most": (longest, ""), "there are": (memory.blocks, "")}
     message = f"{show(most)} of the longest requests fit into {memory.limit.name}: nothing is ever evicted"
-    return QUESTION.proved(message, memory.places, memory.of, arithmetic(numbers, certificate=script))
+    evidence = arithmetic(numbers, certificate=script)
+    return QUESTION.proved(message, memory.places, memory.of, evidence, assumptions=("waiting requests hold nothing",))
 
 
 def _overfull(

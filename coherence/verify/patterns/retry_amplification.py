@@ -4,7 +4,7 @@
 Layers that try the same failure again multiply: 4 tries around 3 tries send 12 times. A layer whose `retry_when`
 does not name the cause counts once, and a deadline that ends before the tries do cuts the count. The product is
 measured against `attempts(x) per call(y) <= n`, a limit that counts `attempts(x)` per y, and against the capacity
-of x under the stated load. Where nothing bounds it, it is only noted: two retrying layers are no conflict by themselves.
+of x under the stated load. Where nothing bounds it, it is only noted: two retrying layers alone are no conflict.
 
 ## Why it hurts
 Each layer looks modest on its own page of configuration. When the last callee is slow, it receives the product, and

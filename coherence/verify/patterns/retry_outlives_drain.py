@@ -112,7 +112,9 @@ def _many_members(subject: Subject, plan: Plan, drain: Drain) -> Finding:
     busy = delay + longest
     if busy >= drain.lasts.low:
         return _outlives(subject, plan, drain, busy, alone=False)
-    message = f"a call {plan.name} to a draining member ends after {seconds(busy)}, the member is gone after {drain.text}"
+    message = (
+        f"a call {plan.name} to a draining member ends after {seconds(busy)}, the member is gone after {drain.text}"
+    )
     certificate = bounded_sum({"until_unlisted": delay, "try_1": longest}, drain.lasts.low)
     return QUESTION.proved(message, places, of, arithmetic(_numbers(drain, busy), certificate=certificate))
 

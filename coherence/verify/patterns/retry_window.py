@@ -12,18 +12,18 @@ The retries spend tries and time and cannot succeed: the caller sees an immediat
 ## Example
 ```yaml
 coherence: 1
-timers: {cooldown: {from: rate_limited, after: 60 s, then: list deployment}}
+timers: {cooldown: {from: full, after: 60 s, then: list deployment}}
 calls:
-  - {from: router, to: deployment, tries: 4, pause: {base: 1 s, cap: 4 s}, retry_when: [rate_limited], fails: {rate_limited: 0 ms .. 50 ms}}
+  - {from: router, to: deployment, tries: 4, pause: {base: 1 s, cap: 4 s}, retry_when: [full], fails: {full: 50 ms}}
 promises: {useful: cooldown before last try}
 ```
 
 ## Instead
 ```yaml
 coherence: 1
-timers: {cooldown: {from: rate_limited, after: 60 s, then: list deployment}}
+timers: {cooldown: {from: full, after: 60 s, then: list deployment}}
 calls:
-  - {from: router, to: deployment, tries: 4, pause: from answer, retry_when: [rate_limited], fails: {rate_limited: 0 ms .. 50 ms}}
+  - {from: router, to: deployment, tries: 4, pause: from answer, retry_when: [full], fails: {full: 50 ms}}
 promises: {useful: cooldown before last try}
 ```
 
@@ -36,34 +36,60 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 
 from coherence import repairs
-from coherence.design import Pause, Timer
+from coherence.design import Call, Pause, Timer
 from coherence.finding import Finding, Repair, Step
 from coherence.phrases import Promise
 from coherence.places import Place
 from coherence.shape import Quantity, Word
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
-from coherence.units import SECOND, seconds
+from coherence.units import seconds
 from coherence.values import value
-from coherence.verify.attempts import ZERO, Course, Span, nice_above, nice_below, pauses, start
-from coherence.verify.call_claims import bounded_below
+from coherence.verify.attempts import ZERO, Course, Span, nice_above, pauses, product, start
+from coherence.verify.call_claims import EACH, Numbers, bounded_below
+from coherence.verify.call_repairs import fewer_tries, longer, offered, shorter
 from coherence.verify.call_tree import call_tree
-from coherence.verify.plans import Plan
+from coherence.verify.plans import Cause, Plan
 
 QUESTION = Question("COH210", "retry-window", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 MOST_TRIES = 100  # a repair with more tries than this is no repair
+AFTER = "after the first failure"
 _ANSWERED = "the answer names the rest of the wait, and the caller keeps to it"
 
 
 @value
 class Window:
-    """From the first failure to the start of the last try: earliest, latest known, and an upper bound (None: none)."""
+    """A promise that `timer`, running from the first failure for `rest`, ends before the last try of a call starts."""
 
-    earliest: Fraction
-    known: Fraction | None
-    latest: Fraction | None
+    promise: Promise
+    timer: Timer
+    plan: Plan
+    rest: Span
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.promise.name, self.timer.name, self.plan.name)
+
+    @property
+    def needed(self) -> Fraction:
+        return self.rest.high or ZERO
+
+    def earliest(self, causes: tuple[Cause, ...]) -> Fraction:
+        """Start of the last try after the end of the first: shortest pauses, and tries between that fail at once."""
+        count = product(self.plan.fewest) or 1
+        fastest = min((cause.takes.low for cause in causes), default=ZERO)
+        return (_waits(self.plan, count, longest=False) or ZERO) + max(0, count - 2) * fastest
+
+    def latest(self, causes: tuple[Cause, ...]) -> Fraction | None:
+        """The same with longest pauses and tries; None where that has no bound."""
+        count, takes = self.plan.tries, [cause.takes.high for cause in causes]
+        longest = _waits(self.plan, count, longest=True) if count else None
+        if count is None or longest is None or None in takes:
+            return None
+        return longest + max(0, count - 2) * max((t for t in takes if t is not None), default=ZERO)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -101,52 +127,45 @@ def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[Plan]:
 
 
 def _answer(subject: Subject, promise: Promise, timer: Timer, plan: Plan) -> Finding:
-    of, places = (promise.name, timer.name, plan.name), _places(promise, timer, plan)
-    if plan.tries == 1:
-        return QUESTION.vacuous(
-            f"{plan.name} never tries again: its last try is its first", places, of, arithmetic({"tries": (1, "")})
-        )
-    if plan.tries is None or not isinstance(timer.after, Quantity):
-        return QUESTION.undecided(
-            f"needs {'tries of ' + plan.name if plan.tries is None else 'after of ' + timer.name}", places, of
-        )
+    after, jitter = timer.after, timer.jitter.high if timer.jitter else ZERO
+    known = isinstance(after, Quantity)
+    rest = Span(max(ZERO, after.low - jitter), after.high + jitter) if isinstance(after, Quantity) else Span(ZERO, None)
+    window = Window(promise, timer, plan, rest)
+    if plan.tries == 1 or not plan.causes:
+        message = f"{plan.name} never tries again: its last try is its first"
+        return QUESTION.vacuous(message, _places(window), window.of, arithmetic({"tries": (1, "")}))
+    if plan.tries is None or not known:
+        missing = f"after of {timer.name}" if not known else f"tries of {plan.name}"
+        return QUESTION.undecided(f"needs {missing}", _places(window), window.of)
     if plan.backoff.answered:
-        return _waits_as_told(timer, timer.after, plan, places, of)
-    jitter = timer.jitter.high if timer.jitter else ZERO
-    rest = Span(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
-    window = window_of(plan, plan.tries)
-    end = plan.deadline.high if plan.deadline else None
-    if window.earliest > (rest.high or ZERO) and (end is None or (window.latest is not None and window.latest < end)):
-        return _proved(timer, plan, window, rest, places, of)
-    if end is not None and end <= rest.low:
-        return _too_early(
-            subject, timer, plan, window, rest, (places, of), why=f"its deadline ends after {seconds(end)}, "
+        return _as_told(window) if isinstance(plan.call.pause, Word) else _ask(window, plan.open_pause()[0])
+    return _compared(subject, window)
+
+
+def _ask(window: Window, missing: str) -> Finding:
+    return QUESTION.undecided(f"needs {missing}", _places(window), window.of)
+
+
+def _compared(subject: Subject, window: Window) -> Finding:
+    plan, end = window.plan, window.plan.deadline.high if window.plan.deadline else None
+    latest, known = window.latest(plan.causes), plan.known()
+    if end is not None and end <= window.rest.low:
+        return _too_early(subject, window, f"{plan.name} ends after {seconds(end)} by its deadline", certain=True)
+    if latest is not None and latest <= window.rest.low:
+        return _too_early(subject, window, f"{_last(plan)} starts at most {seconds(latest)} {AFTER}", certain=True)
+    if window.earliest(plan.causes) > window.needed:
+        starts = end is None or (latest is not None and latest < end)
+        return (
+            _proved(window) if starts else _ask(window, f"a longer deadline of {plan.name}: the last try may not start")
         )
-    if window.known is not None and window.known <= rest.low and (window.latest is None or window.latest > rest.low):
-        unknown = next(cause.ask for cause in plan.causes if not cause.known)
-        return QUESTION.undecided(f"needs {unknown}", places, of)
-    if window.earliest > (rest.high or ZERO):
-        return QUESTION.undecided(f"needs a longer deadline of {plan.name}: its last try may never start", places, of)
-    return _too_early(subject, timer, plan, window, rest, (places, of), why="")
+    if known and window.earliest(known) <= window.needed:
+        perhaps = f"{_last(plan)} starts perhaps only {seconds(window.earliest(known))} {AFTER}"
+        return _too_early(subject, window, perhaps, certain=False)
+    return _ask(window, next(cause.ask for cause in plan.causes if not cause.known))
 
 
-def window_of(plan: Plan, count: int) -> Window:
-    """From the end of try 1 to the start of try `count`: all pauses, and the tries between."""
-    between = count - 2
-    shortest = _waits(plan, count, longest=False) or ZERO
-    longest = _waits(plan, count, longest=True)
-    fastest = min((cause.takes.low for cause in plan.causes), default=ZERO)
-    known = [cause.takes.high for cause in plan.causes if cause.known]
-    slowest = [cause.takes.high for cause in plan.causes]
-    return Window(
-        shortest + between * fastest,
-        None
-        if longest is None or None in known
-        else longest + between * max((t for t in known if t is not None), default=ZERO),
-        None
-        if longest is None or None in slowest
-        else longest + between * max((t for t in slowest if t is not None), default=ZERO),
-    )
+def _last(plan: Plan) -> str:
+    return f"the last of the {plan.tries} tries of {plan.name}"
 
 
 def _waits(plan: Plan, count: int, *, longest: bool) -> Fraction | None:
@@ -154,126 +173,112 @@ def _waits(plan: Plan, count: int, *, longest: bool) -> Fraction | None:
     return start(Course(plan.most if longest else plan.fewest, ZERO, plan.backoff, longest=longest), count)
 
 
-def _places(promise: Promise, timer: Timer, plan: Plan) -> list[Place]:
-    call, found = plan.call, []
-    match call.pause:
-        case Pause(base=Quantity() as base, cap=cap):
-            found = [
-                q.place.labelled(text)
-                for q, text in ((base, "the first pause"), (cap, "the longest pause"))
-                if q is not None
-            ]
-        case None:
-            found = [call.callee.place.labelled("no pause: the tries follow at once")] if call.callee else []
-        case Quantity() | Word() as pause:
-            found = [pause.place.labelled("the pause between tries")]
+def _places(window: Window) -> list[Place]:
+    call, timer, promise = window.plan.call, window.timer, window.promise
+    found = list(_pause_places(call))
     found += [quantity.place.labelled("tries") for quantity in call.tries[:1]]
     after = timer.after.place if timer.after is not None else timer.place
     return [
         *found,
         after.labelled(f"{timer.name} ends after this"),
-        promise.place.labelled(f"promised here: {promise.name}"),
+        promise.place.labelled(f"promised: {promise.name}"),
     ]
 
 
-def _numbers(window: Window, rest: Span) -> dict[str, tuple[Fraction | int, str]]:
-    numbers: dict[str, tuple[Fraction | int, str]] = {"last try starts, earliest": (window.earliest, "s")}
-    if window.known is not None:
-        numbers["last try starts, latest"] = (window.known, "s")
-    return {**numbers, "wait that is needed": (rest.low, "s")}
+def _pause_places(call: Call) -> Iterator[Place]:
+    match call.pause:
+        case Pause(base=base, cap=cap):
+            labelled = ((base, "the first pause"), (cap, "the longest pause"))
+            yield from (quantity.place.labelled(text) for quantity, text in labelled if quantity is not None)
+        case Quantity() | Word() as pause:
+            yield pause.place.labelled("the pause between tries")
+        case None if call.callee is not None:
+            yield call.callee.place.labelled("no pause: the tries follow at once")
 
 
-def _assumptions(timer: Timer, plan: Plan) -> list[str]:
-    begins = timer.start.text if timer.start else "the first failure"
-    return [f"{timer.name} runs from the end of the first try of {plan.name} ({begins})"]
+def _numbers(window: Window) -> Numbers:
+    numbers: Numbers = {"last try starts, earliest": (window.earliest(window.plan.causes), "s")}
+    if (latest := window.latest(window.plan.causes)) is not None:
+        numbers["last try starts, latest"] = (latest, "s")
+    return {**numbers, "wait that is needed": (window.rest.low, "s")}
 
 
-def _waits_as_told(timer: Timer, after: Quantity, plan: Plan, places: list[Place], of: tuple[str, ...]) -> Finding:
-    facts = (f"(>= answer {rational(after.high)})", "(>= tries_between 0.0)")
-    certificate = Certificate(
-        {"answer": "Real", "tries_between": "Real"}, facts, f"(>= (+ answer tries_between) {rational(after.high)})"
-    ).script()
-    message = f"{plan.name} waits as long as the answer says, so a try follows {timer.name}"
-    evidence = arithmetic({"wait that is needed": (after.high, "s")}, certificate=certificate)
-    return QUESTION.proved(message, places, of, evidence, assumptions=[*_assumptions(timer, plan), _ANSWERED])
+def _assumptions(window: Window) -> list[str]:
+    begins = window.timer.start.text if window.timer.start else "the first failure"
+    return [f"{window.timer.name} runs from the end of the first try of {window.plan.name} ({begins})"]
 
 
-def _proved(timer: Timer, plan: Plan, window: Window, rest: Span, places: list[Place], of: tuple[str, ...]) -> Finding:
-    count = plan.tries or 1
-    parts = (
-        {f"pause_{k}": _pause(plan, k) for k in range(1, count)}
-        if count <= 12
-        else {"all_pauses": _waits(plan, count, longest=False) or ZERO}
-    )
-    parts["tries_between"] = window.earliest - sum(parts.values(), ZERO)
-    message = f"the last of the {plan.tries} tries of {plan.name} starts {seconds(window.earliest)} after the first failure at the earliest, {timer.name} ends after {seconds(rest.high or ZERO)}"
-    evidence = arithmetic(_numbers(window, rest), certificate=bounded_below(parts, rest.high or ZERO))
-    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(timer, plan))
+def _as_told(window: Window) -> Finding:
+    need = rational(window.needed)
+    facts = (f"(>= answer {need})", "(>= tries_between 0.0)")
+    names = {"answer": "Real", "tries_between": "Real"}
+    certificate = Certificate(names, facts, f"(>= (+ answer tries_between) {need})").script()
+    evidence = arithmetic({"wait that is needed": (window.needed, "s")}, certificate=certificate)
+    message = f"{window.plan.name} waits as long as the answer says, so a try follows {window.timer.name}"
+    assumed = [*_assumptions(window), _ANSWERED]
+    return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=assumed)
 
 
-def _pause(plan: Plan, k: int) -> Fraction:
-    return (_waits(plan, k + 1, longest=False) or ZERO) - (_waits(plan, k, longest=False) or ZERO)
+def _proved(window: Window) -> Finding:
+    plan, earliest = window.plan, window.earliest(window.plan.causes)
+    count = product(plan.fewest) or 1
+    sums = [_waits(plan, k, longest=False) or ZERO for k in range(1, min(count, EACH) + 1)]
+    parts = {f"pause_{k}": later - sooner for k, (sooner, later) in enumerate(pairwise(sums), 1)}
+    parts["other_pauses_and_tries"] = earliest - sum(parts.values(), ZERO)
+    starts = f"{_last(plan)} starts {seconds(earliest)} {AFTER} at the earliest"
+    evidence = arithmetic(_numbers(window), certificate=bounded_below(parts, window.needed))
+    message = f"{starts}, {window.timer.name} ends after {seconds(window.needed)}"
+    return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=_assumptions(window))
 
 
-def _too_early(
-    subject: Subject, timer: Timer, plan: Plan, window: Window, rest: Span, said: tuple[list[Place], tuple[str, ...]], *, why: str,
-) -> Finding:  # fmt: skip
-    places, of = said
-    certain = bool(why) or (window.latest is not None and window.latest <= rest.low)
-    at = window.known if certain and window.known is not None else window.earliest
-    when = f"at most {seconds(at)}" if certain else f"perhaps only {seconds(at)}"
-    message = f"{why}the last of the {plan.tries} tries of {plan.name} starts {when} after the first failure, but {timer.name} lasts {seconds(rest.low)}"
+def _too_early(subject: Subject, window: Window, why: str, *, certain: bool) -> Finding:
+    evidence = arithmetic(_numbers(window), witness=_witness(window, longest=certain))
     return QUESTION.conflict(
-        message, places, of, arithmetic(_numbers(window, rest), witness=_witness(timer, plan, rest, longest=certain)), certain=certain,
-        assumptions=_assumptions(timer, plan), repairs=_repairs(subject, timer, plan, window, rest),
+        f"{why}, but {window.timer.name} lasts {seconds(window.rest.low)}", _places(window), window.of, evidence,
+        certain=certain, assumptions=_assumptions(window), repairs=_repairs(subject, window),
     )  # fmt: skip
 
 
-def _witness(timer: Timer, plan: Plan, rest: Span, *, longest: bool) -> Iterator[Step]:
-    takes = [cause.takes.high if longest else cause.takes.low for cause in plan.causes if cause.known]
+def _witness(window: Window, *, longest: bool) -> Iterator[Step]:
+    plan, name = window.plan, window.timer.name
+    takes = [cause.takes.high if longest else cause.takes.low for cause in plan.causes]
     each, count = max((t for t in takes if t is not None), default=ZERO), plan.tries or 1
-    yield Step(ZERO, f"try 1 fails: {timer.name} begins")
+    yield Step(ZERO, f"try 1 fails: {name} begins")
     for k in dict.fromkeys((*range(2, min(count, 6)), count)):
         waited = _waits(plan, k, longest=longest)
         if waited is not None:
             yield Step(waited + (k - 2) * each, f"try {k} starts" + (", the last one" if k == count else ""))
-    yield Step(rest.low, f"{timer.name} ends")
+    yield Step(window.rest.low, f"{name} ends")
 
 
-def _repairs(subject: Subject, timer: Timer, plan: Plan, window: Window, rest: Span) -> Iterator[Repair]:
+def _repairs(subject: Subject, window: Window) -> tuple[Repair, ...]:
     """A longer pause, more tries, or a shorter wait."""
-    call, need, edits = plan.call, rest.high or ZERO, []
-    count = plan.tries or 1
+    plan, after = window.plan, window.timer.after
+    more = fewer_tries(subject, plan, _enough(plan, window.needed))
+    earliest = window.earliest(plan.causes)
+    sooner = shorter(subject, after.place, earliest) if isinstance(after, Quantity) else None
+    return offered(_longer_pause(subject, plan, window.needed), more, sooner)
+
+
+def _longer_pause(subject: Subject, plan: Plan, need: Fraction) -> Repair | None:
+    """Pauses whose sum outlasts the wait: the same factor from a longer first one, under a cap that lets them grow."""
+    call, gaps = plan.call, (plan.tries or 1) - 1
     match call.pause:
         case Quantity() as pause:
-            edits.append((repairs.change(subject, pause, nice_above(need / (count - 1))),))
-        case Pause(base=Quantity() as base, factor=factor, cap=cap) if plan.backoff.jitter in ("none", "equal"):
-            ratio = factor.low if factor else Fraction(2)
-            weight = sum((ratio**k for k in range(min(count - 1, 64))), ZERO) / (
-                2 if plan.backoff.jitter == "equal" else 1
-            )
-            first = nice_above(need / weight)
-            last = nice_above(first * ratio ** min(count - 2, 64))
-            edits.append(
-                (repairs.change(subject, base, first), *((repairs.change(subject, cap, last),) if cap else ()))
-            )
+            return longer(subject, pause.place, need / gaps)
         case None if call.tries:
-            text = repairs.duration_text(subject, nice_above(need / (count - 1)))
-            edits.append((repairs.insert(subject, call.tries[-1].place, "pause", text),))
-    if len(call.tries) == 1 and isinstance(call.tries[0], Quantity) and (more := _enough(plan, need)):
-        edits.append((repairs.change(subject, call.tries[0], Fraction(more)),))
-    if isinstance(timer.after, Quantity) and (shorter := nice_below(window.earliest)):
-        edits.append((repairs.rewrite(subject, timer.after.place, shorter, SECOND),))
-    yield from (repair for edit in edits if (repair := repairs.proposal(*edit)) is not None)
+            text = repairs.duration_text(subject, nice_above(need / gaps))
+            return repairs.proposal(repairs.insert(subject, call.tries[-1].place, "pause", text))
+        case Pause(base=Quantity() as base, cap=cap) if plan.backoff.jitter in ("none", "equal") and gaps <= EACH:
+            ratio, share = plan.backoff.factor.low, 2 if plan.backoff.jitter == "equal" else 1
+            first = nice_above(share * need / sum((ratio**k for k in range(gaps)), ZERO))
+            edits = [repairs.change(subject, base, first)]
+            edits += [repairs.change(subject, cap, nice_above(first * ratio ** (gaps - 1)))] if cap else []
+            return repairs.proposal(*edits)
+    return None
 
 
 def _enough(plan: Plan, need: Fraction) -> int | None:
     """The fewest tries whose pauses, at their shortest, outlast the wait."""
-    return next(
-        (
-            n
-            for n in range((plan.tries or 1) + 1, MOST_TRIES)
-            if (pauses(plan.backoff, n - 1, longest=False) or ZERO) > need
-        ),
-        None,
-    )
+    counts = range((plan.tries or 1) + 1, MOST_TRIES)
+    return next((n for n in counts if (pauses(plan.backoff, n - 1, longest=False) or ZERO) > need), None)

@@ -69,8 +69,8 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per proportional loop whose measurement is bounded above."""
-    if not subject.design.limits and not any(component.part for component in subject.design.components.values()):
-        return  # nothing bounds a measurement
+    if not any(loop.target for loop in subject.design.loops.values()):
+        return
     facts = known(subject)
     for writer in (writer for writers in facts.written.values() for writer in writers if writer.kind == "scale"):
         target = writer.loop.target

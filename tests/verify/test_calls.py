@@ -1,0 +1,264 @@
+"""Questions about calls as a whole: against every run of small designs, under scaling and renaming, and on deep trees."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coherence import solver
+from coherence.analysis import analyse
+from coherence.finding import Finding, Verdict
+from coherence.questions import askers
+from coherence.reading import read_text
+from coherence.subject import Subject
+
+CODES = ("COH201", "COH202", "COH203", "COH204", "COH210", "COH218")
+FILES = (
+    "budget-containment", "incidents-calls", "orphaned-work", "retry-amplification",
+    "retry-outlives-drain", "retry-window", "shutdown-vs-retry",
+)  # fmt: skip
+CASES = Path(__file__).parent.parent / "cases" / "verify"
+FENCE = re.compile(r"^```yaml[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+DESIGNS = [match[1] for name in FILES for match in FENCE.finditer((CASES / f"{name}.md").read_text())]
+
+
+def asked(text: str) -> list[Finding]:
+    """The answers of the questions about calls, repairs unchecked."""
+    subject = Subject(read_text(text, "d.yaml"), {"d.yaml": text})
+    return [f for asker in askers() if asker.questions[0].code in CODES for f in asker.ask(subject)]
+
+
+def verdicts(text: str) -> set[tuple[object, ...]]:
+    return {(f.code, f.verdict, f.certainty, f.of, f.severity) for f in asked(text)}
+
+
+def only(text: str, code: str) -> list[Finding]:
+    return [f for f in asked(text) if f.code == code]
+
+
+# --- every answer carries what is needed to check it
+
+
+@pytest.mark.parametrize("text", DESIGNS, ids=range(len(DESIGNS)))
+def test_answers_can_be_checked(text: str) -> None:
+    for finding in asked(text):
+        assert finding.places
+        assert all(place.label for place in finding.places)
+        if finding.verdict is Verdict.CONFLICT:
+            assert len(set(finding.places)) >= 2
+            assert finding.evidence.witness
+            assert finding.evidence.numbers
+        if finding.verdict is Verdict.PROVED:
+            assert finding.evidence.certificate
+            assert solver.unsat(finding.evidence.certificate, timeout_ms=5000).unsat, finding.message
+
+
+@pytest.mark.parametrize("text", DESIGNS[::7], ids=range(len(DESIGNS[::7])))
+def test_certificates_hold_for_another_solver(text: str) -> None:
+    pytest.importorskip("cvc5")
+    for finding in asked(text):
+        if finding.evidence.certificate and finding.verdict in (Verdict.PROVED, Verdict.VACUOUS):
+            assert solver.recheck(finding.evidence.certificate).unsat
+
+
+def test_most_conflicts_have_a_repair_that_holds() -> None:
+    found = [f for text in DESIGNS for f in with_repairs(text) if f.verdict is Verdict.CONFLICT and f.code in CODES]
+    repaired = [f for f in found if f.repairs]
+    assert len(found) > 40
+    assert len(repaired) >= 0.8 * len(found), [f.message for f in found if not f.repairs]
+    assert all(repair.verified for f in repaired for repair in f.repairs)
+
+
+def with_repairs(text: str) -> tuple[Finding, ...]:
+    design = read_text(text, "d.yaml")
+    return analyse(design, {"d.yaml": text}, lambda s: read_text(s["d.yaml"], "d.yaml"), select=CODES).findings
+
+
+def test_the_repairs_of_a_missing_limit_and_of_a_drain() -> None:
+    route = "coherence: 1\ncalls:\n  - {from: clients, to: svc, deadline: 2 s, tries: 4}\n"
+    (finding,) = with_repairs(route)
+    assert [(e.old, e.new) for e in finding.repairs[0].edits] == [("", ", per_try: 400 ms")]
+    assert "slow answers" in finding.message
+    assert "2 s" in finding.message
+    assert "fast failures" in finding.message
+    drain = (
+        "coherence: 1\ncomponents: {serving: {drain: 60 s}}\n"
+        "calls:\n  - {from: app, to: serving, tries: 4, per_try: 20 s, pause: 2 s}\n"
+    )
+    (finding,) = with_repairs(drain)
+    edits = [[(e.old, e.new) for e in repair.edits] for repair in finding.repairs]
+    assert edits[:2] == [[("60 s", "90 s")], [("20 s", "12 s")]]
+    assert finding.evidence.numbers["tries go on for"] == (86, "s")
+
+
+# --- against all runs
+
+CAUSES = ("timeout", "refused", "reset")
+ms = st.integers(0, 40).map(lambda n: 50 * n)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> dict[str, object]:
+    """A call whose causes all have a known time."""
+    causes = draw(st.lists(st.sampled_from(CAUSES), min_size=1, max_size=3, unique=True))
+    ends = {c: sorted((draw(ms), draw(ms))) for c in causes if c != "timeout"}
+    return {
+        "deadline": draw(st.integers(1, 100)) * 50, "per_try": draw(st.none() | st.integers(1, 40).map(lambda n: 50 * n)),
+        "tries": draw(st.integers(1, 4)), "pause": draw(ms), "jitter": draw(st.sampled_from(["none", "full", "equal"])),
+        "causes": causes, "fails": ends,
+    }  # fmt: skip
+
+
+def yaml_of(call: dict[str, object], *, scale: int = 1, name: str = "b") -> str:
+    fails = call["fails"]
+    assert isinstance(fails, dict)
+    keys = [f"deadline: {int(str(call['deadline'])) * scale} ms", f"tries: {call['tries']}"]
+    keys += [f"per_try: {int(str(call['per_try'])) * scale} ms"] if call["per_try"] is not None else []
+    pause = int(str(call["pause"])) * scale
+    keys.append(f"pause: {{base: {pause} ms, cap: {2 * pause} ms, factor: 2, jitter: {call['jitter']}}}")
+    keys.append(f"retry_when: [{', '.join(call['causes'])}]")  # type: ignore[arg-type]
+    if fails:
+        inner = ", ".join(f"{c}: {low * scale} ms .. {high * scale} ms" for c, (low, high) in fails.items())
+        keys.append(f"fails: {{{inner}}}")
+    return f"coherence: 1\ncalls:\n  - {{from: a, to: {name}, {', '.join(keys)}}}\n"
+
+
+def runs(call: dict[str, object]) -> Iterator[list[tuple[Fraction, Fraction]]]:
+    """(start, end) of the tries of every run: each try by any cause, everything at one of its ends."""
+    deadline = Fraction(str(call["deadline"]))
+    limit = min(deadline, Fraction(str(call["per_try"]))) if call["per_try"] is not None else deadline
+    fails, tries = call["fails"], int(str(call["tries"]))
+    assert isinstance(fails, dict)
+    takes = {min(Fraction(end), limit) for c in call["causes"] if c != "timeout" for end in fails[c]}  # type: ignore[attr-defined]
+    takes |= {limit} if "timeout" in call["causes"] else set()  # type: ignore[operator]
+    for each in itertools.product(sorted(takes), repeat=tries):
+        for shortest in (True, False):
+            now, rows = Fraction(0), []
+            for k, spent in enumerate(each):
+                rows.append((now, now + spent))
+                now += spent + pause_after(call, k, shortest=shortest)
+            yield rows
+
+
+def pause_after(call: dict[str, object], k: int, *, shortest: bool) -> Fraction:
+    base = Fraction(str(call["pause"]))
+    whole = min(base * 2**k, 2 * base)
+    if not shortest or call["jitter"] == "none":
+        return whole
+    return Fraction(0) if call["jitter"] == "full" else whole / 2
+
+
+@given(calls())
+@settings(max_examples=100, deadline=None)
+def test_the_verdict_on_one_call_is_that_of_all_its_runs(call: dict[str, object]) -> None:
+    found = only(yaml_of(call), "COH201")
+    if call["tries"] == 1:
+        assert not found
+        return
+    deadline = Fraction(str(call["deadline"]))
+    kept = [all(end <= deadline for _, end in rows) for rows in runs(call)]
+    (finding,) = found
+    assert finding.verdict is (Verdict.PROVED if all(kept) else Verdict.CONFLICT)
+    if finding.verdict is Verdict.CONFLICT:
+        assert (finding.certainty == "certain") == (not any(kept))
+
+
+@given(calls(), st.sampled_from([2, 10, 60_000]))
+@settings(max_examples=50, deadline=None)
+def test_scaling_all_durations_keeps_verdicts(call: dict[str, object], scale: int) -> None:
+    assert verdicts(yaml_of(call)) == verdicts(yaml_of(call, scale=scale))
+
+
+@given(calls(), st.integers(1, 99))
+@settings(max_examples=50, deadline=None)
+def test_a_shorter_deadline_never_turns_a_conflict_into_a_proof(call: dict[str, object], percent: int) -> None:
+    shorter = {**call, "deadline": max(1, int(str(call["deadline"])) * percent // 100)}
+    before = {f.verdict for f in only(yaml_of(call), "COH201")}
+    after = {f.verdict for f in only(yaml_of(shorter), "COH201")}
+    limited = call["per_try"] is None or "timeout" not in call["causes"]  # type: ignore[operator]
+    if Verdict.CONFLICT in before and not limited:
+        assert Verdict.PROVED not in after
+
+
+@given(calls())
+@settings(max_examples=30, deadline=None)
+def test_renaming_keeps_verdicts(call: dict[str, object]) -> None:
+    one, other = verdicts(yaml_of(call)), verdicts(yaml_of(call, name="zeta"))
+    assert {v[:3] for v in one} == {v[:3] for v in other}
+
+
+# --- trees
+
+
+def chain(layers: int, keys: str, extra: str = "") -> str:
+    rows = "".join(f"  - {{from: s{k}, to: s{k + 1}, {keys.format(k=k, left=layers - k)}}}\n" for k in range(layers))
+    return f"coherence: 1\ncalls:\n{rows}{extra}"
+
+
+def test_two_hundred_layers_are_contained() -> None:
+    keys = "deadline: {left} s, tries: 3, retry_when: [unavailable], fails: {{unavailable: 1 ms}}, on_timeout: abandon"
+    found = asked(chain(200, keys))
+    assert {f.verdict for f in found if f.code in ("COH201", "COH204")} == {Verdict.PROVED}
+    assert len([f for f in found if f.code == "COH204"]) == 199
+
+
+def test_one_layer_of_two_hundred_that_is_too_short_is_found() -> None:
+    keys = "deadline: {left} s, on_timeout: abandon"
+    text = chain(200, keys).replace("to: s100, deadline: 101 s", "to: s100, deadline: 60 s")
+    (conflict,) = (f for f in asked(text) if f.verdict is Verdict.CONFLICT)
+    assert conflict.code == "COH204"
+    assert conflict.of[:2] == ("s99 -> s100", "s100")
+
+
+def test_two_hundred_layers_multiply() -> None:
+    (note,) = only(chain(200, "tries: 2"), "COH202")
+    assert note.evidence.numbers["sends"] == (2**200, "")
+
+
+def test_a_long_chain_is_no_deep_recursion() -> None:
+    assert only(chain(3000, "tries: 2"), "COH202")
+
+
+def test_fifty_deadlines_each_at_most_half_of_the_one_around_it_are_vacuous() -> None:
+    halves = "".join(
+        f"  half_{k}: {{counts: s{k + 1}.deadline + 1 ms, at_most: 50 % of s{k}.deadline}}\n" for k in range(1, 50)
+    )
+    text = chain(50, "deadline: 0 s .. 1000 s", "limits:\n" + halves)
+    (finding,) = only(text, "COH201")
+    assert finding.verdict is Verdict.VACUOUS
+    assert finding.evidence.certificate
+    assert solver.unsat(finding.evidence.certificate, timeout_ms=5000).unsat
+
+
+def test_without_the_slack_fifty_halves_are_possible() -> None:
+    halves = "".join(
+        f"  half_{k}: {{counts: s{k + 1}.deadline, at_most: 50 % of s{k}.deadline}}\n" for k in range(1, 50)
+    )
+    assert not only(chain(50, "deadline: 0 s .. 1000 s", "limits:\n" + halves), "COH201")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 50])
+def test_cycles_get_an_answer(size: int) -> None:
+    rows = "".join(f"  - {{from: s{k}, to: s{(k + 1) % size}, deadline: 5 s}}\n" for k in range(size))
+    (finding,) = only(f"coherence: 1\ncalls:\n{rows}", "COH201")
+    assert finding.verdict is Verdict.UNDECIDED
+    assert "cycle" in finding.message
+
+
+def test_a_design_without_calls_has_no_answer() -> None:
+    assert not asked("coherence: 1\nsystem: nothing\n")
+
+
+@pytest.mark.parametrize("pause", ["{base: 1 ms, factor: 1.0001}", "{base: 1 ms, cap: 10 s, factor: 1.00001}"])
+def test_pauses_that_are_not_summed_are_asked_for(pause: str) -> None:
+    text = f"coherence: 1\ncalls:\n  - {{from: a, to: b, deadline: 9 h, per_try: 1 ms, tries: 100000, pause: {pause}}}\n"
+    (finding,) = only(text, "COH201")
+    assert finding.verdict is Verdict.UNDECIDED
+    assert "cap" in finding.message
