@@ -1,6 +1,6 @@
 """The spine: how long the command line takes to answer, and what it imports on the way.
 
-The command runs as its console script does.  The policy design has ten loops, calls, timers and limits,
+The command is the installed console script (the source tree where none is installed).  The policy design has ten loops, calls, timers and limits,
 none in feedback; in the other, throttle and backfill interact and are proved safe for every phase.
 
 SOURCE: the limits are the speed that a hook can bear: 3 times `python -c pass` for `--help`, 12 times for a
@@ -43,7 +43,7 @@ sys.exit(code)
 
 def rows() -> Iterator[Row]:
     """Start-up and policy check as ratios to an empty interpreter, and heavy modules imported."""
-    python, coherence = [sys.executable], [sys.executable, "-c", _SCRIPT]
+    python, coherence = [sys.executable], command()
     medians = interleaved(
         {
             "pass": partial(process, [*python, "-c", "pass"]),
@@ -63,6 +63,12 @@ def rows() -> Iterator[Row]:
         "modules",
         ", ".join(sorted(loaded)),
     )
+
+
+def command() -> list[str]:
+    """The console script beside this interpreter, as pip installs it: compiled, and not found in this folder."""
+    script = Path(sys.executable).with_name("coherence")
+    return [str(script)] if script.exists() else [sys.executable, "-c", _SCRIPT]
 
 
 def heavy_modules(arguments: tuple[str, ...]) -> list[str]:

@@ -13,6 +13,9 @@ def main(arguments: list[str] | None = None) -> None:
 
         sys.stdout.write(root_help())
         sys.exit(0 if words else 2)
+    import gc
+
+    gc.set_threshold(100_000, 20, 20)  # a short-lived process: the default collects 40 times during the imports
     from coherence.cli._run import run
 
     sys.exit(run(words))

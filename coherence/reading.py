@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coherence import catalogue, dimensions, document, names
 from coherence.design import Design
@@ -11,6 +10,9 @@ from coherence.document import Document, Items, Node, Scalar, Table
 from coherence.errors import InputError, Problem, did_you_mean
 from coherence.places import Place
 from coherence.shape import Reading, read_record
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SECTIONS_WITH_PARTS = ("loops", "components", "timers", "limits")
 
@@ -44,7 +46,8 @@ def read_text(text: str, file: str = "<design>") -> Design:
 def read_bytes(path: str | Path, name: str) -> bytes:
     """The bytes of a file; an unreadable one is an InputError."""
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as file:
+            return file.read()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(

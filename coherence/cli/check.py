@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
-from datetime import datetime
-from pathlib import Path
 
 import click
 
@@ -16,7 +15,7 @@ SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=click.Path())
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
 @click.option(
@@ -57,7 +56,7 @@ SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 @click.option("--verbose", "-v", is_flag=True, help="Print proofs in full.")
 @click.pass_context
 def command(  # noqa: PLR0913  (one parameter per option)
-    ctx: click.Context, paths: Sequence[Path], select: Sequence[str], ignore: Sequence[str], fail_on: str,
+    ctx: click.Context, paths: Sequence[str], select: Sequence[str], ignore: Sequence[str], fail_on: str,
     min_evidence: str, output: Sequence[str], *, strict: bool, expect: bool, time_limit: float, verbose: bool,
 ) -> int:  # fmt: skip
     """Check designs (YAML that begins with `coherence: 1`) and manifests; PATHS are files or folders.
@@ -67,9 +66,11 @@ def command(  # noqa: PLR0913  (one parameter per option)
     del ctx
     _known(select, ignore)
     if expect:
+        from pathlib import Path
+
         from coherence.expectations import compare, summary
 
-        results = compare(paths, time_limit=time_limit)
+        results = compare([Path(path) for path in paths], time_limit=time_limit)
         click.echo(summary(results), nl=False)
         return 0 if all(not result.differences for result in results) else 1
     from coherence.workspace import open_workspace, report
@@ -79,7 +80,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         select=select,
         ignore=ignore,
         time_limit=time_limit,
-        today=datetime.now().astimezone().date().isoformat(),
+        today=time.strftime("%Y-%m-%d"),
     )
     made = stronger(made, min_evidence)
     write(made, output or ("text",), verbose=verbose)
@@ -112,7 +113,8 @@ def write(made: Report, outputs: Sequence[str], *, verbose: bool) -> None:
         text = reporting.render(name, made, **options)
         if file:
             try:
-                Path(file).write_text(text, encoding="utf-8")
+                with open(file, "w", encoding="utf-8") as target:
+                    target.write(text)
             except OSError as error:
                 raise UsageError(f"cannot write {file}: {error.strerror}") from None
         else:

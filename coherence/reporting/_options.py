@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 from coherence.errors import UsageError, did_you_mean
 from coherence.finding import Rule
+from coherence.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Options:
     """How to write a report.
 
@@ -29,7 +28,7 @@ class Options:
 
 def options_from(values: dict[str, object]) -> Options:
     """Options by name.  Raises UsageError for a name that no option has."""
-    known = [option.name for option in fields(Options)]
+    known = list(Options.__value_names__)  # type: ignore[attr-defined]
     for name in values:
         if name not in known:
             raise UsageError(f"no report option '{name}'; {did_you_mean(name, known)}")

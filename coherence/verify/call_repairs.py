@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence import repairs
-from coherence.finding import Repair
+from coherence.finding import Edit, Repair
 from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Subject

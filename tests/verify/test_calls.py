@@ -1,11 +1,11 @@
-"""Questions about calls as a whole: against every run of small designs, under scaling and renaming, and on deep trees."""
+"""Questions about calls as a whole: against all runs of small designs, scaled and renamed, and on deep trees."""
 
 from __future__ import annotations
 
 import itertools
 import re
 from collections.abc import Iterator
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -104,66 +104,69 @@ CAUSES = ("timeout", "refused", "reset")
 ms = st.integers(0, 40).map(lambda n: 50 * n)
 
 
+@dataclass(frozen=True)
+class OneCall:
+    """A call whose causes all have a known time; milliseconds."""
+
+    deadline: int
+    per_try: int | None
+    tries: int
+    pause: int
+    jitter: str
+    causes: tuple[str, ...]
+    fails: tuple[tuple[str, int, int], ...]
+
+    def yaml(self, *, scale: int = 1, name: str = "b") -> str:
+        pause = f"{{base: {self.pause * scale} ms, cap: {2 * self.pause * scale} ms, factor: 2, jitter: {self.jitter}}}"
+        keys = [f"deadline: {self.deadline * scale} ms", f"tries: {self.tries}", f"pause: {pause}"]
+        keys += [f"per_try: {self.per_try * scale} ms"] if self.per_try is not None else []
+        keys.append(f"retry_when: [{', '.join(self.causes)}]")
+        fails = ", ".join(f"{cause}: {low * scale} ms .. {high * scale} ms" for cause, low, high in self.fails)
+        keys += [f"fails: {{{fails}}}"] if fails else []
+        return f"coherence: 1\ncalls:\n  - {{from: a, to: {name}, {', '.join(keys)}}}\n"
+
+    @property
+    def limit(self) -> int:
+        return self.deadline if self.per_try is None else min(self.deadline, self.per_try)
+
+    def runs(self) -> Iterator[list[tuple[int, int]]]:
+        """(start, end) of the tries of every run, doubled: each try by any cause, everything at one of its ends."""
+        takes = {min(end, self.limit) for _, low, high in self.fails for end in (low, high)}
+        takes |= {self.limit} if "timeout" in self.causes else set()
+        for each in itertools.product(sorted(takes), repeat=self.tries):
+            for shortest in (True, False):
+                now, rows = 0, []
+                for k, spent in enumerate(each):
+                    rows.append((now, now + 2 * spent))
+                    now += 2 * spent + self._pause(k, shortest=shortest)
+                yield rows
+
+    def _pause(self, k: int, *, shortest: bool) -> int:
+        whole = min(self.pause << k, 2 * self.pause)
+        return 2 * whole if not shortest or self.jitter == "none" else 0 if self.jitter == "full" else whole
+
+
+spans = st.tuples(ms, ms).map(lambda two: (min(two), max(two)))
+
+
 @st.composite
-def calls(draw: st.DrawFn) -> dict[str, object]:
-    """A call whose causes all have a known time."""
+def calls(draw: st.DrawFn) -> OneCall:
     causes = draw(st.lists(st.sampled_from(CAUSES), min_size=1, max_size=3, unique=True))
-    ends = {c: sorted((draw(ms), draw(ms))) for c in causes if c != "timeout"}
-    return {
-        "deadline": draw(st.integers(1, 100)) * 50, "per_try": draw(st.none() | st.integers(1, 40).map(lambda n: 50 * n)),
-        "tries": draw(st.integers(1, 4)), "pause": draw(ms), "jitter": draw(st.sampled_from(["none", "full", "equal"])),
-        "causes": causes, "fails": ends,
-    }  # fmt: skip
-
-
-def yaml_of(call: dict[str, object], *, scale: int = 1, name: str = "b") -> str:
-    fails = call["fails"]
-    assert isinstance(fails, dict)
-    keys = [f"deadline: {int(str(call['deadline'])) * scale} ms", f"tries: {call['tries']}"]
-    keys += [f"per_try: {int(str(call['per_try'])) * scale} ms"] if call["per_try"] is not None else []
-    pause = int(str(call["pause"])) * scale
-    keys.append(f"pause: {{base: {pause} ms, cap: {2 * pause} ms, factor: 2, jitter: {call['jitter']}}}")
-    keys.append(f"retry_when: [{', '.join(call['causes'])}]")  # type: ignore[arg-type]
-    if fails:
-        inner = ", ".join(f"{c}: {low * scale} ms .. {high * scale} ms" for c, (low, high) in fails.items())
-        keys.append(f"fails: {{{inner}}}")
-    return f"coherence: 1\ncalls:\n  - {{from: a, to: {name}, {', '.join(keys)}}}\n"
-
-
-def runs(call: dict[str, object]) -> Iterator[list[tuple[Fraction, Fraction]]]:
-    """(start, end) of the tries of every run: each try by any cause, everything at one of its ends."""
-    deadline = Fraction(str(call["deadline"]))
-    limit = min(deadline, Fraction(str(call["per_try"]))) if call["per_try"] is not None else deadline
-    fails, tries = call["fails"], int(str(call["tries"]))
-    assert isinstance(fails, dict)
-    takes = {min(Fraction(end), limit) for c in call["causes"] if c != "timeout" for end in fails[c]}  # type: ignore[attr-defined]
-    takes |= {limit} if "timeout" in call["causes"] else set()  # type: ignore[operator]
-    for each in itertools.product(sorted(takes), repeat=tries):
-        for shortest in (True, False):
-            now, rows = Fraction(0), []
-            for k, spent in enumerate(each):
-                rows.append((now, now + spent))
-                now += spent + pause_after(call, k, shortest=shortest)
-            yield rows
-
-
-def pause_after(call: dict[str, object], k: int, *, shortest: bool) -> Fraction:
-    base = Fraction(str(call["pause"]))
-    whole = min(base * 2**k, 2 * base)
-    if not shortest or call["jitter"] == "none":
-        return whole
-    return Fraction(0) if call["jitter"] == "full" else whole / 2
+    per_try = draw(st.none() | st.integers(1, 40).map(lambda n: 50 * n))
+    jitter = draw(st.sampled_from(["none", "full", "equal"]))
+    fails = tuple((cause, *draw(spans)) for cause in causes if cause != "timeout")
+    deadline, tries = draw(st.integers(1, 100)) * 50, draw(st.integers(1, 4))
+    return OneCall(deadline, per_try, tries, draw(ms), jitter, tuple(causes), fails)
 
 
 @given(calls())
 @settings(max_examples=100, deadline=None)
-def test_the_verdict_on_one_call_is_that_of_all_its_runs(call: dict[str, object]) -> None:
-    found = only(yaml_of(call), "COH201")
-    if call["tries"] == 1:
+def test_the_verdict_on_one_call_is_that_of_all_its_runs(call: OneCall) -> None:
+    found = only(call.yaml(), "COH201")
+    if call.tries == 1:
         assert not found
         return
-    deadline = Fraction(str(call["deadline"]))
-    kept = [all(end <= deadline for _, end in rows) for rows in runs(call)]
+    kept = [all(end <= 2 * call.deadline for _, end in rows) for rows in call.runs()]
     (finding,) = found
     assert finding.verdict is (Verdict.PROVED if all(kept) else Verdict.CONFLICT)
     if finding.verdict is Verdict.CONFLICT:
@@ -172,25 +175,33 @@ def test_the_verdict_on_one_call_is_that_of_all_its_runs(call: dict[str, object]
 
 @given(calls(), st.sampled_from([2, 10, 60_000]))
 @settings(max_examples=50, deadline=None)
-def test_scaling_all_durations_keeps_verdicts(call: dict[str, object], scale: int) -> None:
-    assert verdicts(yaml_of(call)) == verdicts(yaml_of(call, scale=scale))
+def test_scaling_all_durations_keeps_verdicts(call: OneCall, scale: int) -> None:
+    assert verdicts(call.yaml()) == verdicts(call.yaml(scale=scale))
 
 
 @given(calls(), st.integers(1, 99))
 @settings(max_examples=50, deadline=None)
-def test_a_shorter_deadline_never_turns_a_conflict_into_a_proof(call: dict[str, object], percent: int) -> None:
-    shorter = {**call, "deadline": max(1, int(str(call["deadline"])) * percent // 100)}
-    before = {f.verdict for f in only(yaml_of(call), "COH201")}
-    after = {f.verdict for f in only(yaml_of(shorter), "COH201")}
-    limited = call["per_try"] is None or "timeout" not in call["causes"]  # type: ignore[operator]
-    if Verdict.CONFLICT in before and not limited:
+def test_a_shorter_deadline_never_turns_a_conflict_into_a_proof(call: OneCall, percent: int) -> None:
+    shorter = replace(call, deadline=max(1, call.deadline * percent // 100))
+    before = {f.verdict for f in only(call.yaml(), "COH201")}
+    after = {f.verdict for f in only(shorter.yaml(), "COH201")}
+    if Verdict.CONFLICT in before:
         assert Verdict.PROVED not in after
+
+
+@given(calls(), st.integers(1, 40))
+@settings(max_examples=50, deadline=None)
+def test_a_drain_is_outlived_exactly_where_a_run_is_longer(call: OneCall, drain: int) -> None:
+    text = call.yaml() + f"components: {{b: {{drain: {drain * 250} ms}}}}\n"
+    (finding,) = only(text, "COH203")
+    ends = [min(rows[-1][0] + 2 * call.limit, 2 * call.deadline) for rows in call.runs()]  # the last try hangs
+    assert (finding.verdict is Verdict.CONFLICT) == (max(ends) >= 2 * drain * 250)
 
 
 @given(calls())
 @settings(max_examples=30, deadline=None)
-def test_renaming_keeps_verdicts(call: dict[str, object]) -> None:
-    one, other = verdicts(yaml_of(call)), verdicts(yaml_of(call, name="zeta"))
+def test_renaming_keeps_verdicts(call: OneCall) -> None:
+    one, other = verdicts(call.yaml()), verdicts(call.yaml(name="zeta"))
     assert {v[:3] for v in one} == {v[:3] for v in other}
 
 
@@ -258,7 +269,9 @@ def test_a_design_without_calls_has_no_answer() -> None:
 
 @pytest.mark.parametrize("pause", ["{base: 1 ms, factor: 1.0001}", "{base: 1 ms, cap: 10 s, factor: 1.00001}"])
 def test_pauses_that_are_not_summed_are_asked_for(pause: str) -> None:
-    text = f"coherence: 1\ncalls:\n  - {{from: a, to: b, deadline: 9 h, per_try: 1 ms, tries: 100000, pause: {pause}}}\n"
+    text = (
+        f"coherence: 1\ncalls:\n  - {{from: a, to: b, deadline: 9 h, per_try: 1 ms, tries: 100000, pause: {pause}}}\n"
+    )
     (finding,) = only(text, "COH201")
     assert finding.verdict is Verdict.UNDECIDED
     assert "cap" in finding.message

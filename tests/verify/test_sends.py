@@ -73,7 +73,7 @@ chains = st.lists(
 
 
 def run(layers: list[Layer], begin: Fraction, killed: Fraction, takes: Fraction) -> tuple[int, Fraction]:
-    """(sends, time at which the caller has its failure) of one call that starts at `begin` and is killed at `killed`."""
+    """(sends, time at which the caller has its failure) of one call from `begin` on, killed at `killed`."""
     if not layers:
         return (1 if begin < killed else 0), begin + takes
     layer, count, now = layers[0], 0, begin
@@ -83,7 +83,7 @@ def run(layers: list[Layer], begin: Fraction, killed: Fraction, takes: Fraction)
             break
         patience = INFINITE if layer.limit is None else now + layer.limit
         until = min(stop, patience)
-        left_before = until <= killed  # work that was left before is out of reach of what kills the caller
+        left_before = until <= killed  # what kills the caller later does not reach it
         reach = min(until, killed) if layer.cancels else INFINITE if left_before else killed
         made, over = run(layers[1:], now, reach, takes)
         count += made

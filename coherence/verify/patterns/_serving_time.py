@@ -13,7 +13,7 @@ from coherence.subject import Question, Subject, arithmetic
 from coherence.units import seconds
 from coherence.verify.attempts import ZERO, Span, nice_above
 from coherence.verify.call_claims import Numbers, at_most
-from coherence.verify.call_repairs import longer, offered, waits
+from coherence.verify.call_repairs import longer, offered, waits, with_limit
 from coherence.verify.plans import Plan, serve_time
 
 
@@ -82,5 +82,5 @@ def _both_longer(subject: Subject, plan: Plan, need: Fraction) -> Repair | None:
     if isinstance(one, Quantity):
         edits.append(repairs.change(subject, one, each))
     elif plan.tries > 1:
-        edits.append(repairs.insert(subject, whole.place, "per_try", repairs.duration_text(subject, each)))
+        edits.append(with_limit(subject, plan, each))
     return repairs.proposal(*edits)

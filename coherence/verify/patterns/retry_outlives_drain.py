@@ -54,6 +54,7 @@ from coherence.verify.plans import known_end as known_end_of
 
 QUESTION = Question("COH203", "retry-outlives-drain", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+NO_NEW_CALLS = "no new call is sent to what has begun to drain and is unlisted"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -70,18 +71,25 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _one_member(subject: Subject, plan: Plan, drain: Drain, members: Interval | None) -> Finding:
     """All tries go to the thing that is drained."""
-    known_end, longest = _ends(subject, plan)
+    (known_end, longest), delay = _ends(subject, plan), _delay(subject, drain)
     places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
     if plan.limit is None or plan.limit.high is None:
         return QUESTION.undecided(f"needs per_try or deadline of {plan.name}: a try has no end", places, of)
-    if known_end is None or known_end >= drain.lasts.low:
+    if known_end is None or delay + known_end >= drain.lasts.low:
         alone = members is None or members.high == 1
-        return _outlives(subject, plan, drain, known_end, alone=alone)
-    if longest is None or longest >= drain.lasts.low:
+        return _outlives(subject, plan, drain, known_end and delay + known_end, alone=alone)
+    if longest is None or delay + longest >= drain.lasts.low:
         return QUESTION.undecided(f"needs {_unknown(plan)}", places, of)
-    message = f"the tries of {plan.name} end after {seconds(longest)}, {drain.thing} is gone after {drain.text}"
-    evidence = arithmetic(_numbers(drain, longest), certificate=call_ends(plan, longest, drain.lasts.low))
+    busy = delay + longest
+    message = f"the tries of {plan.name} end after {seconds(busy)}, {drain.thing} is gone after {drain.text}"
+    evidence = arithmetic(_numbers(drain, busy), certificate=call_ends(plan, longest, drain.lasts.low - delay))
     return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan))
+
+
+def _delay(subject: Subject, drain: Drain) -> Fraction:
+    """How long new calls still reach the thing after its drain began."""
+    listed = unlisted(subject.design, drain.thing)
+    return listed.high if listed else ZERO
 
 
 def _unknown(plan: Plan) -> str:
@@ -100,8 +108,7 @@ def _ends(subject: Subject, plan: Plan) -> tuple[Fraction | None, Fraction | Non
 
 def _many_members(subject: Subject, plan: Plan, drain: Drain) -> Finding:
     """Retries reach other members; a call without them must end with the member that has it."""
-    listed = unlisted(subject.design, drain.thing)
-    delay = listed.high if listed else ZERO
+    delay = _delay(subject, drain)
     places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
     if plan.retries:
         message = f"{drain.thing} has other members: a retry of {plan.name} reaches one of them"
@@ -116,7 +123,8 @@ def _many_members(subject: Subject, plan: Plan, drain: Drain) -> Finding:
         f"a call {plan.name} to a draining member ends after {seconds(busy)}, the member is gone after {drain.text}"
     )
     certificate = bounded_sum({"until_unlisted": delay, "try_1": longest}, drain.lasts.low)
-    return QUESTION.proved(message, places, of, arithmetic(_numbers(drain, busy), certificate=certificate))
+    evidence = arithmetic(_numbers(drain, busy), certificate=certificate)
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan))
 
 
 def _numbers(drain: Drain, busy: Fraction | None) -> Numbers:
@@ -124,7 +132,7 @@ def _numbers(drain: Drain, busy: Fraction | None) -> Numbers:
 
 
 def _assumptions(plan: Plan) -> list[str]:
-    made = [f"all tries of {plan.name} go to the one member"] if plan.retries else []
+    made = [NO_NEW_CALLS, *([f"all tries of {plan.name} go to the one member"] if plan.retries else [])]
     return made if plan.backoff.jitter == "none" else [*made, LONGEST_PAUSES]
 
 
