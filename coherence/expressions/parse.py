@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from coherence import units
-from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, Truth
+from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, Truth, depth
 from coherence.units import SECOND, UnitError
 from coherence.values import value
 
@@ -20,7 +20,7 @@ KEYWORDS = frozenset(
     {"and", "or", "not", "if", "else", "for", "of", "in", "by", "round", "up", "down", "true", "false", "sum", "count"}
     | {"per"}
 )
-MAX_LENGTH, MAX_DEPTH = 4000, 60
+MAX_LENGTH, MAX_NESTING, MAX_DEPTH = 4000, 40, 150  # of the text, of brackets and prefixes in it, of the tree
 
 _TOKEN = re.compile(
     rf"""\s*(?:
@@ -56,6 +56,8 @@ def parse(text: str) -> Tree:
     parser = _Parser(text, _tokens(text))
     tree = parser.choice()
     parser.expect_end()
+    if depth(tree) > MAX_DEPTH:
+        raise ExpressionError(f"the expression is {depth(tree)} operations deep", f"at most {MAX_DEPTH}: split it")
     return tree
 
 
@@ -146,17 +148,22 @@ class _Parser:
     def span(self, start: int) -> tuple[int, int]:
         return (start, self.tokens[self.at - 1].end)
 
-    def choice(self) -> Tree:
+    def nested(self, part: Callable[[], Tree]) -> Tree:
+        """The part, one level deeper."""
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise ExpressionError(f"nested deeper than {MAX_DEPTH} levels", "split the expression")
+        if self.depth > MAX_NESTING:
+            raise ExpressionError(f"nested deeper than {MAX_NESTING} levels", "split the expression")
+        tree = part()
+        self.depth -= 1
+        return tree
+
+    def choice(self) -> Tree:
         start = self.now.start
         tree = self.disjunction()
         if self.accept("if"):
             condition = self.disjunction()
             self.expect("else")
-            tree = Choose(condition, tree, self.choice(), self.span(start))
-        self.depth -= 1
+            tree = Choose(condition, tree, self.nested(self.choice), self.span(start))
         return tree
 
     def disjunction(self) -> Tree:
@@ -174,12 +181,7 @@ class _Parser:
     def negation(self) -> Tree:
         start = self.now.start
         if self.accept("not"):
-            self.depth += 1
-            if self.depth > MAX_DEPTH:
-                raise ExpressionError(f"nested deeper than {MAX_DEPTH} levels", "split the expression")
-            tree = Logic("not", (self.negation(),), self.span(start))
-            self.depth -= 1
-            return tree
+            return Logic("not", (self.nested(self.negation),), self.span(start))
         return self.comparison()
 
     def comparison(self) -> Tree:
@@ -240,7 +242,7 @@ class _Parser:
         if token.kind == "number":
             return self.literal()
         if self.accept("("):
-            tree = self.choice()
+            tree = self.nested(self.choice)
             self.expect(")")
             return tree
         if token.kind == "name":
@@ -258,7 +260,7 @@ class _Parser:
         start = self.now.start
         tree = self._number(self.take())
         if self.accept("of"):
-            return Arithmetic("*", tree, self.factor(), self.span(start))
+            return Arithmetic("*", tree, self.nested(self.factor), self.span(start))
         return tree
 
     def word(self) -> Tree:
@@ -267,7 +269,7 @@ class _Parser:
         if token.text in ("true", "false"):
             return Truth(token.text == "true", (token.start, token.end))
         if token.text == "sum" and self.accept("of"):
-            return Call("sum of", (self.total(),), self.span(token.start))
+            return Call("sum of", (self.nested(self.total),), self.span(token.start))
         if token.text == "count" and self.accept("of"):
             return self.count(token.start)
         if following.text == "(" and following.kind == "op":
@@ -295,9 +297,9 @@ class _Parser:
             remedy = did_you_mean(token.text, FUNCTIONS)
             raise ExpressionError(f"'{token.text}' is not a function of the language", remedy, (token.start, token.end))
         self.expect("(")
-        arguments = [self.choice()]
+        arguments = [self.nested(self.choice)]
         while self.accept(","):
-            arguments.append(self.choice())
+            arguments.append(self.nested(self.choice))
         self.expect(")")
         least, most = FUNCTIONS[token.text]
         if not least <= len(arguments) <= most:

@@ -121,6 +121,14 @@ def walk(tree: Tree) -> Iterator[Tree]:
         stack.extend(reversed(children(node)))
 
 
+def depth(tree: Tree) -> int:
+    """The number of nodes on the longest way from the root to a leaf."""
+    level, nodes = 0, [tree]
+    while nodes:
+        level, nodes = level + 1, [child for node in nodes for child in children(node)]
+    return level
+
+
 def names(tree: Tree) -> tuple[str, ...]:
     """The names used, in order of first use."""
     return tuple(dict.fromkeys(node.path for node in walk(tree) if isinstance(node, Name)))

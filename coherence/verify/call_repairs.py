@@ -32,14 +32,17 @@ def shorter_try(subject: Subject, plan: Plan, room: Fraction) -> Repair | None:
         return None
     if isinstance(call.per_try, Quantity):
         return repairs.proposal(repairs.change(subject, call.per_try, each))
-    if isinstance(call.deadline, Quantity) and call.per_try is None:
-        text = repairs.duration_text(subject, each)
-        imported = (
-            bool(subject.design.spelling) and len(call.tries) == 1
-        )  # manifests keep it beside the number of tries
-        beside = call.tries[0].place if imported else call.deadline.place
-        return repairs.proposal(repairs.insert(subject, beside, "per_try", text))
-    return None
+    return repairs.proposal(with_limit(subject, plan, each))
+
+
+def with_limit(subject: Subject, plan: Plan, each: Fraction) -> Edit | None:
+    """A `per_try` of its own, where the call has none: beside the deadline, in manifests beside the number of tries."""
+    call = plan.call
+    if call.per_try is not None or not isinstance(call.deadline, Quantity):
+        return None
+    imported = bool(subject.design.spelling) and len(call.tries) == 1
+    beside = call.tries[0].place if imported else call.deadline.place
+    return repairs.insert(subject, beside, "per_try", repairs.duration_text(subject, each))
 
 
 def fewer_tries(subject: Subject, plan: Plan, count: int | None) -> Repair | None:
