@@ -1,7 +1,8 @@
 """The spine: how long the command line takes to answer, and what it imports on the way.
 
-The command is the installed console script (the source tree where none is installed).  The policy design has ten loops, calls, timers and limits,
-none in feedback; in the other, throttle and backfill interact and are proved safe for every phase.
+The command is the installed console script (the source tree where none is installed).  The policy design
+has ten loops, calls, timers and limits, none in feedback; in the other, throttle and backfill interact
+and are proved safe for every phase.
 
 SOURCE: the limits are the speed that a hook can bear: 3 times `python -c pass` for `--help`, 12 times for a
 policy check of ten loops.

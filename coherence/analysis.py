@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from coherence import names, repairs
@@ -17,6 +17,7 @@ from coherence.values import value
 
 Rebuild = Callable[[Mapping[str, str]], Design]
 MOST_REPAIRS = 3
+MOST_RECHECKS = 60  # of a whole design: a count, not a time, so that the same input gives the same answer
 
 
 @value
@@ -43,7 +44,8 @@ def analyse(
     subject = Subject(design, sources, time_limit)
     findings = [_own_place_first(f, sources) for f in ask_all(subject, chosen) if _passes(f.code, select, ignore)]
     if verify_repairs:
-        findings = [_with_checked_repairs(f, subject, rebuild, chosen, findings) for f in findings]
+        budget = itertools.count()
+        findings = [_with_checked_repairs(f, subject, rebuild, chosen, findings, budget) for f in findings]
     else:
         findings = [replace(f, repairs=()) for f in findings]
     ordered = tuple(sorted(findings, key=order_key))
@@ -103,16 +105,17 @@ def _failed(asker: Asker, subject: Subject, error: Exception) -> Finding:
 
 
 def _with_checked_repairs(
-    finding: Finding, subject: Subject, rebuild: Rebuild, chosen: list[Asker], before: list[Finding]
-) -> Finding:
+    finding: Finding, subject: Subject, rebuild: Rebuild, chosen: list[Asker], before: list[Finding],
+    budget: Iterator[int],
+) -> Finding:  # fmt: skip
     """The finding with only those repairs after which nothing is in conflict that was not before."""
     kept: list[Repair] = []
     for repair in finding.repairs:
+        if len(kept) == MOST_REPAIRS or next(budget) >= MOST_RECHECKS:
+            break
         verdict = _recheck(finding, repair, subject, rebuild, chosen, before)
         if verdict:
             kept.append(replace(repair, verified=verdict))
-        if len(kept) == MOST_REPAIRS:
-            break
     return replace(finding, repairs=tuple(kept))
 
 

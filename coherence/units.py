@@ -194,7 +194,7 @@ def seconds(value: Fraction | float) -> str:
 def clock(value: Fraction | float) -> str:
     """A time for reading, in at most two units: `2 min 50 s` (not for writing back into a design)."""
     exact = Fraction(value)
-    if exact.denominator != 1 or exact < 120:
+    if exact.denominator != 1 or exact < 60:
         return seconds(exact)
     for (big, size), (small, part) in itertools.pairwise(_STEPS):
         if exact >= size:

@@ -47,7 +47,7 @@ def place(loop: SampledLoop) -> Place:
         return target.signal.place.labelled(f"{loop.name} reads this every {units.seconds(loop.period)}")
     if actuation is not None and actuation.signal is not None:
         return actuation.signal.place.labelled(f"{loop.name} writes this every {units.seconds(loop.period)}")
-    return loop.source.place
+    return loop.source.place.labelled(f"{loop.name} decides every {units.seconds(loop.period)}")
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:

@@ -33,10 +33,6 @@ def timeline(model: Model, instants: Sequence[Instant], watch: Iterable[str] = (
     open_: dict[str, _Span] = {}
     watched = tuple(watch)
     for instant in instants:
-        for action in instant.actions:
-            opposed = [name for name, span in open_.items() if _opposes(span.first, action)]
-            steps += [_told(model, open_.pop(name)) for name in opposed]
-            _extend(steps, open_, action, instant.time, model)
         for name, on in instant.switched:
             if not any(loop.name == name and (loop.relay or not loop.signal) for loop in model.loops):
                 continue
@@ -44,6 +40,10 @@ def timeline(model: Model, instants: Sequence[Instant], watch: Iterable[str] = (
             open_.clear()
             seen = ", ".join(f"{p} = {shown(model, p, instant.sampled[p])}" for p in watched if p in instant.sampled)
             steps.append(Step(instant.time, f"{name} {'on' if on else 'off'}" + (f" ({seen})" if seen else "")))
+        for action in instant.actions:
+            opposed = [name for name, span in open_.items() if _opposes(span.first, action)]
+            steps += [_told(model, open_.pop(name)) for name in opposed]
+            _extend(steps, open_, action, instant.time, model)
     steps += [_told(model, span) for span in open_.values()]
     return tuple(sorted(steps, key=lambda step: step.time or Fraction(0)))
 
