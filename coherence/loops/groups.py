@@ -165,8 +165,10 @@ def _settles(question: Question, group: Group, runs: list[LongRun], deadline: fl
     names = " and ".join(group.names)
     linear = next((x for x in (_linear(group, run) for run in runs if run.orbit) if x is not None), None)
     numbers = _linear_numbers(linear)
+    sensors = any(loop.source.target and loop.source.target.sensor for loop in group.loops)
     assumptions = (
         *group.model.abstractions,
+        *(("sensors sample at multiples of their period",) if sensors else ()),
         *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()),
     )
     try:

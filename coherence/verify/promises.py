@@ -76,11 +76,22 @@ def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
         if refuted is not None:
             return refuted
         if promise.kind in ("always", "never"):
-            return _prove(part, promise, deadline)
-        return _settled(part, condition, promise.kind, deadline)
+            return _prove_or_run(part, promise, condition, deadline)
+        return _finite(part, condition, promise.kind, deadline)
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError) as error:
         reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not encoded: {error}"
         return Open(reason, "")
+
+
+def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
+    """By invariants; where the encoding does not carry the model, by running every start if they are finitely many."""
+    try:
+        return _prove(model, promise, deadline)
+    except (NotLinearError, NotCommensurateError) as error:
+        try:
+            return _finite(model, condition, promise.kind, deadline)
+        except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
+            raise error from None
 
 
 def _refute(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
@@ -187,22 +198,51 @@ def _other_phases(model: Model, promise: Promise, phases: dict[str, Fraction], r
     )
 
 
-def _settled(model: Model, condition: Tree, kind: str, deadline: float) -> Outcome:
-    """Prove `eventually` forms where every start is one of finitely many and each run recurs exactly."""
+def _finite(model: Model, condition: Tree, kind: str, deadline: float) -> Outcome:
+    """Decide where every start is one of finitely many and each run recurs exactly: then a run is known for ever.
+
+    Every phase pattern and every order of equal rank is run.
+    """
     count = 0
-    for choices in finite(model, MOST_STARTS):
-        for schedule in schedules(model):
+    for start in finite(model, MOST_STARTS):
+        for choices in _choices(model, start):
             if time.monotonic() > deadline:
-                return Open("the time limit", f"{count} starts settle")
-            run = long_run(model, Choices(choices.values, schedule.phases), laps=LAPS, most=MOST_INSTANTS)
+                return Open("the time limit", f"{count} starts keep the promise")
+            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
             if run.orbit is None or not run.orbit.exact:
                 return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
-            seen = lap_truths(model, run, condition)
-            if not (all(seen) if kind == "eventually_always" else any(seen) or _ever(model, condition, run)):
-                return Refuted(Choices(choices.values, schedule.phases), run.instants, run)
+            if not _kept(model, run, condition, kind):
+                return Refuted(choices, run.instants, run)
         count += 1
+    assumptions = ("every phase and every order of equal rank",) if len(model.loops) > 1 else ()
+    sensors = any(loop.source.target and loop.source.target.sensor for loop in model.loops)
+    starts = "its only start" if count == 1 else f"all {count} starts"
     return Shown(
-        f"exact execution of all {count} starts to a recurrence",
+        f"exact execution of {starts} to a recurrence",
         None,
-        ("every phase" if len(model.loops) > 1 else "one loop: its phase does not matter",),
+        (*assumptions, *(("sensors sample at multiples of their period",) if sensors else ())),
     )
+
+
+def _choices(model: Model, start: Choices) -> Iterator[Choices]:
+    """Every phase pattern of a start with every order of loops of equal rank."""
+    from coherence.verify.transitions import orders
+
+    for schedule in schedules(model):
+        for order in orders(model.loops):
+            yield Choices(start.values, schedule.phases, tuple(loop.name for loop in order))
+
+
+def _kept(model: Model, run: LongRun, condition: Tree, kind: str) -> bool:
+    """Does a run that recurs exactly keep the promise for ever?"""
+    if kind == "eventually_always":
+        return all(lap_truths(model, run, condition))
+    if kind == "eventually":
+        return _ever(model, condition, run)
+    execution, wanted = Execution(model, run.choices), kind == "always"
+    for _ in run.instants:
+        instant = execution.advance()
+        for values in (instant.sampled, instant.after):
+            if bool(evaluate(condition, View(execution, instant.time, dict(values)))) is not wanted:
+                return False
+    return True
