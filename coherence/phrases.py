@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from coherence.document import Node, Scalar
+from coherence.expressions.parse import MAX_LENGTH
 from coherence.expressions.tree import Call, Compare, Name, Tree
 from coherence.places import Place
 from coherence.shape import DURATION, NAME, Formula, Kind, Quantity, Reading, formula_of, parse_quantity, scalar
@@ -123,6 +124,9 @@ def _read_promise(node: Node, reading: Reading) -> Promise | None:
     if leaf is None:
         return None
     text = " ".join(leaf.text.split())
+    if len(text) > MAX_LENGTH:
+        reading.problem(leaf.place, f"a promise of {len(text)} characters", f"at most {MAX_LENGTH} are read")
+        return None
     if match := re.fullmatch(r"after (.+) then (.+) within (.+)", text):
         within = DURATION.read(Scalar(match[3], leaf.place), reading)
         first, second = event_of(match[1], leaf.place), event_of(match[2], leaf.place)

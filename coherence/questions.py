@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from types import ModuleType
 
+from coherence import suppressions
 from coherence.errors import InternalError, UsageError, did_you_mean
 from coherence.finding import Finding, Rule
 from coherence.subject import Question, Subject
@@ -60,6 +61,9 @@ def rules() -> tuple[Rule, ...]:
     for asker in askers():
         summary = asker.page.split("\n", 1)[0]
         made += [Rule(q.code, q.slug, summary, asker.page, asker.name, q.domain) for q in asker.questions]
+    page = inspect.cleandoc(suppressions.__doc__ or "")
+    summary = page.split("\n", 1)[0]
+    made += [Rule(q.code, q.slug, summary, page, suppressions.__name__, q.domain) for q in suppressions.QUESTIONS]
     return tuple(sorted(made, key=lambda rule: rule.code))
 
 

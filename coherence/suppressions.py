@@ -1,7 +1,30 @@
-"""Findings silenced by a comment with a reason: `# coherence: ignore[COH203] until=2026-12-31 owner=sre -- reason`.
+"""suppression comments: a finding is silenced only with a reason, until a date, and where it exists.
 
-The comment stands on a line of the finding, or alone on the line above.  A suppression without a
-reason does nothing and says so; one that is out of date or silences nothing is a finding.
+## What
+`# coherence: ignore[COH203] until=2026-12-31 owner=sre -- reason` on a line of a finding, or alone on
+the line above, silences that code there.  Without a reason it does nothing (COH103); after its date it
+ends (COH104); where it silences nothing it is reported (COH102).
+
+## Why it hurts
+A suppression that nobody can explain, or that outlives what it was for, hides the next real conflict.
+
+## Example
+```yaml
+coherence: 1
+calls:
+  - {from: app, to: api, deadline: 2 s, tries: 4}  # coherence: ignore[COH201]
+```
+
+## Instead
+```yaml
+coherence: 1
+calls:
+  # coherence: ignore[COH201] until=2026-12-31 owner=sre -- the provider answers within 100 ms or fails
+  - {from: app, to: api, deadline: 2 s, tries: 4}
+```
+
+## Source
+Users of linters: suppressions without reasons are never removed.
 """
 
 from __future__ import annotations
@@ -12,9 +35,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from coherence.design import Design
 from coherence.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.places import Place
+from coherence.subject import Question
 from coherence.values import value
 
 UNUSED, MALFORMED, EXPIRED = "COH102", "COH103", "COH104"
+QUESTIONS = (
+    Question(UNUSED, "suppression-unused"),
+    Question(MALFORMED, "suppression-without-reason"),
+    Question(EXPIRED, "suppression-expired"),
+)
 _COMMENT = re.compile(r"#\s*coherence:\s*ignore(.*)$")
 _BODY = re.compile(r"\[([A-Z0-9, ]+)\]((?:\s+\w+=\S+)*)\s*(?:--\s*(.*))?$")
 

@@ -97,10 +97,10 @@ def _table() -> dict[str, tuple[Fraction, Dimension]]:
 
 UNITS: Mapping[str, tuple[Fraction, Dimension]] = _table()
 
-NUMBER = r"\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d{1,3})?"
+NUMBER = r"[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?"
 UNIT = r"(?:%|[A-Za-zµ]+)(?:[/*][A-Za-zµ]+)*"
 _LITERAL = re.compile(rf"([-+]?{NUMBER})\s*({UNIT})?")
-_GO = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)")
+_GO = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|ms|s|m|h)")
 
 
 class UnitError(ValueError):

@@ -11,7 +11,7 @@ import pytest
 
 from coherence.analysis import analyse
 from coherence.finding import Finding, Severity, Verdict
-from coherence.questions import rules
+from coherence.questions import askers
 from coherence.reading import read_text
 
 CASES = Path(__file__).parent / "cases"
@@ -67,4 +67,4 @@ def _named(finding: Finding, case: Case) -> bool:
 
 def test_every_rule_has_a_case() -> None:
     marked = {code for case in ALL for _, code, _ in case.expected}
-    assert {rule.code for rule in rules()} <= marked
+    assert {question.code for asker in askers() for question in asker.questions} <= marked

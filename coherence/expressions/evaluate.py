@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, Truth
 
+MOST_BITS = 100_000
 Value = Any  # a number of the environment's type, or a bool
 
 
@@ -61,7 +62,9 @@ def evaluate(tree: Tree, env: Environment) -> Value:
         case Name(path=path):
             return env.value(path)
         case Arithmetic(op="/", left=left, right=right):
-            return divide(evaluate(left, env), evaluate(right, env))
+            return short(divide(evaluate(left, env), evaluate(right, env)))
+        case Arithmetic(op="*", left=left, right=right):
+            return short(evaluate(left, env) * evaluate(right, env))
         case Arithmetic(op=op, left=left, right=right):
             return ARITHMETIC[op](evaluate(left, env), evaluate(right, env))
         case Compare(op=op, left=left, right=right):
@@ -81,6 +84,13 @@ def _logic(tree: Logic, env: Environment) -> bool:
         return not evaluate(tree.terms[0], env)
     quantifier = all if tree.op == "and" else any
     return quantifier([bool(evaluate(term, env)) for term in tree.terms])
+
+
+def short(value: Value) -> Value:
+    """The value itself, unless its digits have grown beyond use (a plant such as p' = p * p doubles them each step)."""
+    if isinstance(value, int | Fraction) and value.numerator.bit_length() + value.denominator.bit_length() > MOST_BITS:
+        raise NotExactError(f"a number of more than {MOST_BITS} bits")
+    return value
 
 
 def divide(left: Value, right: Value) -> Value:

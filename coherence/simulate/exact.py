@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from coherence.expressions.evaluate import NotExactError, evaluate
+from coherence.expressions.evaluate import NotExactError, evaluate, short
 from coherence.expressions.tree import Call, Name, Number, Tree, walk
 from coherence.model import Model, SampledLoop, State
 from coherence.simulate.affine import Affine, plain
@@ -181,7 +181,7 @@ class Execution:
     def _drift(self, time: Fraction) -> None:
         for path, rate in self.rates.items():
             state = self.model.states[path]
-            moved = self.values[path] + rate * (time - self.time)
+            moved = short(self.values[path] + rate * (time - self.time))
             self.values[path] = _clip(state, moved)
 
     def _flow_rates(self) -> None:
@@ -272,7 +272,7 @@ class Execution:
 
     def _write(self, loop: SampledLoop, value: Num, rule: str, seen: dict[str, Num]) -> list[Action]:
         command = self.model.commands[loop.signal]
-        value = _clip_number(value, command.range.low, command.range.high)
+        value = _clip_number(short(value), command.range.low, command.range.high)
         before = self.commanded[loop.signal]
         self.commanded[loop.signal] = value
         if loop.lands:
@@ -291,7 +291,7 @@ class Execution:
             for s in self.model.states.values()
             if s.next is not None and s.step and _is_due(Fraction(0), s.step, self.time)
         ]
-        fresh = {s.path: _clip(s, evaluate(s.next, view)) for s in due if s.next is not None}
+        fresh = {s.path: _clip(s, short(evaluate(s.next, view))) for s in due if s.next is not None}
         self.values.update(fresh)
         return [path for path in fresh if plain(fresh[path]) in _ends(self.model.states[path])]
 
