@@ -190,11 +190,16 @@ class _Builder:
 
     def _syntax(self, error: yaml.MarkedYAMLError) -> Problem:
         mark = error.problem_mark or error.context_mark
+        if mark and error.context_mark and mark.line > self.text.rstrip().count("\n"):
+            mark = error.context_mark  # the end of the file says less than where the bracket was opened
         place = self._place(mark, mark) if mark else Place(self.file, 1, 1, 1, 1)
-        remedy = "check the indentation, quotes and brackets near this line"
-        if "{{" in self.text or "{%" in self.text:
-            remedy = "this is a template: render it first (for example `helm template`), then check the result"
+        remedy = self._unless_template("check the indentation, quotes and brackets near this line")
         return Problem(place, f"not YAML: {error.problem or error.context}", remedy)
+
+    def _unless_template(self, remedy: str) -> str:
+        if "{{" in self.text or "{%" in self.text:
+            return "this is a template: render it first (for example `helm template`), then check the result"
+        return remedy
 
     def _place(self, start: yaml.Mark, end: yaml.Mark) -> Place:
         return Place(self.file, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
@@ -287,7 +292,8 @@ class _Builder:
     def _key(self, frame: _Open, node: Node) -> None:
         assert isinstance(frame.node, Table)
         if not isinstance(node, Scalar):
-            self.problems.append(Problem(node.place, "a key must be plain text", "write `name: value`"))
+            remedy = self._unless_template("write `name: value`")
+            self.problems.append(Problem(node.place, "a key must be plain text", remedy))
             node = Scalar(f"<key {len(frame.node.entries)}>", node.place)
         if node.text in frame.node.keys:
             first = frame.node.keys[node.text]

@@ -13,7 +13,7 @@ class Lamp(Record):
     """A small record with every kind of field."""
 
     name: str
-    place: object = plain(compare=False)
+    place: object = plain(default=None, compare=False)
     colour: Word | None = key(TEXT, required=True)
     power: object = key(ANY_QUANTITY, "watts")
     marks: tuple[Word, ...] = key(listing(TEXT), many=True)

@@ -190,9 +190,9 @@ def separate_totals(sketch: Sketch) -> None:
         for share in (aim for aim in sketch.aims if aim.averaged and aim.thing == total.thing):
             one, other = total.target.get("signal"), share.target.get("signal")
             if isinstance(one, Scalar) and isinstance(other, Scalar) and one.text == other.text:
-                words = f"{other.text}: {share.loop} divides it by the replicas, {total.loop} does not; both are taken as it is"
+                words = f"{other.text}: {share.loop} divides it by the replicas, {total.loop} does not; taken as it is"
                 if _close(total, share):
-                    words = f"{other.text}: {share.loop} divides it by the replicas, so it reads another signal than {total.loop}"
+                    words = f"{other.text}: {share.loop} divides it by the replicas: another signal than {total.loop}'s"
                     _rename(sketch, share, Scalar(f"{other.text}_per_replica", other.place))
                 sketch.not_modelled.append((other.place, words))
 

@@ -8,14 +8,21 @@ SOURCE: Kubernetes API, apps/v1 DeploymentSpec and core/v1 Probe; documentation,
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from coherence.document import Node, Scalar, Table
-from coherence.importers._kubernetes import Manifest, View, integer, respelled
+from coherence.importers._kubernetes import Manifest, View, exact, integer, respelled
 from coherence.importers._names import sanitised
 from coherence.importers._sketch import Sketch, entry
 
 KIND = "Deployment"
 GROUPS = ("apps", "extensions")
 SPELLING = {"first": "initialDelaySeconds", "misses": "failureThreshold", "every": "periodSeconds"}
+PROBES = (
+    ("startupProbe", "startup", "startup_probe", "restart"),
+    ("livenessProbe", "liveness", "liveness_probe", "restart"),
+    ("readinessProbe", "readiness", "readiness_probe", "unlist"),
+)
 RESOURCES = {"cpu": "cpu", "memory": "memory", "nvidia.com/gpu": "gpu", "amd.com/gpu": "gpu"}
 
 
@@ -56,24 +63,29 @@ def apply_writers(sketch: Sketch) -> None:
                 "mode": Scalar("on change", place),
             }
             words = "the number of replicas that the manifest states, whenever it is applied"
-            loop = {"objective": Scalar(words, place), "actuation": entry(place, actuation)}
+            loop: dict[str, Node | None] = {
+                "objective": Scalar(words, place),
+                "actuation": entry(place, actuation),
+            }
             sketch.put("loops", sketch.names.fresh(f"{thing}_apply"), place, loop)
 
 
 def _needs(containers: list[View], name: Scalar) -> Node | None:
-    """Requests of all containers, summed per resource where one container alone asks for it."""
-    found: dict[str, Node | None] = {}
+    """Requests (else limits) of all containers, summed per resource; the place is that of the first."""
+    found: dict[str, tuple[Fraction, Scalar]] = {}
     for container in containers:
         resources = container.table("resources")
         requests = (resources.table("requests") or resources.table("limits")) if resources else None
-        if resources is None or requests is None:
-            continue
-        for key, word in RESOURCES.items():
-            amount = requests.quantity(key) if key in requests else None
+        for key, word in RESOURCES.items() if requests is not None else ():
+            amount = requests.quantity(key) if requests is not None and key in requests else None
             if amount is not None:
-                unit = {"memory": " B", "gpu": " gpu"}.get(word, "")
-                found[word] = respelled(amount, f"{amount.text}{unit}") if word not in found else found[word]
-    return entry(name.place, found) if found else None
+                total, first = found.get(word, (Fraction(0), amount))
+                found[word] = (total + Fraction(amount.text), first)
+    units = {"memory": " B", "gpu": " gpu"}
+    needs: dict[str, Node | None] = {
+        word: respelled(first, f"{exact(total)}{units.get(word, '')}") for word, (total, first) in found.items()
+    }
+    return entry(name.place, needs) if needs else None
 
 
 def _probes(container: View, thing: str, sketch: Sketch, *, alone: bool) -> None:
@@ -82,9 +94,7 @@ def _probes(container: View, thing: str, sketch: Sketch, *, alone: bool) -> None
     suffix = "" if alone or label is None else f"_{sanitised(label.text)}"
     load = f"{thing}.load{suffix}"
     startup = container.table("startupProbe")
-    rows = (("startupProbe", "startup", "startup_probe", "restart"), ("livenessProbe", "liveness", "liveness_probe", "restart"),
-            ("readinessProbe", "readiness", "readiness_probe", "unlist"))  # fmt: skip
-    for key, short, part, verb in rows:
+    for key, short, part, verb in PROBES:
         probe = container.table(key)
         if probe is None:
             continue

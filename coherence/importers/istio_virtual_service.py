@@ -8,7 +8,7 @@ SOURCE: Istio documentation, VirtualService: HTTPRoute.timeout, HTTPRetry; Envoy
 
 from __future__ import annotations
 
-from coherence.document import Node, Scalar
+from coherence.document import Node, Scalar, Table
 from coherence.importers._kubernetes import Manifest, View, integer, respelled
 from coherence.importers._sketch import Sketch, entry, listed
 
@@ -75,7 +75,7 @@ def _timeout(view: View, key: str) -> Scalar | None:
     return None if found is None or found.text == "0 s" else found
 
 
-def _call(route: View, policy: dict[str, Node | None], host: Scalar, manifest: Manifest) -> Node:
+def _call(route: View, policy: dict[str, Node | None], host: Scalar, manifest: Manifest) -> Table:
     # a call that writes neither a deadline nor retries still has Istio's default retries
     place = route.node.place
     ends = {"from": Scalar("clients", manifest.name.place), "to": host, "uses": Scalar(PART, manifest.name.place)}

@@ -46,7 +46,8 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         return
     target = scaling.aimed(sketch, name, found.thing, metrics, spec.place("triggers"))
     held, rate = scaling.timescale(behavior), scaling.rates(behavior, PART)
-    actuation = {"signal": found.replicas, "bounds": listed([low, high], high.place), "rate": rate}
+    bounds = listed([low, high], high.place)
+    actuation: dict[str, Node | None] = {"signal": found.replicas, "bounds": bounds, "rate": rate}
     values: dict[str, Node | None] = {
         "uses": Scalar(PART, manifest.name.place),
         "target": entry(spec.place("triggers"), target),
