@@ -101,6 +101,7 @@ class Document:
     file: str
     text: str
     comments: tuple[tuple[int, str], ...] = ()  # (line, text after '#')
+    notes: tuple[tuple[Place, str], ...] = ()  # keys written twice, where the last one counts
 
 
 def decode(data: bytes, file: str) -> str:
@@ -121,21 +122,23 @@ def decode(data: bytes, file: str) -> str:
         ) from None
 
 
-def read(data: bytes, file: str) -> list[Document]:
-    """All documents of a YAML file.  Raises InputError with every problem found."""
-    text = decode(data, file)
-    return read_text(text, file)
+def read(data: bytes, file: str, *, last_key_counts: bool = False) -> list[Document]:
+    """All documents of a YAML file.  Raises InputError with every problem found.
+
+    `last_key_counts`: of a key written twice the last counts and the first is a note, as for Kubernetes.
+    """
+    return read_text(decode(data, file), file, last_key_counts=last_key_counts)
 
 
-def read_text(text: str, file: str) -> list[Document]:
+def read_text(text: str, file: str, *, last_key_counts: bool = False) -> list[Document]:
     """As `read`, from text.  Line breaks of every system become "\\n"."""
     text = _BREAK.sub("\n", text)
-    builder = _Builder(file, text)
+    builder = _Builder(file, text, last_key_counts=last_key_counts)
     roots = builder.build()
     if builder.problems:
         raise InputError(builder.problems)
     comments = tuple(_comments(text))
-    return [Document(root, file, text, comments) for root in roots]
+    return [Document(root, file, text, comments, tuple(builder.notes)) for root in roots]
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:
@@ -156,8 +159,9 @@ class _Open:
 class _Builder:
     """Turns libyaml's events into nodes with an explicit stack: depth and size are bounded."""
 
-    def __init__(self, file: str, text: str) -> None:
-        self.file, self.text = file, text
+    def __init__(self, file: str, text: str, *, last_key_counts: bool) -> None:
+        self.file, self.text, self.last_key_counts = file, text, last_key_counts
+        self.notes: list[tuple[Place, str]] = []
         self.problems: list[Problem] = []
         self.anchors: dict[str, Node] = {}
         self.sizes: dict[int, int] = {}
@@ -296,16 +300,16 @@ class _Builder:
             self.problems.append(Problem(node.place, "a key must be plain text", remedy))
             node = Scalar(f"<key {len(frame.node.entries)}>", node.place)
         if node.text in frame.node.keys:
-            first = frame.node.keys[node.text]
-            self.problems.append(
-                Problem(
-                    node.place,
-                    f"the key '{node.text}' is written twice",
-                    f"the first is at line {first.line}; keep one",
-                )
-            )
+            self._twice(node, frame.node.keys[node.text])
         frame.node.keys[node.text] = node.place
         frame.key = node
+
+    def _twice(self, node: Scalar, first: Place) -> None:
+        if self.last_key_counts:
+            self.notes.append((first, f"the key '{node.text}', for it is written again at line {node.place.line}"))
+            return
+        remedy = f"the first is at line {first.line}; keep one"
+        self.problems.append(Problem(node.place, f"the key '{node.text}' is written twice", remedy))
 
 
 class _TooBig(Exception):

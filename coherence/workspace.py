@@ -41,6 +41,7 @@ class Workspace:
         self.entries: list[Entry] = []
         self.inputs: list[InputFile] = []
         self.sources: dict[str, str] = {}
+        self.skipped: list[tuple[Place, str]] = []  # what was not read, and why
 
 
 def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> Workspace:
@@ -85,12 +86,7 @@ def _below(folder: str) -> Iterator[str]:
 def _add(made: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
     """Add a design, or give back the manifests of the file."""
     data = read_bytes(path, name)
-    try:
-        documents = document.read(data, name)
-    except InputError:
-        if explicit or b"coherence:" in data[:4000]:
-            raise
-        return []
+    documents = _documents(made, data, name, explicit=explicit)
     roots = [d for d in documents if not (isinstance(d.root, document.Scalar) and d.root.is_null())]
     text = roots[0].text if roots else ""
     if any(is_design(d.root) for d in roots):
@@ -128,6 +124,24 @@ def _add(made: Workspace, path: str, name: str, *, explicit: bool) -> list[Docum
     return []
 
 
+def _documents(made: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document]:
+    """The documents of a file.  A manifest may write a key twice; a file of a folder that is no YAML is listed."""
+    try:
+        return document.read(data, name)
+    except InputError as error:
+        if b"coherence:" in data[:4000]:
+            raise
+        try:
+            again = document.read(data, name, last_key_counts=True)
+        except InputError:
+            if explicit:
+                raise error from None
+            made.skipped.append((error.problems[0].place, f"{name}: not read: {error.problems[0].message}"))
+            return []
+        made.skipped += [note for d in again[:1] for note in d.notes]
+        return again
+
+
 def _remember(made: Workspace, name: str, text: str, data: bytes) -> None:
     made.sources[name] = text
     made.inputs.append(InputFile(name, data))
@@ -150,7 +164,9 @@ def report(
     verify_repairs: bool = True,
 ) -> Report:
     """Every design of the workspace analysed, as one report.  `today` (YYYY-MM-DD) ends dated suppressions."""
-    made = Report((), Accounting(), tuple(workspace.inputs), dict(workspace.sources))
+    made = Report(
+        (), Accounting(), tuple(workspace.inputs), dict(workspace.sources), not_modelled=tuple(workspace.skipped)
+    )
     for entry in workspace.entries:
         answers = analyse(
             entry.design,

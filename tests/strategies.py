@@ -1,13 +1,25 @@
-"""Strategies shared by tests: expressions as trees and as text, YAML trees and how they are written, hostile text."""
+"""Strategies and helpers shared by tests: expressions, YAML trees and how they are written, hostile text."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
 
 from hypothesis import strategies as st
 
+from coherence.errors import InputError, Problem
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree, Truth
+
+
+def problems_in(read: Callable[[], object]) -> tuple[Problem, ...]:
+    """What an input error of the call says; nothing where it went through."""
+    try:
+        read()
+    except InputError as error:
+        return error.problems
+    return ()
+
 
 NAMES = ("x", "y", "z.a")
 # literals that a decimal writes exactly, and whose products a double holds exactly
@@ -124,11 +136,46 @@ def _below(node: object, indent: int) -> str:
 
 
 SCRAPS = (
-    "coherence: 1\n", "loops:\n", "  a: {", "}", "[", "]", "- ", "&x ", "*x ", "<<: ", "!!python/object ", "| \n", ">-\n",
-    "'", '"', "#", ": ", "\t", "\r", "\x00", "\u2028", "\ufeff", "\ud800", "1e999", "9" * 50, "500 ms", "..", "varies: ",
-    "timescale: {period: ", "trigger: ", "actuation: {signal: a.b}", "uses: kubernetes_hpa", "promises: {p: never a}", "\n",
-    "calls:\n  - {from: a, to: b, tries: 3}\n", "timers: {t: {after: 3 s}}\n", "limits: {l: {at_most: 5}}\n", "%", "---\n",
-)  # fmt: skip
+    "coherence: 1\n",
+    "loops:\n",
+    "  a: {",
+    "}",
+    "[",
+    "]",
+    "- ",
+    "&x ",
+    "*x ",
+    "<<: ",
+    "!!python/object ",
+    "| \n",
+    ">-\n",
+    "'",
+    '"',
+    "#",
+    ": ",
+    "\t",
+    "\r",
+    "\x00",
+    "\u2028",
+    "\ufeff",
+    "\ud800",
+    "1e999",
+    "9" * 50,
+    "500 ms",
+    "..",
+    "varies: ",
+    "timescale: {period: ",
+    "trigger: ",
+    "actuation: {signal: a.b}",
+    "uses: kubernetes_hpa",
+    "promises: {p: never a}",
+    "\n",
+    "calls:\n  - {from: a, to: b, tries: 3}\n",
+    "timers: {t: {after: 3 s}}\n",
+    "limits: {l: {at_most: 5}}\n",
+    "%",
+    "---\n",
+)
 
 
 def scraps() -> st.SearchStrategy[str]:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from coherence import document
 from coherence.document import MAX_BYTES, MAX_DEPTH, Items, Node, Scalar, Table
-from coherence.errors import InputError, Problem
+from coherence.errors import Problem
+from coherence.places import Place
 from coherence.repairs import text_at
-from tests.strategies import block_yaml, flow_yaml, scraps, yaml_trees
+from tests.strategies import block_yaml, flow_yaml, problems_in, scraps, yaml_trees
 
 MIXED = """\
 # a comment
@@ -36,9 +37,11 @@ def root_of(text: str) -> Node:
 
 def problems_of(data: str | bytes) -> tuple[Problem, ...]:
     """What is wrong with it."""
-    with pytest.raises(InputError) as raised:
-        document.read_text(data, "f.yaml") if isinstance(data, str) else document.read(data, "f.yaml")
-    return raised.value.problems
+    found = problems_in(
+        lambda: document.read_text(data, "f.yaml") if isinstance(data, str) else document.read(data, "f.yaml")
+    )
+    assert found
+    return found
 
 
 def at(node: Node, *path: str | int) -> Node:
@@ -97,7 +100,7 @@ def test_numbers_and_booleans_are_recognised_only_when_asked_and_by_the_rules_of
 @pytest.mark.parametrize("text", ["1e1000", "1e999999999", "9" * 401, "1e-99999", "١"])
 def test_a_number_never_becomes_astronomically_large(text: str) -> None:
     start = time.monotonic()
-    assert Scalar(text, document.Place("f", 1, 1, 1, 1)).number() is None
+    assert Scalar(text, Place("f", 1, 1, 1, 1)).number() is None
     assert time.monotonic() - start < 0.1
 
 
@@ -231,18 +234,13 @@ def test_every_place_shows_its_value(tree: object, write: object) -> None:
 @settings(max_examples=100, deadline=None)
 @given(scraps() | st.text(max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    try:
-        made = document.read_text(text, "f.yaml")
-    except InputError as error:
-        assert all(p.place.file == "f.yaml" and p.message and p.remedy for p in error.problems)
-    else:
-        assert all(isinstance(d.root, Scalar | Items | Table) for d in made)
+    found = problems_in(lambda: document.read_text(text, "f.yaml"))
+    assert all(p.place.file == "f.yaml" and p.message and p.remedy for p in found)
+    assert found or all(isinstance(d.root, Scalar | Items | Table) for d in document.read_text(text, "f.yaml"))
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    try:
-        document.read(data, "f.yaml")
-    except InputError as error:
-        assert error.problems
+    found = problems_in(lambda: document.read(data, "f.yaml"))
+    assert all(p.place.line >= 1 and p.place.column >= 1 and p.remedy for p in found)

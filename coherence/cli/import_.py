@@ -24,7 +24,7 @@ def command(kind: str, files: Sequence[Path]) -> int:
     problems: list[Problem] = []
     for path in files:
         try:
-            documents += document.read(read_bytes(path, str(path)), str(path))
+            documents += document.read(read_bytes(path, str(path)), str(path), last_key_counts=True)
         except InputError as error:
             problems += error.problems
     if problems:

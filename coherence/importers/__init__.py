@@ -70,7 +70,7 @@ def design_of(documents: Sequence[Document]) -> Design:
 
 def design_from_sources(sources: Mapping[str, str]) -> Design:
     """The same from the texts of the files."""
-    documents = [d for file, text in sources.items() for d in document.read_text(text, file)]
+    documents = [d for file, text in sources.items() for d in document.read_text(text, file, last_key_counts=True)]
     return design_of([d for d in documents if recognises(d)])
 
 

@@ -47,7 +47,6 @@ def _policy(owner: View, thing: str, sketch: Sketch) -> None:
     policy = owner.table("trafficPolicy")
     if policy is None:
         return
-    policy.use("loadBalancer")
     outlier, pool = policy.table("outlierDetection"), policy.table("connectionPool")
     if outlier is not None:
         _ejection(outlier, thing, sketch)

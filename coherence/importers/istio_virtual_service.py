@@ -20,8 +20,8 @@ SPELLING = {"per_try": "perTryTimeout", "deadline": "timeout", "tries": "attempt
 # Envoy's words -> causes of the language; 5xx, gateway-error and reset cover a try that times out
 CAUSES = {
     "5xx": ("timeout", "unavailable", "connect_failure", "reset", "refused_stream"),
-    "gateway-error": ("timeout", "unavailable"),
-    "reset": ("timeout", "reset", "connect_failure"),
+    "gateway-error": ("timeout", "unavailable", "connect_failure", "reset", "refused_stream"),
+    "reset": ("timeout", "reset", "connect_failure", "refused_stream"),
     "connect-failure": ("connect_failure",),
     "refused-stream": ("refused_stream",),
     "retriable-4xx": ("conflict",),
@@ -57,12 +57,11 @@ def _policy(route: View) -> dict[str, Node | None]:
     retries = route.table("retries")
     if retries is None:
         return values
-    attempts = retries.whole("attempts")
-    if attempts is not None:
-        values["tries"] = respelled(attempts, str((integer(attempts) or 0) + 1))
+    attempts = retries.whole("attempts") or Scalar("0", retries.node.place)  # absent: 0, which turns retries off
+    values["tries"] = respelled(attempts, str((integer(attempts) or 0) + 1))
     values["per_try"] = _timeout(retries, "perTryTimeout")
     causes = retries.scalar("retryOn")
-    if causes is not None:
+    if causes is not None and causes.text.strip():  # empty: the default causes
         words = [word.strip() for word in causes.text.split(",") if word.strip()]
         found = dict.fromkeys(cause for word in words for cause in CAUSES.get(word, (word.replace("-", "_"),)))
         values["retry_when"] = listed([respelled(causes, cause) for cause in found], causes.place)

@@ -131,6 +131,7 @@ class Execution:
         self.rates: dict[str, Num] = {}
         self.count = 0
         self.order = self._order()
+        self._flow_rates()
 
     def _initial(self) -> dict[str, Num]:
         model, given = self.model, self.choices.values
@@ -417,13 +418,18 @@ LOOK_BACK = ("delayed", "mean_over", "max_over", "sampled")
 
 def _horizon(model: Model) -> Fraction | None:
     """How far back any expression looks; None where none does."""
-    total, found = Fraction(0), False
-    for tree in _trees(model):
-        for node in walk(tree):
-            if isinstance(node, Call) and node.function in LOOK_BACK:
-                found = True
-                total += _constant_of(node.arguments[1], model)
-    return total if found else None
+    found = [duration for _, duration in look_backs(model)]
+    return sum(found, Fraction(0)) if found else None
+
+
+def look_backs(model: Model) -> list[tuple[str, Fraction]]:
+    """(function, seconds) of every expression that reads the past.  Raises NotExactError."""
+    nodes = (node for tree in _trees(model) for node in walk(tree))
+    return [
+        (node.function, _constant_of(node.arguments[1], model))
+        for node in nodes
+        if isinstance(node, Call) and node.function in LOOK_BACK
+    ]
 
 
 def _lags(model: Model) -> tuple[Fraction, ...]:

@@ -168,7 +168,7 @@ def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
         left = deadline - time.monotonic()
         if left <= 0:
             return Open("the time limit", f"{count} orders of the instants proved, the rest not reached")
-        system = Encoder(model, schedule).system(promise)
+        system = Encoder(model, schedule, promise).system()
         answer = prove(system, time_limit=left)
         if not isinstance(answer, Proof):
             return _other_phases(model, promise, schedule.phases, answer.reason, deadline)
@@ -214,7 +214,7 @@ def _finite(model: Model, condition: Tree, kind: str, deadline: float) -> Outcom
             if not _kept(model, run, condition, kind):
                 return Refuted(choices, run.instants, run)
         count += 1
-    assumptions = ("every phase and every order of equal rank",) if len(model.loops) > 1 else ()
+    assumptions = ("every phase; every order of equal rank, the same at every instant",) if len(model.loops) > 1 else ()
     sensors = any(loop.source.target and loop.source.target.sensor for loop in model.loops)
     starts = "its only start" if count == 1 else f"all {count} starts"
     return Shown(

@@ -2,7 +2,8 @@
 
 A loop whose phase the design does not state may have any phase in [0, period) (model.md rule 3).
 Between two instants nothing changes, so only the order matters: finitely many patterns stand for
-all phases.
+all phases.  What is read or lands later by a fixed time has that time in the grid; a mean over time
+depends on the phases themselves, which no pattern stands for.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.model import Model, SampledLoop
+from coherence.simulate.exact import look_backs
 from coherence.values import value
 
 MOST_PATTERNS = 96
@@ -42,14 +44,21 @@ class Schedule:
 
 
 def grid(model: Model) -> tuple[Fraction, Fraction]:
-    """(greatest common divisor, least common multiple) of all periods, steps and stated phases, in seconds."""
+    """(greatest common divisor of all times, least common multiple of all periods and steps), in seconds.
+
+    The times are periods, steps, stated phases, delays and landings.
+    """
     periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
     phases = [loop.phase for loop in model.loops if loop.phase]
+    late = next((loop for loop in model.loops if loop.phase is not None and loop.phase >= loop.period), None)
     if not periods:
         raise NotCommensurateError("no loop and no step")
-    scale = math.lcm(*(p.denominator for p in periods + phases))
+    if late is not None:  # what happens before its first sample does not come again
+        raise NotCommensurateError(f"the phase of {late.name} is not below its period")
+    shifts = [*phases, *(d for _, d in look_backs(model) if d), *(loop.lands for loop in model.loops if loop.lands)]
+    scale = math.lcm(*(p.denominator for p in periods + shifts))
     whole = [int(p * scale) for p in periods]
-    return Fraction(math.gcd(*whole, *(int(p * scale) for p in phases)), scale), Fraction(math.lcm(*whole), scale)
+    return Fraction(math.gcd(*whole, *(int(p * scale) for p in shifts)), scale), Fraction(math.lcm(*whole), scale)
 
 
 def schedules(model: Model) -> Iterator[Schedule]:
@@ -58,10 +67,11 @@ def schedules(model: Model) -> Iterator[Schedule]:
     free = [loop for loop in model.loops if loop.phase is None]
     if _count(model, hyperperiod) > MOST_INSTANTS:
         raise NotCommensurateError(f"more than {MOST_INSTANTS} instants in one hyperperiod of {float(hyperperiod):g} s")
-    if not any(s.step for s in model.states.values()) and len(model.loops) == len(free) and free:
-        pinned, free = {free[0].name: Fraction(0)}, free[1:]  # only differences of phase matter
-    else:
-        pinned = {loop.name: loop.phase for loop in model.loops if loop.phase is not None}
+    pinned = {loop.name: loop.phase for loop in model.loops if loop.phase is not None}
+    if len(model.loops) == len(free) == 1 and not model.states:
+        pinned, free = {free[0].name: Fraction(0)}, []  # nothing else happens: when it begins does not matter
+    if free and (reason := _continuous(model)):
+        raise NotCommensurateError(f"{reason}, so that phases matter beyond their order: state `phase` of {free[0].name}")
     total = math.prod(int(loop.period / unit) for loop in free) * (len(free) + 1) ** len(free)
     if total > 20_000:
         raise NotCommensurateError(f"{len(free)} loops without a stated phase: too many orders")
@@ -69,6 +79,14 @@ def schedules(model: Model) -> Iterator[Schedule]:
         if found > MOST_PATTERNS:
             raise NotCommensurateError(f"more than {MOST_PATTERNS} orders of {len(free)} loops without a stated phase")
         yield schedule(model, {**pinned, **phases}, hyperperiod)
+
+
+def _continuous(model: Model) -> str:
+    """What depends on the times between instants, not only on their order."""
+    flowing = next((s.path for s in model.states.values() if s.flow is not None), "")
+    if flowing:
+        return f"{flowing} flows continuously"
+    return "a mean over time is read" if any(name == "mean_over" for name, _ in look_backs(model)) else ""
 
 
 def _phases(free: list[SampledLoop], unit: Fraction) -> Iterator[dict[str, Fraction]]:

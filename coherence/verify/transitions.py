@@ -36,27 +36,21 @@ class _Path:
 
 
 class Encoder:
-    """Encodes one model under one schedule."""
+    """Encodes one model under one schedule for one promise; what the promise reads is part of the state."""
 
-    def __init__(self, model: Model, schedule: Schedule) -> None:
-        self.model, self.schedule = model, schedule
+    def __init__(self, model: Model, schedule: Schedule, promise: Promise) -> None:
+        self.model, self.schedule, self.promise = model, schedule, promise
         _refuse(model)
         fixed = [c.path for c in model.constants.values() if not c.range.exact and not c.varies and self._used(c.path)]
         self.varying = [c.path for c in model.constants.values() if c.varies and self._used(c.path)]
         self.variables = (*model.states, *model.commands, *fixed)
         self.choices = (*self.varying, *(p for p in model.inputs if self._used(p)))
         self.width = len(self.variables) + len(self.choices)
-        self.remembered = tuple(loop.name for loop in model.loops if loop.relay or self._read(loop.name))
+        self.remembered = tuple(loop.name for loop in model.loops if loop.relay or self._used(loop.name))
 
     def _used(self, path: str) -> bool:
-        return any(isinstance(n, Name) and n.path == path for tree in _trees(self.model) for n in walk(tree))
-
-    def _read(self, loop: str) -> bool:
-        return self._used(loop) or any(
-            loop in (n.path for n in walk(p.condition.tree) if isinstance(n, Name))
-            for p in self.model.promises.values()
-            if p.condition
-        )
+        trees = (*_trees(self.model), self._promise_tree())
+        return any(isinstance(n, Name) and n.path == path for tree in trees for n in walk(tree))
 
     def unit(self, path: str) -> Linear:
         """The variable itself."""
@@ -81,7 +75,7 @@ class Encoder:
         made = Symbols(self.width, number, modes.get)
         return made
 
-    def system(self, promise: Promise) -> System:
+    def system(self) -> System:
         """The system whose bad states are those that break the promise (always or never)."""
         edges = [e for position, instant in enumerate(self.schedule.instants) for e in self._edges(position, instant)]
         if len(edges) > MOST_EDGES:
@@ -92,7 +86,7 @@ class Encoder:
             self.choices,
             ((self._mode(0, off), self._initial()),),
             tuple(edges),
-            tuple(self._bad(promise)),
+            tuple(self._bad()),
         )
 
     def _mode(self, position: int, modes: dict[str, bool]) -> str:
@@ -223,14 +217,13 @@ class Encoder:
             return values[variable].value
         return path.commands.get(variable, self.unit(variable))
 
-    def _bad(self, promise: Promise) -> Iterator[tuple[str, Polyhedron]]:
-        assert promise.condition is not None
-        broken = promise.kind == "never"
+    def _bad(self) -> Iterator[tuple[str, Polyhedron]]:
+        broken = self.promise.kind == "never"
         width = len(self.variables)
         for position in range(len(self.schedule.instants)):
             for bits in itertools.product((False, True), repeat=len(self.remembered)):
                 modes = dict(zip(self.remembered, bits, strict=True))
-                for fork in forks(self._promise_tree(promise), self.symbols({}, modes)):
+                for fork in forks(self._promise_tree(), self.symbols({}, modes)):
                     if fork.holds is broken:
                         if any(any(c.linear.coefficients[width:]) for c in fork.guard):
                             raise NotLinearError("the promise reads a varying input")
@@ -240,10 +233,9 @@ class Encoder:
                         )
                         yield self._mode(position, modes), rows
 
-    def _promise_tree(self, promise: Promise) -> Tree:
-
-        assert promise.condition is not None
-        return rename(promise.condition.tree, self.model.resolve)
+    def _promise_tree(self) -> Tree:
+        assert self.promise.condition is not None
+        return rename(self.promise.condition.tree, self.model.resolve)
 
 
 def orders(loops: tuple[SampledLoop, ...]) -> Iterator[tuple[SampledLoop, ...]]:
