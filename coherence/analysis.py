@@ -42,7 +42,7 @@ def analyse(
     """Every question that `select` and `ignore` (prefixes of codes) leave, answered."""
     chosen = [asker for asker in askers() if _wanted(asker, select, ignore)]
     subject = Subject(design, sources, time_limit)
-    findings = [_own_place_first(f, sources) for f in ask_all(subject, chosen) if _passes(f.code, select, ignore)]
+    findings = [_own_place_first(f, sources) for f in ask_all(subject, chosen) if passes(f.code, select, ignore)]
     if verify_repairs:
         budget = itertools.count()
         findings = [_with_checked_repairs(f, subject, rebuild, chosen, findings, budget) for f in findings]
@@ -67,10 +67,11 @@ def order_key(finding: Finding) -> tuple[object, ...]:
 
 
 def _wanted(asker: Asker, select: Sequence[str], ignore: Sequence[str]) -> bool:
-    return any(_passes(question.code, select, ignore) for question in asker.questions)
+    return any(passes(question.code, select, ignore) for question in asker.questions)
 
 
-def _passes(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
+def passes(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
+    """Is the code asked for?"""
     return (not select or any(code.startswith(p) for p in select)) and not any(code.startswith(p) for p in ignore)
 
 

@@ -17,6 +17,7 @@ from coherence.document import Items, Node, Scalar, Table
 from coherence.errors import InternalError, did_you_mean
 from coherence.places import Place
 from coherence.shape import Reading
+from coherence.units import shorten
 
 if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
@@ -69,10 +70,11 @@ def fill(section: str, table: Table, reading: Reading) -> Table:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", uses.text):
         reading.problem(
             uses.place,
-            f"'{uses.text[:60]}' is not the name of a part",
+            f"'{shorten(uses.text)}' is not the name of a part",
             "a part is named like kubernetes_hpa, never by a path",
         )
-        return table
+        own = {key: node for key, node in table.entries.items() if key != "uses"}
+        return Table(own, table.keys, table.place, table.sources)
     if uses.text not in parts(folder):
         reading.problem(
             uses.place, f"there is no part '{uses.text}' in models/{folder}", did_you_mean(uses.text, parts(folder))

@@ -6,13 +6,17 @@ zero fits any unit; counters (req, token, replica ...) must agree unless one sid
 
 from __future__ import annotations
 
-from coherence.design import Design
-from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, Truth
-from coherence.names import bare_names, component_formulas, formulas, scope, state_variable
+from collections.abc import Sequence
+
+from coherence.design import Component, Design, Loop
+from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree, is_boolean
+from coherence.names import bare_names, component_formulas, conditions, formulas, scope, state_formula, state_variable
 from coherence.shape import Formula, Quantity, Reading
 from coherence.units import ONE, SECOND, Dimension
 from coherence.values import value
 
+UNITE = "give both one unit"
+PAST = ("delayed", "previous")  # of a condition as well as of a number
 SAME = ("min", "max", "abs", "floor", "ceil", "delayed", "mean_over", "previous", "mean", "quantile", "sum of")
 
 
@@ -53,31 +57,60 @@ def known(design: Design) -> Known:
 def check(design: Design, reading: Reading) -> None:
     """Report every sum and comparison of unlike quantities."""
     world = known(design)
+    must_hold = {id(formula) for formula in conditions(design)}
     for formula in formulas(design):
-        _Checker(formula, world, reading).of(formula.tree)
+        checker = _Checker(formula, world, reading)
+        (checker.condition if id(formula) in must_hold else checker.of)(formula.tree)
     for component in design.components.values():
         local = Known(world.signals, scope(component, design))
         for formula in component_formulas(component):
             _Checker(formula, local, reading).of(formula.tree)
+        plant = state_formula(component)
+        if plant is not None:
+            _check_plant(component, plant, local, reading)
     for loop in design.loops.values():
-        target = loop.target
-        if target is None or target.signal is None or not isinstance(target.setpoint, Quantity):
-            continue
-        signal = _Checker(target.signal, world, Reading()).of(target.signal.tree)
-        if signal is not None and target.setpoint.high and not signal.fits(target.setpoint.dimension):
-            message = (
-                f"the setpoint {target.setpoint} is {target.setpoint.dimension}, the signal {target.signal} is {signal}"
-            )
-            reading.problem(target.setpoint.place, message, "give both one unit")
-        actuation = loop.actuation
-        if actuation is not None and isinstance(actuation.by, Quantity) and actuation.signal is not None:
-            written = world.of(actuation.signal.text)
-            if written is not None and actuation.by.low and not written.fits(actuation.by.dimension):
-                reading.problem(
-                    actuation.by.place,
-                    f"{actuation.by} is {actuation.by.dimension}, {actuation.signal} is {written}",
-                    "give both one unit",
-                )
+        _check_target(loop, world, reading)
+        _check_writes(loop, design, world, reading)
+
+
+def _check_plant(component: Component, plant: Formula, world: Known, reading: Reading) -> None:
+    """The next value has the dimension of the state, a derivative that of the state per second."""
+    found = _Checker(plant, world, reading).of(plant.tree)
+    initial = component.initial
+    if found is None or initial is None or not initial.high:
+        return
+    wanted = initial.dimension if component.step else initial.dimension / SECOND
+    if not found.fits(wanted):
+        what = "the next value" if component.step else "the derivative"
+        reading.problem(plant.place, f"{what} is {found}, {wanted} expected", "`step: T` makes it a value, else a rate")
+
+
+def _check_target(loop: Loop, world: Known, reading: Reading) -> None:
+    target = loop.target
+    if target is None or target.signal is None or not isinstance(target.setpoint, Quantity):
+        return
+    signal = _Checker(target.signal, world, Reading()).of(target.signal.tree)
+    if signal is not None and target.setpoint.high and not signal.fits(target.setpoint.dimension):
+        place, wanted = target.setpoint.place, target.setpoint.dimension
+        reading.problem(
+            place, f"the setpoint {target.setpoint} is {wanted}, the signal {target.signal} is {signal}", UNITE
+        )
+
+
+def _check_writes(loop: Loop, design: Design, world: Known, reading: Reading) -> None:
+    """What a loop writes, by its law or by its rules, has the dimension of the signal (an activity has none)."""
+    actuation = loop.actuation
+    if actuation is None or actuation.signal is None:
+        return
+    thing, _, name = actuation.signal.text.partition(".")
+    signal = world.of(actuation.signal.text)
+    if signal is None or (thing in design.components and name in (design.components[thing].takes or {})):
+        return
+    written = [actuation.by, actuation.to, actuation.initial, *actuation.bounds]
+    written += [value for rule in loop.rules for value in (rule.by, rule.to)]
+    for one in written:
+        if isinstance(one, Quantity) and one.high and not signal.fits(one.dimension):
+            reading.problem(one.place, f"{one} is {one.dimension}, {actuation.signal} is {signal}", UNITE)
 
 
 class _Checker:
@@ -92,36 +125,34 @@ class _Checker:
                 return dimension if value else None
             case Name(path=path):
                 return self.world.of(path)
-            case Arithmetic(op="+" | "-"):
-                return self.agree(tree.left, tree.right, tree.span, "added to" if tree.op == "+" else "subtracted from")
-            case Arithmetic(op=op, left=left, right=right):
+            case Arithmetic(op=op, left=left, right=right, span=span):
+                self.number(left, right)
+                if op in ("+", "-"):
+                    return self.agree((left, right), span, "added to" if op == "+" else "subtracted from")
                 one, other = self.of(left), self.of(right)
                 if one is None or other is None:
                     return None
                 return one * other if op == "*" else one / other
-            case Compare(left=left, right=right, span=span):
-                self.agree(left, right, span, "compared with")
-                return None
+            case Compare(op=op, left=left, right=right, span=span):
+                if op not in ("==", "!=") or _numeric(left) or _numeric(right):
+                    self.number(left, right)
+                self.agree((left, right), span, "compared with")
             case Choose(condition=condition, then=then, otherwise=otherwise, span=span):
-                self.of(condition)
-                return self.agree(then, otherwise, span, "an alternative to")
+                self.condition(condition)
+                return self.agree((then, otherwise), span, "an alternative to")
             case Logic(terms=terms):
                 for term in terms:
-                    self.of(term)
+                    self.condition(term)
             case Held(condition=condition):
-                self.of(condition)
+                self.condition(condition)
             case Call():
                 return self.call(tree)
-            case Truth():
-                return None
         return None
 
     def call(self, tree: Call) -> Dimension | None:
         if tree.function in ("min", "max"):
-            found = self.of(tree.arguments[0])
-            for other in tree.arguments[1:]:
-                found = self.agree(tree.arguments[0], other, tree.span, "compared with") or found
-            return found
+            self.number(*tree.arguments)
+            return self.agree(tree.arguments, tree.span, "compared with")
         parts = [self.of(argument) for argument in tree.arguments]
         if tree.function in ("count by", "in flight", "exp", "log", "tail"):
             return ONE if tree.function in ("exp", "log", "tail") else None
@@ -129,18 +160,39 @@ class _Checker:
             return None if parts[0] is None else parts[0] / SECOND
         return parts[0] if tree.function in SAME else None
 
-    def agree(self, left: Tree, right: Tree, span: tuple[int, int], verb: str) -> Dimension | None:
-        """The common dimension; a problem where there is none."""
-        one, other = self.of(left), self.of(right)
-        if one is not None and other is not None and not one.fits(other):
-            self.reading.problem(
-                self.formula.at(span),
-                f"{_text(self.formula, right)} ({other}) is {verb} {_text(self.formula, left)} ({one})",
-                "give both one unit",
-            )
-        if one is None or other is None:
-            return one or other
-        return one if one.tags.powers or not other.tags.powers else other
+    def number(self, *trees: Tree) -> None:
+        """Report what is a condition by its form where a number is expected."""
+        for tree in trees:
+            if is_boolean(tree):
+                message = f"{_text(self.formula, tree)} is a condition, a number is expected"
+                self.reading.problem(self.formula.at(tree.span), message, "write `1 if condition else 0`")
+
+    def condition(self, tree: Tree) -> Dimension | None:
+        """Check a part that must be true or false; report what is a number."""
+        found = self.of(tree)
+        if _numeric(tree) or (found is not None and isinstance(tree, Name)):
+            message = f"{_text(self.formula, tree)} is a number, a condition is expected"
+            self.reading.problem(self.formula.at(tree.span), message, "compare it, for example with `> 0`")
+        return found
+
+    def agree(self, trees: Sequence[Tree], span: tuple[int, int], verb: str) -> Dimension | None:
+        """The common dimension; a problem where there is none.  Each part is looked at once."""
+        found, first = None, trees[0]
+        for tree in trees:
+            other = self.of(tree)
+            if found is None or other is None:
+                found, first = (other, tree) if found is None else (found, first)
+            elif not found.fits(other):
+                message = f"{_text(self.formula, tree)} ({other}) is {verb} {_text(self.formula, first)} ({found})"
+                self.reading.problem(self.formula.at(span), message, UNITE)
+            elif other.tags.powers and not found.tags.powers:
+                found, first = other, tree
+        return found
+
+
+def _numeric(tree: Tree) -> bool:
+    """Is the node a number by its form?"""
+    return isinstance(tree, Number | Arithmetic) or (isinstance(tree, Call) and tree.function not in PAST)
 
 
 def _text(formula: Formula, tree: Tree) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from coherence import catalogue, names
 from coherence.design import Component, Design, Loop, Rate, Relay
 from coherence.document import Scalar, Table
-from coherence.errors import InputError
+from coherence.errors import InputError, Problem
 from coherence.expressions import ExpressionError, parse
 from coherence.expressions.tree import Call, Name, Number, Rename, Tree, children, rename, walk
 from coherence.model import (
@@ -107,23 +106,14 @@ def _names_a_thing(component: Component, key: str, value: Formula) -> bool:
     return _is_thing(catalogue.mathematics(component.part.text)["inputs"], key)
 
 
-_PLANT = re.compile(r"\s*([a-z][a-z0-9_]*)\s*'\s*=(.*)", re.DOTALL)
-
-
 def _plant(parts: _Parts, component: Component) -> None:
     """`state: "p' = expr"`: with `step: T` the value after each T, else the derivative."""
     assert component.state is not None
-    match = _PLANT.fullmatch(component.state.text)
+    match, formula = names.PLANT.fullmatch(component.state.text), names.state_formula(component)
+    if match is None or formula is None:
+        raise InputError([Problem(component.state.place, "this is not a plant", "write `p' = expression`")])
     place = component.state.place
-    if not match:
-        parts.reading.problem(place, f"'{component.state.text}' is not a plant", "write `p' = expression`")
-        return
-    try:
-        local = names.scope(component, parts.design)
-        tree = rename(parse(match[2]), _by(local))
-    except ExpressionError as error:
-        parts.reading.problem(place, f"{error} in '{match[2].strip()}'", error.remedy)
-        return
+    tree = rename(formula.tree, _by(names.scope(component, parts.design)))
     path = f"{component.name}.{match[1]}"
     initial = component.initial
     if initial is None:
@@ -289,10 +279,12 @@ def _loop(parts: _Parts, order: int, loop: Loop) -> SampledLoop | None:
         rank=loop.rank.low if loop.rank else Fraction(1000),
         order=order,
         trigger=_trigger(parts, loop),
-        enter=_resolved(parts, relay.enter.tree) if relay and relay.enter else None,
-        leave=_resolved(parts, relay.leave.tree) if relay and relay.leave else None,
+        enter=_read(parts, loop, relay.enter.tree) if relay and relay.enter else None,
+        leave=_read(parts, loop, relay.leave.tree) if relay and relay.leave else None,
         rules=tuple(
-            (_resolved(parts, r.when.tree), _tree_of(parts, r.by), _tree_of(parts, r.to)) for r in loop.rules if r.when
+            (_read(parts, loop, r.when.tree), _tree_of(parts, r.by), _tree_of(parts, r.to))
+            for r in loop.rules
+            if r.when
         ),
         law=law,
         signal=parts.index.get(actuation.signal.text, actuation.signal.text) if actuation.signal else "",
@@ -350,7 +342,17 @@ def _integer(loop: Loop) -> bool:
 def _trigger(parts: _Parts, loop: Loop) -> Tree | None:
     if not isinstance(loop.trigger, Formula) or loop.trigger.text.strip() == "always":
         return None
-    return _resolved(parts, loop.trigger.tree)
+    return _read(parts, loop, loop.trigger.tree)
+
+
+def _read(parts: _Parts, loop: Loop, condition: Tree) -> Tree:
+    """A condition of the loop: where it names the target's signal, what the sensor shows of it."""
+    condition = _resolved(parts, condition)
+    signal = _resolved(parts, loop.target.signal.tree) if loop.target and loop.target.signal else None
+    sensed = _sensed(parts, loop)
+    if not isinstance(signal, Name) or sensed is None or sensed == signal:
+        return condition
+    return rename(condition, lambda path: sensed if path == signal.path else path)
 
 
 def _tree_of(parts: _Parts, value: object) -> Tree | None:

@@ -6,14 +6,17 @@ dimension, and it is listed as an assumption.  A bare name must be a state, a lo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from coherence.design import Component, Design, Relay
+from coherence.expressions import ExpressionError, parse
 from coherence.expressions.tree import Call as Function
 from coherence.expressions.tree import Name, Tree, children
 from coherence.phrases import Event
 from coherence.places import Place
 from coherence.shape import Formula, Reading, Word
+from coherence.units import shorten
 
 BUILT_IN = frozenset({"time"})
 LONGEST = 64  # characters of a name of which near misses are looked for
@@ -33,6 +36,18 @@ def state_variable(component: Component) -> str | None:
     if component.state is None or "'" not in component.state.text:
         return None
     return component.state.text.split("'")[0].strip()
+
+
+PLANT = re.compile(r"\s*([a-z][a-z0-9_]*)\s*'\s*=(.*)", re.DOTALL)
+
+
+def state_formula(component: Component) -> Formula | None:
+    """The right-hand side of an inline plant; None where there is none, or none that can be read."""
+    match = PLANT.fullmatch(component.state.text) if component.state else None
+    try:
+        return Formula(parse(match[2]), match[2], component.state.place) if match and component.state else None
+    except ExpressionError:
+        return None
 
 
 def written(design: Design) -> dict[str, tuple[str, ...]]:
@@ -88,6 +103,17 @@ def formulas(design: Design) -> Iterator[Formula]:
         yield from (
             f for f in (limit.counts, limit.at_most, limit.at_least, limit.but_at_least) if isinstance(f, Formula)
         )
+    for promise in design.promises.values():
+        if promise.condition is not None and promise.kind != "sends":
+            yield promise.condition
+
+
+def conditions(design: Design) -> Iterator[Formula]:
+    """Those of the formulas that must be true or false."""
+    for loop in design.loops.values():
+        relay = loop.trigger if isinstance(loop.trigger, Relay) else None
+        found = [loop.trigger, *((relay.enter, relay.leave) if relay else ()), *(rule.when for rule in loop.rules)]
+        yield from (f for f in found if isinstance(f, Formula) and f.text != "always")
     for promise in design.promises.values():
         if promise.condition is not None and promise.kind != "sends":
             yield promise.condition
@@ -179,6 +205,8 @@ def check(design: Design, reading: Reading) -> None:
             checker.name(name, formula, bare)
     for component in design.components.values():
         own = list(component_formulas(component))
+        if component.state is not None:
+            own += _plant_or_problem(component, reading)
         local = scope(component, design) if own else {}
         for formula in own:
             for name in _plain_names(formula.tree):
@@ -190,6 +218,20 @@ def check(design: Design, reading: Reading) -> None:
     for event in events(design):
         if event.kind != "outside":
             checker.thing(event.thing, event.place)
+
+
+def _plant_or_problem(component: Component, reading: Reading) -> list[Formula]:
+    assert component.state is not None
+    text, place = component.state.text, component.state.place
+    match = PLANT.fullmatch(text)
+    if not match:
+        reading.problem(place, f"'{shorten(text)}' is not a plant", "write `p' = expression`")
+        return []
+    try:
+        return [Formula(parse(match[2]), match[2], place)]
+    except ExpressionError as error:
+        reading.problem(place, f"{error} in '{shorten(match[2])}'", error.remedy)
+        return []
 
 
 def events(design: Design) -> Iterator[Event]:

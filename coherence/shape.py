@@ -129,7 +129,8 @@ def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R |
         elif rest is not None and NAME.fullmatch(name):
             values.setdefault(rest.name, {})[name] = rest.kind.read(child, reading)
         else:
-            reading.problem(node.key_place(name), f"unknown key '{name}'", did_you_mean(name, known_keys))
+            remedy = "merge keys are not used: write the keys out" if name == "<<" else did_you_mean(name, known_keys)
+            reading.problem(node.key_place(name), f"unknown key '{units.shorten(name)}'", remedy)
     for name, one in known_keys.items():
         if one.required and name not in node:
             reading.problem(node.place, f"the key '{name}' is missing", f"add `{name}: ...`")
@@ -153,9 +154,7 @@ def scalar(node: Node, reading: Reading, wanted: str) -> Scalar | None:
     if isinstance(node, Scalar) and (node.text or node.quoted):
         return node
     found = "nothing" if isinstance(node, Scalar) else type_of[type(node)]
-    reading.problem(
-        node.place, f"{wanted} expected, {found} found", "write a value" if isinstance(node, Scalar) else ""
-    )
+    reading.problem(node.place, f"{wanted} expected, {found} found", "write a value")
     return None
 
 

@@ -30,9 +30,8 @@ Users of linters: suppressions without reasons are never removed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from coherence.design import Design
 from coherence.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.places import Place
 from coherence.subject import Question
@@ -44,6 +43,7 @@ QUESTIONS = (
     Question(MALFORMED, "suppression-without-reason"),
     Question(EXPIRED, "suppression-expired"),
 )
+HOW = "write `# coherence: ignore[COH203] until=2026-12-31 -- reason`: without a reason nothing is silenced"
 _COMMENT = re.compile(r"#\s*coherence:\s*ignore(.*)$")
 _BODY = re.compile(r"\[([A-Z0-9, ]+)\]((?:\s+\w+=\S+)*)\s*(?:--\s*(.*))?$")
 
@@ -59,63 +59,67 @@ class Suppression:
     reason: str
 
 
-def comments(sources: Mapping[str, str]) -> Iterator[tuple[Place, str, bool]]:
-    """(place, text after `ignore`, stands alone) of every suppression comment."""
+def comments(sources: Mapping[str, str]) -> Iterator[tuple[Place, str, int]]:
+    """(place, text after `ignore`, last line it speaks of) of every suppression comment."""
     for file, text in sources.items():
-        for number, line in enumerate(text.split("\n"), 1):
+        lines = text.split("\n")
+        for number, line in enumerate(lines, 1):
             match = _COMMENT.search(line)
             if match:
                 place = Place(file, number, match.start() + 1, number, len(line) + 1)
-                yield place, match[1].strip(), not line[: match.start()].strip()
+                alone = not line[: match.start()].strip()
+                yield place, match[1].strip(), _next_line(lines, number) if alone else number
 
 
-def read(place: Place, body: str, *, alone: bool) -> Suppression | None:
+def _next_line(lines: list[str], number: int) -> int:
+    """The number of the first line below that is not a comment."""
+    below = number + 1
+    while below <= len(lines) and lines[below - 1].lstrip().startswith("#"):
+        below += 1
+    return below
+
+
+def read(place: Place, body: str, *, until_line: int) -> Suppression | None:
     """The suppression, or None where it is malformed or has no reason."""
     match = _BODY.fullmatch(body)
     if not match or not (match[3] or "").strip():
         return None
     fields = dict(pair.split("=", 1) for pair in match[2].split())
-    lines = {place.line, place.line + 1} if alone else {place.line}
-    return Suppression(
-        place, frozenset(re.findall(r"COH\d{3}", match[1])), frozenset(lines), fields.get("until", ""), match[3].strip()
-    )
+    until = fields.get("until", "")
+    codes = frozenset(re.findall(r"COH\d{3}", match[1]))
+    if not codes or (until and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", until)):
+        return None
+    return Suppression(place, codes, frozenset({place.line, until_line}), until, match[3].strip())
 
 
 def apply(
-    design: Design, sources: Mapping[str, str], findings: Iterable[Finding], today: str
+    sources: Mapping[str, str], findings: Iterable[Finding], today: str, wanted: Callable[[str], bool]
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """(findings that remain with those about suppressions, findings that are silenced)."""
-    del design
+    """(findings that remain with those about suppressions, findings that are silenced).
+
+    `today` is YYYY-MM-DD, or nothing where dates do not count; `wanted` tells the codes that were asked for: a
+    suppression of another code is not called unused.
+    """
     live, extra = [], []
-    for place, body, alone in comments(sources):
-        one = read(place, body, alone=alone)
+    for place, body, until_line in comments(sources):
+        one = read(place, body, until_line=until_line)
         if one is None:
-            extra.append(
-                _finding(
-                    MALFORMED,
-                    "suppression-without-reason",
-                    place,
-                    "write `# coherence: ignore[COH203] -- reason`: without a reason nothing is silenced",
-                )
-            )
+            extra.append(_finding(MALFORMED, "suppression-without-reason", place, HOW))
         elif one.until and today and one.until < today:
             extra.append(_finding(EXPIRED, "suppression-expired", place, f"this suppression ended on {one.until}"))
         else:
             live.append(one)
     kept, silenced, used = [], [], set()
     for finding in findings:
-        match = next((s for s in live if _covers(s, finding)), None)
-        if match is None:
-            kept.append(finding)
-        else:
-            used.add(match.place)
-            silenced.append(finding)
+        matching = [s for s in live if _covers(s, finding)]
+        (silenced if matching else kept).append(finding)
+        used |= {s.place for s in matching}
     extra += [
         _finding(UNUSED, "suppression-unused", s.place, "this suppression silences nothing")
         for s in live
-        if s.place not in used
+        if s.place not in used and all(wanted(code) for code in s.codes)
     ]
-    return (*kept, *extra), tuple(silenced)
+    return (*kept, *(f for f in extra if wanted(f.code))), tuple(silenced)
 
 
 def _covers(one: Suppression, finding: Finding) -> bool:

@@ -121,7 +121,8 @@ def unit(text: str) -> tuple[Fraction, Dimension]:
         if part not in UNITS:
             from coherence.errors import did_you_mean
 
-            raise UnitError(f"unknown unit '{part}'", did_you_mean(part, UNITS))
+            same = [known for known in UNITS if known.lower() == part.lower()]
+            raise UnitError(f"unknown unit '{part}'", did_you_mean(same[0] if same else part, UNITS))
         one, other = UNITS[part]
         factor = factor * one if sign > 0 else factor / one
         dimension = dimension * other if sign > 0 else dimension / other

@@ -182,8 +182,8 @@ def report(
     return replace(made, findings=findings, sources={**made.sources, **_part_sources(findings)})
 
 
-def _joined(made: Report, entry: Entry, answers: Answers, today: str) -> Report:
-    kept, silenced = apply_suppressions(entry.design, entry.sources, answers.findings, today)
+def _joined(made: Report, entry: Entry, answers: Answers, today: str, wanted: Callable[[str], bool]) -> Report:
+    kept, silenced = apply_suppressions(entry.sources, answers.findings, today, wanted)
     return replace(
         made,
         findings=made.findings + kept,

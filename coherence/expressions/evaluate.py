@@ -51,7 +51,7 @@ ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": oper
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs, "floor": math.floor, "ceil": math.ceil}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {"abs": abs, "floor": math.floor, "ceil": math.ceil}
 
 
 def evaluate(tree: Tree, env: Environment) -> Value:
@@ -113,8 +113,10 @@ def _call(tree: Call, env: Environment) -> Value:
         return getattr(env, name)(arguments[0], constant(arguments[1], env))
     if name == "previous":
         return env.previous(arguments[0])
+    if name in ("min", "max"):
+        return (min if name == "min" else max)([evaluate(argument, env) for argument in arguments])
     if name in _FUNCTIONS:
-        return _FUNCTIONS[name](*(evaluate(argument, env) for argument in arguments))
+        return _FUNCTIONS[name](evaluate(arguments[0], env))
     if name in ("exp", "log"):
         return _transcendental(name, evaluate(arguments[0], env))
     raise NotExactError(f"'{name}' has no value in this reading")

@@ -47,8 +47,7 @@ def lower_smt(tree: Tree) -> str:
         case Call(function="min" | "max" as name, arguments=arguments):
             return _extreme(name, [lower_smt(a) for a in arguments])
         case Call(function="abs", arguments=arguments):
-            term = lower_smt(arguments[0])
-            return f"(ite (>= {term} 0.0) {term} (- {term}))"
+            return f"(let ((one! {lower_smt(arguments[0])})) (ite (>= one! 0.0) one! (- one!)))"
         case Call(function="floor", arguments=arguments):
             return f"(to_real (to_int {lower_smt(arguments[0])}))"
         case Call(function="ceil", arguments=arguments):
@@ -57,8 +56,9 @@ def lower_smt(tree: Tree) -> str:
 
 
 def _extreme(name: str, terms: list[str]) -> str:
+    """The extreme of some terms, each written once (nested ones would double in length at every level)."""
     op = "<=" if name == "min" else ">="
     made = terms[0]
     for term in terms[1:]:
-        made = f"(ite ({op} {made} {term}) {made} {term})"
+        made = f"(let ((one! {made}) (other! {term})) (ite ({op} one! other!) one! other!))"
     return made

@@ -124,7 +124,9 @@ class _Parser:
     def fail(self, wanted: str) -> ExpressionError:
         token = self.now
         seen = f"'{token.text}'" if token.text else "the end"
-        remedy = ""
+        remedy = (
+            "write one expression, for example `x.load > 70 % for 30 s`" if token.text else "complete the expression"
+        )
         if token.kind == "name" and self.at and self.tokens[self.at - 1].kind == "number":
             from coherence.errors import did_you_mean
 
@@ -287,7 +289,8 @@ class _Parser:
     def name(self) -> Name:
         token = self.take()
         if token.kind != "name" or token.text in KEYWORDS:
-            raise ExpressionError("a name expected", "", (token.start, token.end))
+            remedy = "write for example `count of web by node`"
+            raise ExpressionError("a name expected", remedy, (token.start, token.end))
         return Name(token.text, (token.start, token.end))
 
     def call(self, token: _Token) -> Tree:
@@ -305,6 +308,8 @@ class _Parser:
         if not least <= len(arguments) <= most:
             wanted = str(least) if least == most else f"at least {least}"
             raise ExpressionError(
-                f"{token.text}() takes {wanted} argument(s), {len(arguments)} given", "", self.span(token.start)
+                f"{token.text}() takes {wanted} argument(s), {len(arguments)} given",
+                f"write {token.text}({', '.join('xyz'[: max(least, 1)])})",
+                self.span(token.start),
             )
         return Call(token.text, tuple(arguments), self.span(token.start))

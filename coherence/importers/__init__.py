@@ -51,19 +51,10 @@ def recognises(source: Document) -> bool:
 
 def design_of(documents: Sequence[Document]) -> Design:
     """One design from manifests that are applied together.  Raises InputError with every problem."""
-    if not documents:
-        raise InputError([Problem(Place("<manifests>", 1, 1, 1, 1), "no manifest", "name at least one file")])
-    reading, sketch = Reading(), Sketch(_start(documents[0]))
-    manifests = [m for node, file in objects(tuple(documents)) if (m := _manifest(node, file, reading, sketch))]
-    for manifest in sorted(manifests, key=lambda m: (m.kind != "Deployment",)):
-        _modules()[manifest.kind].add(manifest, sketch)
-        sketch.not_modelled += [*manifest.remarks, *_unread(manifest)]
-    _finish(sketch)
-    if reading.problems:
-        raise InputError(reading.problems)
+    sketch, manifests = _sketched(documents)
     spelling = {k: v for m in manifests for k, v in _modules()[m.kind].SPELLING.items()}
     text = "\n".join(dict.fromkeys(d.text for d in documents))
-    root = sketch.root(f"manifests: {', '.join(m.title for m in manifests)}"[:200] or "manifests")
+    root = _root(sketch, manifests)
     files = tuple(dict.fromkeys(d.file for d in documents))
     return design_from_table(root, file=files[0], text=text, not_modelled=tuple(sketch.not_modelled), spelling=spelling)
 
@@ -133,11 +124,24 @@ def design_yaml(documents: Sequence[Document]) -> str:
 
 def design_table(documents: Sequence[Document]) -> Table:
     """The document tree that `design_of` reads."""
+    return _root(*_sketched(documents))
+
+
+def _sketched(documents: Sequence[Document]) -> tuple[Sketch, list[Manifest]]:
+    """Every known object added to one sketch, workloads first.  Raises InputError with every problem."""
+    if not documents:
+        raise InputError([Problem(Place("<manifests>", 1, 1, 1, 1), "no manifest", "name at least one file")])
     reading, sketch = Reading(), Sketch(_start(documents[0]))
     manifests = [m for node, file in objects(tuple(documents)) if (m := _manifest(node, file, reading, sketch))]
     for manifest in sorted(manifests, key=lambda m: (m.kind != "Deployment",)):
         _modules()[manifest.kind].add(manifest, sketch)
+        sketch.not_modelled += [*manifest.remarks, *_unread(manifest)]
     _finish(sketch)
     if reading.problems:
         raise InputError(reading.problems)
-    return sketch.root(f"manifests: {', '.join(m.title for m in manifests)}"[:200] or "manifests")
+    return sketch, manifests
+
+
+def _root(sketch: Sketch, manifests: Sequence[Manifest]) -> Table:
+    titles = ", ".join(manifest.title for manifest in manifests)
+    return sketch.root(f"manifests: {titles}"[:200] if titles else "manifests")

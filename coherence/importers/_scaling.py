@@ -51,7 +51,7 @@ def workload(manifest: Manifest, sketch: Sketch, *, kind: str = "") -> Workload 
         return None
     shown = stated.text if stated else kind
     thing = sketch.names.thing(name.text, manifest.namespace, shown)
-    sketch.mention(thing, name.place, f"{shown} {name.text}: its manifest is not among these")
+    sketch.mention(thing, name.place, f"{shown} {name.text}: its manifest is not among these".strip())
     return Workload(thing, name.place)
 
 

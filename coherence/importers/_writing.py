@@ -10,6 +10,7 @@ from coherence.document import Items, Node, Scalar, Table
 from coherence.places import Place
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./%+*<>=-][A-Za-z0-9_./%+*<>=() -]*")
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # not as they are in YAML
 
 
 def written(root: Table) -> str:
@@ -53,4 +54,6 @@ def quoted(leaf: Scalar) -> str:
         and not leaf.text.startswith(("-", "*", "%", ">", "="))
         and leaf.text == leaf.text.strip()
     )
-    return leaf.text if plain else json.dumps(leaf.text, ensure_ascii=False)
+    if plain and not leaf.is_null():
+        return leaf.text
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(leaf.text, ensure_ascii=False))

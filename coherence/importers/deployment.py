@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from coherence import units
 from coherence.document import Node, Scalar, Table
 from coherence.importers._kubernetes import Manifest, View, exact, integer, respelled
 from coherence.importers._names import sanitised
@@ -71,21 +72,26 @@ def apply_writers(sketch: Sketch) -> None:
 
 
 def _needs(containers: list[View], name: Scalar) -> Node | None:
-    """Requests (else limits) of all containers, summed per resource; the place is that of the first."""
+    """Requests of all containers, summed per resource; the place is that of the first."""
     found: dict[str, tuple[Fraction, Scalar]] = {}
     for container in containers:
-        resources = container.table("resources")
-        requests = (resources.table("requests") or resources.table("limits")) if resources else None
-        for key, word in RESOURCES.items() if requests is not None else ():
-            amount = requests.quantity(key) if requests is not None and key in requests else None
+        for key, word in RESOURCES.items():
+            amount = _request(container, key)
             if amount is not None:
                 total, first = found.get(word, (Fraction(0), amount))
                 found[word] = (total + Fraction(amount.text), first)
-    units = {"memory": " B", "gpu": " gpu"}
+    suffixes = {"memory": " B", "gpu": " gpu"}
     needs: dict[str, Node | None] = {
-        word: respelled(first, f"{exact(total)}{units.get(word, '')}") for word, (total, first) in found.items()
+        word: respelled(first, f"{exact(total)}{suffixes.get(word, '')}") for word, (total, first) in found.items()
     }
     return entry(name.place, needs) if needs else None
+
+
+def _request(container: View, key: str) -> Scalar | None:
+    """What one container requests; its limit where it states no request, as Kubernetes fills it in."""
+    resources = container.table("resources")
+    tables = (resources.table("requests"), resources.table("limits")) if resources else ()
+    return next((table.quantity(key) for table in tables if table is not None and key in table), None)
 
 
 def _probes(container: View, thing: str, sketch: Sketch, *, alone: bool) -> None:
@@ -98,7 +104,7 @@ def _probes(container: View, thing: str, sketch: Sketch, *, alone: bool) -> None
         probe = container.table(key)
         if probe is None:
             continue
-        for how in ("httpGet", "tcpSocket", "exec", "grpc", "successThreshold", "terminationGracePeriodSeconds"):
+        for how in ("httpGet", "tcpSocket", "exec", "grpc"):
             if how in probe:
                 probe.use(how)
         place = container.place(key)
@@ -120,8 +126,9 @@ def _rollout(spec: View, thing: str, sketch: Sketch) -> None:
     """maxSurge (rounded up) and maxUnavailable (rounded down), where they are written."""
     strategy = spec.table("strategy")
     rolling = strategy.table("rollingUpdate") if strategy else None
-    if strategy is not None:
-        strategy.use("type")
+    kind = strategy.scalar("type") if strategy else None
+    if strategy is not None and kind is not None and kind.text != "RollingUpdate":
+        strategy.remark("type", f"{kind.text}: every member stops before the first new one starts")
     for key, signal, rounding in (("maxSurge", "extra", "up"), ("maxUnavailable", "down", "down")) if rolling else ():
         found = rolling.scalar(key) if rolling else None
         if found is None:
@@ -149,13 +156,10 @@ def _rollout(spec: View, thing: str, sketch: Sketch) -> None:
 def _grace(pod: View, containers: list[View], thing: str, sketch: Sketch) -> None:
     """From the order to stop until the kill; a preStop sleep lies inside it."""
     grace = pod.seconds("terminationGracePeriodSeconds")
-    for container in containers:
-        lifecycle = container.table("lifecycle")
-        stop = lifecycle.table("preStop") if lifecycle else None
-        sleep = stop.table("sleep") if stop else None
-        wait = sleep.seconds("seconds") if sleep else None
-        if wait is not None:
-            sketch.amend(thing, "takes", entry(wait.place, {"pre_stop": wait}))
+    waits = [wait for wait in map(_sleep, containers) if wait is not None]
+    if waits:  # the containers stop side by side: the longest sleep counts
+        longest = max(waits, key=lambda wait: units.quantity(wait.text)[0])
+        sketch.amend(thing, "takes", entry(longest.place, {"pre_stop": longest}))
     if grace is not None:
         values: dict[str, Node | None] = {
             "from": Scalar(f"{thing} stops", grace.place),
@@ -163,3 +167,11 @@ def _grace(pod: View, containers: list[View], thing: str, sketch: Sketch) -> Non
             "then": Scalar(f"kill {thing}", grace.place),
         }
         sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), grace.place, values)
+
+
+def _sleep(container: View) -> Scalar | None:
+    """The preStop sleep of a container."""
+    lifecycle = container.table("lifecycle")
+    stop = lifecycle.table("preStop") if lifecycle else None
+    sleep = stop.table("sleep") if stop else None
+    return sleep.seconds("seconds") if sleep else None

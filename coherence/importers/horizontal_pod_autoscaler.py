@@ -60,11 +60,12 @@ def metrics_of(manifest: Manifest, sketch: Sketch, found: Workload) -> list[Metr
     if first_version is not None:
         scaling.above_zero(spec, "targetCPUUtilizationPercentage", first_version)
         return [Metric(Scalar(f"{found.thing}.cpu", first_version.place), first_version)]
-    if "metrics" not in spec:
+    listed_metrics = spec.tables("metrics")
+    if not listed_metrics:
         setpoint, _ = default_of(DEFAULT_PART, "target.setpoint")
         assert isinstance(setpoint, Scalar)
         return [Metric(Scalar(f"{found.thing}.cpu", setpoint.place), setpoint)]
-    made = [_metric(view, manifest, sketch, found.thing) for view in spec.tables("metrics")]
+    made = [_metric(view, manifest, sketch, found.thing) for view in listed_metrics]
     return [metric for metric in made if metric is not None]
 
 
@@ -121,13 +122,17 @@ def _resource(source: View, thing: str) -> Metric | None:
         )
         return None
     if target is None:
-        setpoint = source.percent("targetAverageUtilization")
-        known = (setpoint, "targetAverageUtilization") if setpoint else None
+        key = "targetAverageUtilization"
+        setpoint = source.percent(key)
+        known = (setpoint, key) if setpoint is not None and scaling.above_zero(source, key, setpoint) else None
     else:
         target.use("type")
         known = scaling.percent_or_amount(target, resource=name.text)
-    signal = f"{container.text}_{name.text}" if container else name.text
-    return Metric(scaling.signal_of(thing, signal, name.place), known[0]) if known else None
+    if known is None:
+        return None
+    # a share of the request and an amount are two signals
+    words = (container.text if container else "", name.text, "" if known[1].endswith("Utilization") else "amount")
+    return Metric(scaling.signal_of(thing, " ".join(filter(None, words)), name.place), known[0])
 
 
 def _series(source: View, described: View, name: Scalar, manifest: Manifest, sketch: Sketch) -> str:

@@ -20,7 +20,7 @@ PART = "keda_scaledobject"
 SPELLING: dict[str, str] = {}
 
 THRESHOLDS = ("threshold", "value", "queueLength", "targetValue", "targetQueueLength", "lagThreshold", "messageCount")
-SERIES = ("metricName", "query", "queueName", "topic", "subscriptionName", "streamName")
+SERIES = ("query", "metricName", "queueName", "topic", "subscriptionName", "streamName")
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
@@ -79,7 +79,7 @@ def _metric(view: View, sketch: Sketch, thing: str) -> Metric | None:
     metric_type = view.scalar("metricType")
     averaged = metric_type is None or metric_type.text != "Value"
     if kind.text in ("cpu", "memory"):
-        return Metric(scaling.signal_of(thing, kind.text, kind.place), Scalar(f"{setpoint.text} %", setpoint.place))
+        return _resource(view, metadata, thing, kind, setpoint)
     named = next((name for name in SERIES if name in metadata), None)
     series = metadata.scalar(named) if named else None
     if series is None:
@@ -89,4 +89,28 @@ def _metric(view: View, sketch: Sketch, thing: str) -> Metric | None:
         if other in metadata and other != named:
             metadata.use(other)
     sketch.mention("metrics", series.place, "series of the monitoring system: any value")
-    return Metric(Scalar(f"metrics.{sketch.names.metric(series.text)}", series.place), setpoint, averaged=averaged)
+    return Metric(
+        Scalar(f"metrics.{sketch.names.metric(_series(metadata, kind, series))}", series.place),
+        setpoint,
+        averaged=averaged,
+    )
+
+
+def _series(metadata: View, kind: Scalar, series: Scalar) -> str:
+    """What a trigger reads: a Prometheus series by its query, else the kind, the queue and what is measured of it."""
+    if kind.text == "prometheus":
+        return series.text
+    mode, group = metadata.scalar("mode"), metadata.scalar("consumerGroup")
+    chosen = [one.text for one in (mode, group) if one is not None and one.text != "QueueLength"]
+    return " ".join((kind.text, series.text, *chosen))
+
+
+def _resource(view: View, metadata: View, thing: str, kind: Scalar, setpoint: Scalar) -> Metric:
+    """CPU or memory as the HPA reads it: a share of the request, or an amount where metricType says so."""
+    stated = view.scalar("metricType") or metadata.scalar("type")
+    container = metadata.scalar("containerName")
+    amount = stated is not None and stated.text == "AverageValue"
+    words = (container.text if container else "", kind.text, "amount" if amount else "")
+    unit = (" B" if kind.text == "memory" else "") if amount else " %"
+    signal = scaling.signal_of(thing, " ".join(filter(None, words)), kind.place)
+    return Metric(signal, Scalar(f"{setpoint.text}{unit}", setpoint.place))

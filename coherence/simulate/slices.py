@@ -46,6 +46,18 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+def signals_in(model: Model, tree: Tree) -> frozenset[str]:
+    """The names that an expression reads, with those that outputs read in their place."""
+    found: set[str] = set()
+    stack = [*names_of(tree)]
+    while stack:
+        path = stack.pop()
+        if path not in found:
+            found.add(path)
+            stack += names_of(model.outputs[path]) if path in model.outputs else ()
+    return frozenset(found)
+
+
 def sliced(model: Model, targets: Iterable[str]) -> Model:
     """The model with only what influences the targets."""
     kept = influences(model, targets)

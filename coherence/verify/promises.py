@@ -17,6 +17,7 @@ from coherence.simulate.orbits import LongRun, hyperperiod, long_run
 from coherence.simulate.slices import blocked, sliced
 from coherence.simulate.starts import corners, finite
 from coherence.values import value
+from coherence.verify.between import told_by_instants
 from coherence.verify.cases import NotLinearError
 from coherence.verify.schedules import NotCommensurateError, schedules
 
@@ -110,7 +111,7 @@ def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline
         instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline)
         return Refuted(choices, instants) if instants else None
     run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
-    if run.orbit is None:
+    if run.orbit is None or (kind == "eventually" and not told_by_instants(model, condition, kind)):
         return None
     seen = lap_truths(model, run, condition)
     broken = not all(seen) if kind == "eventually_always" else not any(seen) and not _ever(model, condition, run)
@@ -203,6 +204,8 @@ def _finite(model: Model, condition: Tree, kind: str, deadline: float) -> Outcom
 
     Every phase pattern and every order of equal rank is run.
     """
+    if not told_by_instants(model, condition, kind):
+        return Open("what it says of flowing states may change between the instants of a run", "")
     count = 0
     for start in finite(model, MOST_STARTS):
         for choices in _choices(model, start):

@@ -71,7 +71,7 @@ def schedules(model: Model) -> Iterator[Schedule]:
     if len(model.loops) == len(free) == 1 and not model.states:
         pinned, free = {free[0].name: Fraction(0)}, []  # nothing else happens: when it begins does not matter
     if free and (reason := _continuous(model)):
-        raise NotCommensurateError(f"{reason}, so that phases matter beyond their order: state `phase` of {free[0].name}")
+        raise NotCommensurateError(f"{reason}: phases matter beyond their order; state `phase` of {free[0].name}")
     total = math.prod(int(loop.period / unit) for loop in free) * (len(free) + 1) ** len(free)
     if total > 20_000:
         raise NotCommensurateError(f"{len(free)} loops without a stated phase: too many orders")

@@ -9,8 +9,9 @@ from coherence.expressions.lower_smt import lower_smt, symbol
 from coherence.expressions.tree import Compare, Held, Logic, Name, Number, Tree
 from coherence.finding import Finding
 from coherence.subject import Certificate
+from coherence.verify.known import Known
 from coherence.verify.patterns._pair import Pair
-from coherence.verify.writers import Writer
+from coherence.verify.writers import Writer, reads
 
 MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -18,11 +19,9 @@ NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 def exclusive(pair: Pair) -> Finding | None:
     """Proved, where two comparisons of the conditions contradict each other; None where that is not seen."""
-    if pair.one.relay or pair.other.relay:
-        return None
     for first in _literals(pair.one):
         for second in _literals(pair.other):
-            if _apart(first, second):
+            if _apart(first, second) and _seen_alike(pair, _path(first)):
                 return _proved(pair, first, second)
     return None
 
@@ -37,10 +36,25 @@ def _proved(pair: Pair, first: Tree, second: Tree) -> Finding:
     return pair.proved(message, {}, script)
 
 
+def _seen_alike(pair: Pair, path: str) -> bool:
+    """Do both loops see the signal with the same delay?  A loop sees its target through its sensor chain."""
+    return _chain(pair.one, path, pair.facts) == _chain(pair.other, path, pair.facts)
+
+
+def _chain(writer: Writer, path: str, facts: Known) -> tuple[tuple[str, Fraction], ...]:
+    target, signal = writer.loop.target, reads(writer.loop)
+    if target is None or facts.bare.get(signal, signal) != facts.bare.get(path, path):
+        return ()
+    return tuple((link.kind, link.duration.high) for link in target.sensor if link.duration is not None)
+
+
 def _literals(writer: Writer) -> Iterator[Tree]:
-    """Comparisons and booleans that hold whenever the writer writes; its own name is one of them."""
+    """Comparisons and booleans that hold whenever the writer writes; its own name is one of them.
+
+    A relay writes on after the condition under which it enters.
+    """
     yield Name(writer.name)
-    if writer.condition is not None:
+    if writer.condition is not None and not writer.relay:
         yield from _conjuncts(writer.condition)
 
 

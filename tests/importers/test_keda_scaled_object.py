@@ -1,0 +1,94 @@
+"""ScaledObject: triggers, bounds and the behavior of the HPA that it creates."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence import importers
+from coherence.design import Design, Loop
+from coherence.shape import Quantity
+
+HEAD = """\
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: web, namespace: prod}
+spec:
+  scaleTargetRef: {name: web}
+"""
+DEPTH = "  triggers: [{type: prometheus, metadata: {query: depth, threshold: '5'}}]\n"
+
+
+def read(text: str) -> Design:
+    return importers.design_from_sources({"so.yaml": text})
+
+
+def loop(rest: str) -> Loop:
+    return read(HEAD + rest).loops["web_scaledobject"]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "expected"),
+    [
+        ("{type: prometheus, metadata: {query: 'vllm:waiting', threshold: '5'}}", ("metrics.vllm_waiting", "5")),
+        ("{type: prometheus, metadata: {metricName: label, query: depth, threshold: 5}}", ("metrics.depth", "5")),
+        ("{type: rabbitmq, metadata: {queueName: hello, queueLength: '20'}}", ("metrics.rabbitmq_hello", "20")),
+        (
+            "{type: rabbitmq, metadata: {queueName: hello, mode: MessageRate, value: '20'}}",
+            ("metrics.rabbitmq_hello_messagerate", "20"),
+        ),
+        ("{type: cpu, metricType: Utilization, metadata: {value: '60'}}", ("web.cpu", "60 %")),
+        ("{type: cpu, metricType: AverageValue, metadata: {value: 500m}}", ("web.cpu_amount", "0.5")),
+        ("{type: memory, metadata: {type: AverageValue, value: 1Ki}}", ("web.memory_amount", "1024 B")),
+    ],
+)
+def test_triggers(trigger: str, expected: tuple[str, str]) -> None:
+    target = loop(f"  triggers: [{trigger}]\n").target
+    assert target is not None
+    assert target.signal is not None
+    assert target.setpoint is not None
+    assert (target.signal.text, target.setpoint.text) == expected
+
+
+def test_the_threshold_stands_where_it_is_written() -> None:
+    target = loop(DEPTH).target
+    assert target is not None
+    assert target.setpoint is not None
+    assert str(target.setpoint.place) == f"so.yaml:6:{DEPTH.index(chr(39)) + 1}"
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ("", [(1, "models/loops/keda_scaledobject.yaml"), (100, "models/loops/keda_scaledobject.yaml")]),
+        ("  minReplicaCount: 0\n  maxReplicaCount: 3\n", [(1, "so.yaml"), (3, "so.yaml")]),  # the HPA stays above 0
+        ("  minReplicaCount: 2\n", [(2, "so.yaml"), (100, "models/loops/keda_scaledobject.yaml")]),
+    ],
+)
+def test_bounds(counts: str, expected: list[tuple[int, str]]) -> None:
+    actuation = loop(counts + DEPTH).actuation
+    assert actuation is not None
+    assert [(int(b.low), b.place.file) for b in actuation.bounds if isinstance(b, Quantity)] == expected
+
+
+def test_behavior_is_handed_on() -> None:
+    behavior = "{scaleDown: {stabilizationWindowSeconds: 45, policies: [{type: Pods, value: 1, periodSeconds: 90}]}}"
+    found = loop(f"{DEPTH}  advanced: {{horizontalPodAutoscalerConfig: {{behavior: {behavior}}}}}\n")
+    assert found.timescale is not None
+    assert found.timescale.hold_down is not None
+    assert found.timescale.hold_down.low == 45
+    assert found.actuation is not None
+    down = [rate for rate in found.actuation.rate if rate.way is not None and rate.way.text == "down"]
+    assert [(rate.by.text, rate.per.text) for rate in down if rate.by and rate.per] == [("1", "90 s")]
+
+
+def test_what_is_not_in_the_loop_is_listed() -> None:
+    rest = "  pollingInterval: 5\n  cooldownPeriod: 30\n  fallback: {failureThreshold: 3, replicas: 6}\n"
+    listed = " ".join(words for _, words in read(HEAD + rest + DEPTH).not_modelled)
+    assert all(key in listed for key in ("spec.pollingInterval", "spec.cooldownPeriod", "spec.fallback"))
+
+
+def test_a_trigger_without_a_known_threshold_is_listed() -> None:
+    cron = "  triggers: [{type: cron, metadata: {start: 0 6 * * *, desiredReplicas: '10'}}]\n"
+    made = read(HEAD + cron)
+    assert "web_scaledobject" not in made.loops
+    assert any("cron" in words for _, words in made.not_modelled)
