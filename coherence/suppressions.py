@@ -109,7 +109,9 @@ def apply(
             extra.append(_finding(EXPIRED, "suppression-expired", place, f"this suppression ended on {one.until}"))
         else:
             live.append(one)
-    kept, silenced, used = [], [], set()
+    kept: list[Finding] = []
+    silenced: list[Finding] = []
+    used: set[Place] = set()
     for finding in findings:
         matching = [s for s in live if _covers(s, finding)]
         (silenced if matching else kept).append(finding)

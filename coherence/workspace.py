@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coherence import document
-from coherence.analysis import Answers, Rebuild, analyse, order_key
+from coherence.analysis import Answers, Rebuild, analyse, order_key, passes
 from coherence.design import Design
 from coherence.document import Document
 from coherence.errors import InputError, Problem
@@ -177,7 +177,7 @@ def report(
             time_limit=time_limit,
             verify_repairs=verify_repairs,
         )
-        made = _joined(made, entry, answers, today)
+        made = _joined(made, entry, answers, today, lambda code: passes(code, select, ignore))
     findings = tuple(sorted(made.findings, key=order_key))
     return replace(made, findings=findings, sources={**made.sources, **_part_sources(findings)})
 

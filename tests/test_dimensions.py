@@ -85,9 +85,7 @@ def test_what_fits(condition: str) -> None:
 )
 def test_what_does_not_fit_is_shown_where_it_stands(condition: str, message: str, column: int) -> None:
     found = problems(f"promises:\n  a: {condition}")
-    assert any(message in p.message and p.place.column == column and p.remedy for p in found), [
-        str(p) for p in found
-    ]
+    assert any(message in p.message and p.place.column == column and p.remedy for p in found), [str(p) for p in found]
     assert all(p.place.line == 9 for p in found)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 RESERVED = ("clients", "metrics", "time")
 LONGEST = 60
+_SERIES = re.compile(r"[A-Za-z_:][A-Za-z0-9_:./|-]*")
 
 
 def sanitised(text: str) -> str:
@@ -18,33 +18,32 @@ def sanitised(text: str) -> str:
     return plain if plain[0].isalpha() else f"x_{plain}"
 
 
-@dataclass(slots=True)
 class Thing:
-    """A workload or host: the kind and namespace are empty where no mention has said them yet."""
+    """A workload or host: kind and namespace are empty where no mention has said them yet."""
 
-    raw: str
-    kind: str
-    namespace: str
-    name: str
+    __slots__ = ("kind", "name", "namespace", "raw")
+
+    def __init__(self, raw: str, kind: str, namespace: str, name: str) -> None:
+        self.raw, self.kind, self.namespace, self.name = raw, kind, namespace, name
 
 
-@dataclass(slots=True)
 class Names:
     """Gives each thing, loop, limit and timer a name of its own."""
 
-    things: list[Thing] = field(default_factory=list)
-    series: dict[str, str] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=lambda: set(RESERVED))
+    def __init__(self) -> None:
+        self.things: dict[str, list[Thing]] = {}
+        self.series: dict[str, str] = {}
+        self.taken: set[str] = set(RESERVED)
 
     def thing(self, raw: str, namespace: str, kind: str = "") -> str:
         """The name of a workload or host.  A mention without kind or namespace means the first that fits."""
-        for one in self.things:
-            if one.raw == raw and agree(one.kind, kind) and agree(one.namespace, namespace):
+        for one in self.things.setdefault(raw, []):
+            if agree(one.kind, kind) and agree(one.namespace, namespace):
                 one.kind, one.namespace = one.kind or kind, one.namespace or namespace
                 return one.name
         choices = (raw, f"{raw}_{namespace}", f"{raw}_{kind}", f"{raw}_{kind}_{namespace}")
         made = Thing(raw, kind, namespace, self.fresh(*choices))
-        self.things.append(made)
+        self.things[raw].append(made)
         return made.name
 
     def host(self, raw: str, namespace: str) -> str:
@@ -54,14 +53,13 @@ class Names:
         """
         short, _, rest = raw.partition(".")
         parts = rest.split(".")
-        if rest == "" or (len(parts) > 1 and parts[1] == "svc"):
-            return self.thing(short, parts[0] if rest else namespace)
-        return self.thing(raw, "")
+        if not rest:
+            return self.thing(raw, namespace)
+        return self.thing(short, parts[0]) if parts[1:2] == ["svc"] else self.thing(raw, "")
 
     def metric(self, raw: str) -> str:
         """The name of a metric series; `:` and `_` are one, as monitoring adapters rename the first to the second."""
-        plain = re.fullmatch(r"[A-Za-z_:][A-Za-z0-9_:./|-]*", raw) is not None
-        key = sanitised(raw) if plain else raw
+        key = sanitised(raw) if _SERIES.fullmatch(raw) else raw
         if key not in self.series:
             used = set(self.series.values())
             self.series[key] = next(name for name in _numbered((sanitised(raw),)) if name not in used)
@@ -78,7 +76,7 @@ class Names:
         """A name for a loop: its own where that says what it is, else with a suffix."""
         name = sanitised(raw)
         own = any(hint in name for hint in (suffix, *hints))
-        return self.fresh(name if own else f"{name}_{suffix}", f"{name}_{suffix}")
+        return self.fresh(*((name,) if own else ()), f"{name}_{suffix}")
 
 
 def agree(one: str, other: str) -> bool:

@@ -1,59 +1,60 @@
-"""A design tree as YAML text, with the place of each value in a comment."""
+"""A design tree as YAML text: each value on a line of its own, with the place that it came from in a comment."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from coherence.document import Items, Node, Scalar, Table
 from coherence.places import Place
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./%+*<>=-][A-Za-z0-9_./%+*<>=() -]*")
-_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # not as they are in YAML
+_PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./%+*<>=()-]*( [A-Za-z0-9_./%+*<>=()-]+)*")
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # must not stand in YAML as they are
 
 
-def written(root: Table) -> str:
-    """The whole document."""
-    return "\n".join(_lines(root, 0)) + "\n"
+def written(root: Table, not_modelled: Iterable[tuple[Place, str]]) -> str:
+    """The whole document; what is not modelled follows as comments."""
+    lines = [*_table(root, "")]
+    listed = [f"#   {_line(str(place))}: {_line(text)}" for place, text in not_modelled]
+    return "\n".join([*lines, *(["", "# Not modelled:", *listed] if listed else [])]) + "\n"
 
 
-def _lines(table: Table, depth: int) -> Iterator[str]:
-    pad = "  " * depth
+def _table(table: Table, pad: str) -> Iterator[str]:
     for key, node in table.entries.items():
         if isinstance(node, Table) and node.entries:
-            yield f"{pad}{key}:{_from(table.key_place(key)) if depth == 1 else ''}"
-            yield from _lines(node, depth + 1)
-        elif isinstance(node, Items) and any(isinstance(item, Table) for item in node):
             yield f"{pad}{key}:"
-            for item in node:
-                first, *rest = list(_lines(item, depth + 2)) if isinstance(item, Table) else [f"{pad}    {flow(item)}"]
-                yield f"{pad}  - {first.lstrip()}"
-                yield from rest
+            yield from _table(node, f"{pad}  ")
+        elif isinstance(node, Items) and node.items:
+            yield f"{pad}{key}:"
+            yield from _items(node, f"{pad}  ")
         else:
-            yield f"{pad}{key}: {flow(node)}{_from(node.place) if depth else ''}"
+            yield f"{pad}{key}: {_value(node)}{_from(node.place) if pad else ''}"
+
+
+def _items(items: Items, pad: str) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, Table) and item.entries:
+            first, *rest = _table(item, f"{pad}  ")
+            yield f"{pad}- {first.lstrip()}"
+            yield from rest
+        else:
+            yield f"{pad}- {_value(item)}{_from(item.place)}"
 
 
 def _from(place: Place) -> str:
-    return f"  # {place.file}:{place.line}"
+    return f"  # {_line(place.file)}:{place.line}"
 
 
-def flow(node: Node) -> str:
-    """A value on one line."""
-    if isinstance(node, Table):
-        return "{" + ", ".join(f"{key}: {flow(child)}" for key, child in node.entries.items()) + "}"
-    if isinstance(node, Items):
-        return "[" + ", ".join(flow(child) for child in node) + "]"
-    return quoted(node)
+def _line(text: str) -> str:
+    """The text without what would end a comment."""
+    return " ".join(text.split())
 
 
-def quoted(leaf: Scalar) -> str:
-    """The text, quoted where YAML would read it as something else."""
-    plain = (
-        _PLAIN.fullmatch(leaf.text)
-        and not leaf.text.startswith(("-", "*", "%", ">", "="))
-        and leaf.text == leaf.text.strip()
-    )
-    if plain and not leaf.is_null():
-        return leaf.text
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(leaf.text, ensure_ascii=False))
+def _value(node: Node) -> str:
+    """A leaf, quoted where YAML would read something else; what is empty as flow."""
+    if not isinstance(node, Scalar):
+        return "{}" if isinstance(node, Table) else "[]"
+    if _PLAIN.fullmatch(node.text) and node.text.lower() not in ("null", "true", "false"):
+        return node.text
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(node.text, ensure_ascii=False))

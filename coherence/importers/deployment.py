@@ -1,177 +1,189 @@
 """Deployment: members with what they need, probes as timers, the rolling update as limits, grace as a timer.
 
-How long a container takes to start is not in the manifest: questions about probes then ask for
-`takes: {load: ...}`.  A startup probe holds the others back.
+The rolling update is a pair of limits where it is written, and with Kubernetes' defaults where a member needs
+an accelerator or another extended resource, of which the one extra member may find none.  How long a
+container loads and how long it drains are not in the manifest: `<name>.load` and `<name>.drain` are activities
+whose time a question may ask for (`takes: {load: ...}`).  A startup probe holds the other probes back until the
+load has ended.  A preStop sleep lies inside the termination grace.  Where `replicas` is written and something
+scales the workload, each apply of the manifest writes it too.
 
-SOURCE: Kubernetes API, apps/v1 DeploymentSpec and core/v1 Probe; documentation, Configure Probes.
+SOURCE: Kubernetes API, apps/v1 DeploymentSpec and core/v1 Probe, Lifecycle; documentation, Configure Probes,
+Pod Lifecycle.  Defaults are in the parts.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence import units
-from coherence.document import Node, Scalar, Table
-from coherence.importers._kubernetes import Manifest, View, exact, integer, respelled
+from coherence.document import Items, Node, Scalar
+from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._names import sanitised
-from coherence.importers._sketch import Sketch, entry
+from coherence.importers._probes import probes
+from coherence.importers._quantities import bytes_text, exact, integer, respelled
+from coherence.importers._sketch import Sketch, default_scalar, entry
+from coherence.places import Place
 
 KIND = "Deployment"
 GROUPS = ("apps", "extensions")
-SPELLING = {"first": "initialDelaySeconds", "misses": "failureThreshold", "every": "periodSeconds"}
-PROBES = (
-    ("startupProbe", "startup", "startup_probe", "restart"),
-    ("livenessProbe", "liveness", "liveness_probe", "restart"),
-    ("readinessProbe", "readiness", "readiness_probe", "unlist"),
+SPELLING = {
+    "copies": "replicas",
+    "first": "initialDelaySeconds",
+    "every": "periodSeconds",
+    "misses": "failureThreshold",
+    "reply_within": "timeoutSeconds",
+    "after": "terminationGracePeriodSeconds",
+}
+TAGS = {"gpu": " gpu"}
+BYTES = ("memory", "ephemeral-storage", "hugepages-")
+ROLLOUT = (
+    ("maxSurge", "surge", "extra", "up", "rolling_update_surge"),
+    ("maxUnavailable", "unavailable", "down", "down", "rolling_update_unavailable"),
 )
-RESOURCES = {"cpu": "cpu", "memory": "memory", "nvidia.com/gpu": "gpu", "amd.com/gpu": "gpu"}
+GRACE = "termination_grace"
+SLEEP = re.compile(r"(?:exec\s+)?(?:/usr)?(?:/bin/)?sleep\s+([0-9]{1,9})s?;?")
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Add the component, its probes, its rolling update and the time it is given to stop."""
-    spec = manifest.spec
-    name = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
-    spec.use("selector")
-    template = spec.table("template")
-    pod = template.table("spec") if template else None
-    if template is not None:
-        template.use("metadata")
+    spec, place = manifest.spec, manifest.name.place
+    thing = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
+    pod = spec.inner("template", "spec")
     containers = pod.tables("containers") if pod else []
-    copies = spec.whole("replicas")
-    values: dict[str, Node | None] = {"copies": copies, "needs": _needs(containers, manifest.name)}
-    sketch.declare(name, manifest.name.place, {key: value for key, value in values.items() if value is not None})
-    if not any(values.values()):
-        sketch.amend(name, "note", Scalar(f"Deployment {manifest.name.text}", manifest.name.place))
-    for container in containers:
-        _probes(container, name, sketch, alone=len(containers) == 1)
-    _rollout(spec, name, sketch)
-    if pod is not None:
-        _grace(pod, containers, name, sketch)
-
-
-def apply_writers(sketch: Sketch) -> None:
-    """A manifest that states replicas writes them when it is applied, beside whatever scales them."""
-    components = sketch.section("components").entries
-    for thing in list(sketch.scaled):
-        component = components.get(thing)
-        copies = component.get("copies") if isinstance(component, Table) else None
-        if isinstance(component, Table) and isinstance(copies, Scalar):
-            place = copies.place
-            actuation: dict[str, Node | None] = {
-                "signal": Scalar(f"{thing}.replicas", place),
-                "law": Scalar("set", place),
-                "to": copies,
-                "mode": Scalar("on change", place),
-            }
-            words = "the number of replicas that the manifest states, whenever it is applied"
-            loop: dict[str, Node | None] = {
-                "objective": Scalar(words, place),
-                "actuation": entry(place, actuation),
-            }
-            sketch.put("loops", sketch.names.fresh(f"{thing}_apply"), place, loop)
-
-
-def _needs(containers: list[View], name: Scalar) -> Node | None:
-    """Requests of all containers, summed per resource; the place is that of the first."""
-    found: dict[str, tuple[Fraction, Scalar]] = {}
-    for container in containers:
-        for key, word in RESOURCES.items():
-            amount = _request(container, key)
-            if amount is not None:
-                total, first = found.get(word, (Fraction(0), amount))
-                found[word] = (total + Fraction(amount.text), first)
-    suffixes = {"memory": " B", "gpu": " gpu"}
-    needs: dict[str, Node | None] = {
-        word: respelled(first, f"{exact(total)}{suffixes.get(word, '')}") for word, (total, first) in found.items()
+    waits = [wait for wait in map(_sleep, containers) if wait is not None]
+    longest = max(waits, key=lambda wait: units.quantity(wait.text)[0], default=None)  # they stop side by side
+    values: dict[str, Node | None] = {
+        "copies": spec.whole("replicas") or _one_copy(spec),
+        "needs": _needs(containers, place),
+        "takes": entry(longest.place, {"pre_stop": longest}) if longest else None,
     }
-    return entry(name.place, needs) if needs else None
+    sketch.put("components", thing, place, values)
+    probes(containers, thing, sketch)
+    scarce = any("/" in key for container in containers for key, _ in _requests(container))
+    if scarce or "strategy" in spec:
+        _rollout(spec, thing, sketch)
+    grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
+    if grace is not None or longest is not None:
+        _grace(grace, longest, thing, sketch)
 
 
-def _request(container: View, key: str) -> Scalar | None:
-    """What one container requests; its limit where it states no request, as Kubernetes fills it in."""
-    resources = container.table("resources")
-    tables = (resources.table("requests"), resources.table("limits")) if resources else ()
-    return next((table.quantity(key) for table in tables if table is not None and key in table), None)
+def _one_copy(spec: View) -> Scalar:
+    """One, where no number is written.  SOURCE: Kubernetes API, DeploymentSpec.replicas: defaults to 1."""
+    return Scalar("1", spec.node.place)
 
 
-def _probes(container: View, thing: str, sketch: Sketch, *, alone: bool) -> None:
-    """Startup, liveness and readiness; the last two begin when the startup probe lets them."""
-    label = container.scalar("name")
-    suffix = "" if alone or label is None else f"_{sanitised(label.text)}"
-    load = f"{thing}.load{suffix}"
-    startup = container.table("startupProbe")
-    for key, short, part, verb in PROBES:
-        probe = container.table(key)
-        if probe is None:
-            continue
-        for how in ("httpGet", "tcpSocket", "exec", "grpc"):
-            if how in probe:
-                probe.use(how)
-        place = container.place(key)
-        gated = startup is not None and key != "startupProbe"
-        values: dict[str, Node | None] = {
-            "uses": Scalar(part, place),
-            "from": Scalar(f"{load} ends" if gated else f"{load} starts", place),
-            "first": probe.seconds("initialDelaySeconds"),
-            "every": probe.seconds("periodSeconds", zero_is_absent=True),
-            "misses": probe.positive("failureThreshold"),
-            "reply_within": probe.seconds("timeoutSeconds", zero_is_absent=True),
-            "unless": None if gated else Scalar(f"{load} ends", place),
-            "then": Scalar(f"{verb} {thing}", place),
+def link(manifest: Manifest, sketch: Sketch) -> None:
+    """Where something scales the workload: the range of its members, and what an apply of the manifest writes."""
+    thing = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
+    found, component = sketch.scaled.get(thing), sketch.get("components", thing)
+    if not found or component is None:
+        return
+    low = min((scaling.low for scaling in found), key=lambda end: integer(end) or 0)
+    high = max((scaling.high for scaling in found), key=lambda end: integer(end) or 0)
+    stated = manifest.spec.whole("replicas")
+    if (integer(low) or 0) <= (integer(high) or 0):
+        component.entries["copies"] = respelled(high, f"varies: {low.text} .. {high.text}")
+        component.keys["copies"] = high.place
+    if stated is not None:
+        place = stated.place
+        actuation = {
+            "signal": Scalar(f"{thing}.replicas", place),
+            "law": Scalar("set", place),
+            "to": stated,
+            "mode": Scalar("on change", place),
         }
-        sketch.put("timers", sketch.names.fresh(f"{thing}{suffix}_{short}"), place, values)
+        loop: dict[str, Node | None] = {
+            "layer": Scalar("orchestration", place),
+            "objective": Scalar("the number of replicas in the manifest, whenever it is applied", place),
+            "actuation": entry(place, actuation),
+        }
+        sketch.put("loops", sketch.names.fresh(f"{thing}_apply"), place, loop)
+
+
+def _needs(containers: list[View], place: Place) -> Node | None:
+    """What one member holds: the requests of its containers together; each stands where the first stands."""
+    found: dict[str, tuple[Fraction, Scalar, bool]] = {}
+    for container in containers:
+        for key, request in _requests(container):
+            name = sanitised(key.rpartition("/")[2])
+            total, first, _ = found.get(name, (Fraction(0), request, False))
+            found[name] = (total + units.quantity(request.text)[0], first, key.startswith(BYTES))
+    texts = {
+        name: respelled(first, bytes_text(total) if in_bytes else exact(total) + TAGS.get(name, ""))
+        for name, (total, first, in_bytes) in found.items()
+    }
+    return entry(place, texts) if texts else None
+
+
+def _requests(container: View) -> Iterator[tuple[str, Scalar]]:
+    """Requests of one container; a limit stands for the request that is not written."""
+    resources = container.table("resources")
+    tables = [resources.table(key) for key in ("requests", "limits")] if resources else []
+    seen: set[str] = set()
+    for table in (table for table in tables if table is not None):
+        for key in (key for key in table.node.entries if key not in seen):
+            seen.add(key)
+            request = table.quantity(key)
+            if request is not None:
+                yield key, request
 
 
 def _rollout(spec: View, thing: str, sketch: Sketch) -> None:
-    """maxSurge (rounded up) and maxUnavailable (rounded down), where they are written."""
+    """maxSurge, rounded up, and maxUnavailable, rounded down; 25 % each where nothing is written."""
     strategy = spec.table("strategy")
-    rolling = strategy.table("rollingUpdate") if strategy else None
     kind = strategy.scalar("type") if strategy else None
-    if strategy is not None and kind is not None and kind.text != "RollingUpdate":
-        strategy.remark("type", f"{kind.text}: every member stops before the first new one starts")
-    for key, signal, rounding in (("maxSurge", "extra", "up"), ("maxUnavailable", "down", "down")) if rolling else ():
-        found = rolling.scalar(key) if rolling else None
-        if found is None:
+    if strategy is not None and kind is not None and kind.text == "Recreate":
+        strategy.remark("type", f"{kind.text}: every member ends before the first new one starts")
+        return
+    rolling = strategy.table("rollingUpdate") if strategy else None
+    for key, name, counted, rounding, part in ROLLOUT:
+        stated = rolling.scalar(key) if rolling else None
+        most = stated or default_scalar(part, "at_most")
+        share, percent, _ = most.text.replace(" ", "").partition("%")
+        if integer(Scalar(share, most.place)) is None or share.startswith("-"):
+            words = f"{rolling.at(key) if rolling else key} is '{units.shorten(most.text)}'"
+            spec.problem(most.place, words, "write a number of pods or a percentage")
             continue
-        share = found.text.strip().removesuffix("%")
-        percent = found.text.strip().endswith("%")
-        if integer(Scalar(share, found.place)) is None and rolling is not None:
-            rolling.problem(
-                found.place, f"{rolling.at(key)} is '{found.text}'", "write a number of pods or a percentage"
-            )
-            continue
-        most = f"{share} % of {thing}.copies round {rounding}" if percent else share
-        values: dict[str, Node | None] = {
-            "counts": Scalar(f"{thing}.{signal}", found.place),
-            "at_most": respelled(found, most),
+        place = stated.place if stated else sketch.sections["components"].key_place(thing)
+        cap = f"{share} % of {thing}.copies round {rounding}" if percent else share
+        values = {
+            "uses": Scalar(part, place),
+            "counts": Scalar(f"{thing}.{counted}", place),
+            "at_most": respelled(most, cap),
         }
-        sketch.put(
-            "limits",
-            sketch.names.fresh(f"{thing}_{'surge' if key == 'maxSurge' else 'unavailable'}"),
-            found.place,
-            values,
-        )
+        sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), place, values)
 
 
-def _grace(pod: View, containers: list[View], thing: str, sketch: Sketch) -> None:
-    """From the order to stop until the kill; a preStop sleep lies inside it."""
-    grace = pod.seconds("terminationGracePeriodSeconds")
-    waits = [wait for wait in map(_sleep, containers) if wait is not None]
-    if waits:  # the containers stop side by side: the longest sleep counts
-        longest = max(waits, key=lambda wait: units.quantity(wait.text)[0])
-        sketch.amend(thing, "takes", entry(longest.place, {"pre_stop": longest}))
-    if grace is not None:
-        values: dict[str, Node | None] = {
-            "from": Scalar(f"{thing} stops", grace.place),
-            "after": grace,
-            "then": Scalar(f"kill {thing}", grace.place),
-        }
-        sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), grace.place, values)
+def _grace(grace: Scalar | None, sleep: Scalar | None, thing: str, sketch: Sketch) -> None:
+    """From the order to end until the kill.  It waits for the drain, or for a sleep that leaves none."""
+    after = grace or default_scalar(GRACE, "after")
+    place = grace.place if grace else sleep.place if sleep else after.place
+    alone = sleep is not None and units.quantity(sleep.text)[0] >= units.quantity(after.text)[0]
+    values: dict[str, Node | None] = {
+        "uses": Scalar(GRACE, place),
+        "from": Scalar(f"{thing}.{'pre_stop' if sleep else 'drain'} starts", place),
+        "after": grace,
+        "unless": Scalar(f"{thing}.{'pre_stop' if alone else 'drain'} ends", place),
+        "then": Scalar(f"kill {thing}", place),
+    }
+    sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), place, values)
 
 
 def _sleep(container: View) -> Scalar | None:
-    """The preStop sleep of a container."""
-    lifecycle = container.table("lifecycle")
-    stop = lifecycle.table("preStop") if lifecycle else None
-    sleep = stop.table("sleep") if stop else None
-    return sleep.seconds("seconds") if sleep else None
+    """The time of a preStop hook that only sleeps: `sleep: {seconds: 30}`, `sleep 30`, also in a shell."""
+    hook = container.inner("lifecycle", "preStop")
+    if hook is None:
+        return None
+    sleep, run = hook.table("sleep"), hook.table("exec")
+    if sleep is not None:
+        return sleep.seconds("seconds")
+    words = run.node.get("command") if run else None
+    leaves = [word for word in words if isinstance(word, Scalar)] if isinstance(words, Items) else []
+    told = leaves[2:] if [leaf.text for leaf in leaves[1:2]] == ["-c"] else leaves
+    match = SLEEP.fullmatch(" ".join(leaf.text for leaf in told).strip())
+    if run is None or match is None:
+        return None
+    run.use("command")
+    return respelled(told[-1], f"{int(match[1])} s")

@@ -1,7 +1,7 @@
 """HorizontalPodAutoscaler: a proportional loop on the replicas of its target.
 
-minReplicas and maxReplicas are the bounds, the metric target is the setpoint, `behavior` gives the hold
-windows and the rate.  A Resource or Pods metric is a signal of the target (`web.cpu`, a share of the
+minReplicas and maxReplicas are the bounds, the metric's target is the setpoint, `behavior` gives the hold
+windows and the rate.  A Resource or Pods metric is a signal of the workload (`web.cpu`, a share of the
 request); an Object or External metric is a series of its own.
 
 SOURCE: Kubernetes API, autoscaling/v2 HorizontalPodAutoscalerSpec (v1: targetCPUUtilizationPercentage).
@@ -9,66 +9,21 @@ SOURCE: Kubernetes API, autoscaling/v2 HorizontalPodAutoscalerSpec (v1: targetCP
 
 from __future__ import annotations
 
-from coherence.document import Node, Scalar
+from collections.abc import Iterator
+
+from coherence.document import Items, Node, Scalar, Table
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._names import sanitised
-from coherence.importers._scaling import Metric, Workload
-from coherence.importers._sketch import Sketch, default_of, entry, listed
+from coherence.importers._scaling import Autoscaler, Metric
+from coherence.importers._sketch import Sketch, default_of, default_scalar
+from coherence.places import Place
 
 KIND = "HorizontalPodAutoscaler"
 GROUPS = ("autoscaling",)
 PART = "kubernetes_hpa"
 DEFAULT_PART = "kubernetes_hpa_default_metric"
 SPELLING = {"hold_down": "stabilizationWindowSeconds", "hold_up": "stabilizationWindowSeconds"}
-
-
-def add(manifest: Manifest, sketch: Sketch) -> None:
-    """Add the loop."""
-    spec, behavior = manifest.spec, manifest.spec.table("behavior")
-    found = scaling.workload(manifest, sketch)
-    metrics = metrics_of(manifest, sketch, found) if found else []
-    low, high = spec.whole("minReplicas"), spec.whole("maxReplicas", least=1)
-    if "maxReplicas" not in spec:
-        spec.problem(spec.node.place, "spec.maxReplicas is missing", "add `maxReplicas: ...`")
-    if found is None or high is None:
-        return
-    _, absent = default_of(PART, "actuation.bounds")
-    low = low or Scalar("1", absent)
-    name = sketch.names.policy(manifest.name.text, "hpa", "autoscaler", "scaler")
-    scaling.scales(sketch, found.thing, name, low, high)
-    if not metrics:
-        return
-    target = scaling.aimed(sketch, name, found.thing, metrics, spec.place("metrics"))
-    target["tolerance"] = scaling.tolerance(behavior)
-    held, rate = scaling.timescale(behavior), scaling.rates(behavior, PART)
-    values: dict[str, Node | None] = {
-        "uses": Scalar(PART, manifest.name.place),
-        "target": entry(spec.place("metrics"), target),
-        "timescale": entry(spec.place("behavior"), held) if any(held.values()) else None,
-        "actuation": entry(
-            found.place, {"signal": found.replicas, "bounds": listed([low, high], high.place), "rate": rate}
-        ),
-    }
-    sketch.put("loops", name, manifest.name.place, values)
-
-
-def metrics_of(manifest: Manifest, sketch: Sketch, found: Workload) -> list[Metric]:
-    """Every metric with its setpoint; without any, 80 % of the CPU request."""
-    spec = manifest.spec
-    first_version = spec.percent("targetCPUUtilizationPercentage")
-    if first_version is not None:
-        scaling.above_zero(spec, "targetCPUUtilizationPercentage", first_version)
-        return [Metric(Scalar(f"{found.thing}.cpu", first_version.place), first_version)]
-    listed_metrics = spec.tables("metrics")
-    if not listed_metrics:
-        setpoint, _ = default_of(DEFAULT_PART, "target.setpoint")
-        assert isinstance(setpoint, Scalar)
-        return [Metric(Scalar(f"{found.thing}.cpu", setpoint.place), setpoint)]
-    made = [_metric(view, manifest, sketch, found.thing) for view in listed_metrics]
-    return [metric for metric in made if metric is not None]
-
-
 SOURCES = {
     "Resource": "resource",
     "ContainerResource": "containerResource",
@@ -78,82 +33,119 @@ SOURCES = {
 }
 
 
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Add the loop."""
+    spec = manifest.spec
+    found = scaling.workload(manifest, sketch)
+    metrics, place = _metrics(manifest, sketch, found[0] if found else "")
+    spec.required("maxReplicas")
+    low, high = spec.whole("minReplicas"), spec.whole("maxReplicas", least=1)
+    if found is None or high is None:
+        return
+    if not metrics:
+        spec.remark("scaleTargetRef", "no metric that is modelled: not taken as a writer of the replicas")
+        return
+    _, one = default_of(PART, "actuation.bounds")
+    name = sketch.names.policy(manifest.name.text, "hpa", "autoscaler", "scaler")
+    behavior = spec.table("behavior")
+    loop = Autoscaler(name, PART, *found, metrics, place, low or Scalar("1", one), high, behavior)
+    scaling.add_loop(sketch, manifest, loop)
+
+
+def _metrics(manifest: Manifest, sketch: Sketch, thing: str) -> tuple[list[Metric], Place]:
+    """Every metric with its setpoint, and the place of all; without any, 80 % of the CPU request."""
+    spec = manifest.spec
+    first_version = spec.percent("targetCPUUtilizationPercentage", least=1)
+    views = spec.tables("metrics")
+    if first_version is None and not views:
+        first_version = default_scalar(DEFAULT_PART, "target.setpoint")
+    if first_version is not None:
+        place = first_version.place
+        return [Metric(Scalar(f"{thing}.cpu", place), first_version)], place
+    made = [_metric(view, manifest, sketch, thing) for view in views]
+    listed = spec.node.entries["metrics"]
+    return [metric for metric in made if metric is not None], listed.place
+
+
 def _metric(view: View, manifest: Manifest, sketch: Sketch, thing: str) -> Metric | None:
     kind = view.required("type")
     if kind is None:
         return None
-    source = view.table(SOURCES.get(kind.text, "type of metric"))
+    key = SOURCES.get(kind.text, "")
+    source = view.table(key)
     if source is None:
-        view.problem(
-            kind.place, f"{view.path} of type '{kind.text}' has no such source", f"write one of {', '.join(SOURCES)}"
-        )
+        known = f"write one of {', '.join(SOURCES)} and what belongs to it"
+        view.problem(kind.place, f"{view.path} of type '{kind.text}' says nothing that is known", known)
         return None
     if kind.text in ("Resource", "ContainerResource"):
         return _resource(source, thing)
-    described = source.table("metric")
+    if "metricName" in source:
+        view.remark(key, "the form of autoscaling/v2beta1; write autoscaling/v2")
+        return None
+    described, target = source.table("metric"), source.table("target")
     name = described.required("name") if described else None
-    target = source.table("target")
-    if described is None or name is None or target is None:
-        source.problem(
-            source.node.place,
-            f"{source.path} needs a metric with a name, and a target",
-            "see the reference of autoscaling/v2",
-        )
+    if described is None or target is None:
+        source.problem(source.node.place, f"{source.path} needs a metric with a name and a target", "add them")
+    if described is None or target is None or name is None:
         return None
     target.use("type")
-    found = scaling.percent_or_amount(target)
+    found = scaling.target_value(target)
     if found is None:
         return None
-    setpoint, key = found
     if kind.text == "Pods":
-        return Metric(scaling.signal_of(thing, name.text, name.place), setpoint)
+        return Metric(Scalar(f"{thing}.{sanitised(_told(described, name))}", name.place), found[0])
     signal = _series(source, described, name, manifest, sketch)
-    return Metric(Scalar(signal, name.place), setpoint, averaged=key == "averageValue")
+    return Metric(signal, found[0], averaged=found[1] == "averageValue")
 
 
 def _resource(source: View, thing: str) -> Metric | None:
     """CPU or memory: of the pod, or of one container."""
     name, container, target = source.required("name"), source.scalar("container"), source.table("target")
-    if name is None or (target is None and "targetAverageUtilization" not in source):
-        source.problem(
-            source.node.place,
-            f"{source.path} has no target",
-            "add `target: {type: Utilization, averageUtilization: 80}`",
-        )
+    older = "targetAverageUtilization"
+    if target is None and older not in source:
+        words = "add `target: {type: Utilization, averageUtilization: 80}`"
+        source.problem(source.node.place, f"{source.path} has no target", words)
+    if name is None or (target is None and older not in source):
         return None
     if target is None:
-        key = "targetAverageUtilization"
-        setpoint = source.percent(key)
-        known = (setpoint, key) if setpoint is not None and scaling.above_zero(source, key, setpoint) else None
+        setpoint = source.percent(older, least=1)
+        found = (setpoint, older) if setpoint is not None else None
     else:
         target.use("type")
-        known = scaling.percent_or_amount(target, resource=name.text)
-    if known is None:
+        found = scaling.target_value(target, resource=name.text)
+    if found is None:
         return None
-    # a share of the request and an amount are two signals
-    words = (container.text if container else "", name.text, "" if known[1].endswith("Utilization") else "amount")
-    return Metric(scaling.signal_of(thing, " ".join(filter(None, words)), name.place), known[0])
+    share = found[1].endswith("Utilization")
+    return Metric(scaling.resource_signal(thing, name, container, share=share), found[0])
 
 
-def _series(source: View, described: View, name: Scalar, manifest: Manifest, sketch: Sketch) -> str:
+def _series(source: View, described: View, name: Scalar, manifest: Manifest, sketch: Sketch) -> Scalar:
     """The signal of an Object or External metric: of the object it describes, or of the monitoring system."""
-    thing = source.table("describedObject")
-    kind, object_name = (thing.scalar("kind"), thing.scalar("name")) if thing else (None, None)
-    if thing is not None:
-        thing.use("apiVersion")
-    if kind is not None and object_name is not None and kind.text != "Namespace":
-        owner = sketch.names.thing(object_name.text, manifest.namespace, kind.text)
-        sketch.mention(owner, object_name.place, f"{kind.text} {object_name.text}: its manifest is not among these")
-        return f"{owner}.{sanitised(name.text)}"
-    sketch.mention("metrics", name.place, "series of the monitoring system: any value")
-    chosen = described.table("selector")
-    if chosen is not None:
-        described.use("selector")
-    return f"metrics.{sketch.names.metric(' '.join([name.text, *_texts(chosen)]))}"
+    about = source.table("describedObject")
+    kind, owner = (about.scalar("kind"), about.scalar("name")) if about else (None, None)
+    if about is not None:
+        about.use("apiVersion")
+    if kind is not None and owner is not None and kind.text != "Namespace":
+        thing = sketch.names.thing(owner.text, manifest.namespace, kind.text)
+        sketch.mention(thing, owner.place, f"{kind.text} {owner.text}: its manifest is not among these")
+        return Scalar(f"{thing}.{sanitised(_told(described, name))}", name.place)
+    return scaling.series_signal(sketch, _told(described, name), name.place)
 
 
-def _texts(view: View | None) -> list[str]:
-    """Keys and values of the labels that choose one series among several of a name."""
-    labels = view.node.get("matchLabels") if view is not None else None
-    entries = getattr(labels, "entries", {})
-    return [word for key, value in sorted(entries.items()) for word in (key, getattr(value, "text", ""))]
+def _told(described: View, name: Scalar) -> str:
+    """The name of a metric with the labels that choose one series among several of it."""
+    described.use("selector")
+    return " ".join([name.text, *_texts(described.node.get("selector"))])
+
+
+def _texts(node: Node | None) -> Iterator[str]:
+    """Every key and value below a node."""
+    if isinstance(node, Scalar):
+        yield node.text
+    elif isinstance(node, Items):
+        for item in node:
+            yield from _texts(item)
+    elif isinstance(node, Table):
+        for key, child in sorted(node.entries.items()):
+            yield from (() if key.startswith("match") else (key,))
+            yield from _texts(child)

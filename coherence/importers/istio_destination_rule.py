@@ -1,32 +1,44 @@
-"""Istio DestinationRule: outlier ejection and connection pools as limits on the hosts of a service.
+"""DestinationRule: ejection of hosts as a loop with its cap, connection pools as limits, panic where it is on.
 
-maxEjectionPercent (10 % where absent) caps how many hosts may be ejected; minHealthPercent, off by default,
-is the panic threshold below which ejection is ignored.
+Each subset with its own policy is a group of hosts of its own.  maxEjectionPercent caps the ejected hosts of
+the pool (10 %); minHealthPercent above 0 makes the proxy ignore ejections below that share of healthy hosts
+(off by default).  `consecutiveErrors` is the older word for gateway errors.
 
-SOURCE: Istio documentation, DestinationRule: OutlierDetection, ConnectionPoolSettings.
+SOURCE: Istio documentation, DestinationRule: OutlierDetection, ConnectionPoolSettings.  Envoy's defaults are in
+the parts outlier_detection and circuit_breaker.
 """
 
 from __future__ import annotations
 
 from coherence.document import Node, Scalar
-from coherence.importers._kubernetes import Manifest, View, integer, respelled
-from coherence.importers._sketch import Sketch, entry
+from coherence.importers._kubernetes import Manifest, View
+from coherence.importers._names import sanitised
+from coherence.importers._quantities import integer, respelled
+from coherence.importers._sketch import Sketch, default_of, entry, listed
+from coherence.places import Place
 
 KIND = "DestinationRule"
 GROUPS = ("networking.istio.io",)
-SPELLING: dict[str, str] = {}
+SPELLING = {"period": "interval"}
+PART, POOL = "outlier_detection", "circuit_breaker"
 
+# section, field, what it counts, the limit's name, what happens when it is full
 POOLS = (
-    ("tcp", "maxConnections", "connections", "wait"),
-    ("http", "http1MaxPendingRequests", "pending_requests", "reject"),
-    ("http", "http2MaxRequests", "requests", "reject"),
-    ("http", "maxRetries", "retries", "reject"),
+    ("tcp", "maxConnections", "connections", "connections", "wait"),
+    ("http", "http1MaxPendingRequests", "pending", "pending_requests", "reject"),
+    ("http", "http2MaxRequests", "requests in flight", "requests", "reject"),
+    ("http", "maxRetries", "retries in flight", "retries", "reject"),
 )
-TRIGGERS = ("consecutiveErrors", "consecutive5xxErrors", "consecutiveGatewayErrors", "interval", "baseEjectionTime")
+ERRORS = (
+    ("consecutive5xxErrors", "consecutive_5xx"),
+    ("consecutiveGatewayErrors", "consecutive_gateway_errors"),
+    ("consecutiveErrors", "consecutive_gateway_errors"),
+)
+ROUNDING = "the share is rounded up, as older proxies do; from Envoy 1.31 on it is rounded down"
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
-    """Add the limits of the rule's own policy and of each subset."""
+    """Add what the rule says of all hosts, and of each subset."""
     spec = manifest.spec
     host = spec.required("host")
     if host is None:
@@ -36,50 +48,94 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     _policy(spec, thing, sketch)
     for subset in spec.tables("subsets"):
         name = subset.scalar("name")
-        subset.use("labels")
-        if name is not None and subset.table("trafficPolicy") is not None:
-            part = sketch.names.thing(f"{host.text} {name.text}", manifest.namespace, "subset")
-            sketch.mention(part, name.place, f"subset {name.text} of {host.text}")
+        if name is not None and _says(subset):
+            part = sketch.names.thing(f"{host.text} {sanitised(name.text)}", manifest.namespace, "subset")
+            sketch.mention(part, name.place, f"subset {name.text} of host {host.text}")
             _policy(subset, part, sketch)
 
 
+def _says(subset: View) -> bool:
+    policy = subset.table("trafficPolicy")
+    return policy is not None and ("outlierDetection" in policy or "connectionPool" in policy)
+
+
 def _policy(owner: View, thing: str, sketch: Sketch) -> None:
+    """Pools and ejection of one group of hosts."""
     policy = owner.table("trafficPolicy")
-    if policy is None:
-        return
-    outlier, pool = policy.table("outlierDetection"), policy.table("connectionPool")
-    if outlier is not None:
-        _ejection(outlier, thing, sketch)
-    for section, key, signal, full in POOLS if pool is not None else ():
-        view = pool.table(section) if pool is not None else None
-        found = view.positive(key) if view is not None else None
+    pool = policy.table("connectionPool") if policy else None
+    for section, key, counted, name, full in POOLS:
+        view = pool.table(section) if pool else None
+        found = view.positive(key) if view else None  # 0: the proxy's default
         if found is not None:
-            values: dict[str, Node | None] = {
-                "counts": Scalar(f"{thing}.{signal}", found.place),
+            values = {
+                "uses": respelled(found, POOL),
+                "counts": respelled(found, f"{thing}.{counted}"),
                 "at_most": found,
-                "when_full": Scalar(full, found.place),
+                "when_full": respelled(found, full),
             }
-            sketch.put("limits", sketch.names.fresh(f"{thing}_{signal}"), found.place, values)
+            sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), found.place, values)
+    outlier = policy.table("outlierDetection") if policy else None
+    if policy is not None and outlier is not None:
+        _ejection(outlier, policy.place("outlierDetection"), thing, sketch)
 
 
-def _ejection(outlier: View, thing: str, sketch: Sketch) -> None:
-    """The cap on ejection, and the panic threshold where one is written."""
-    for key in TRIGGERS:
-        if key in outlier:
-            outlier.remark(key, "when a host is ejected and for how long")
-    place = outlier.node.place
-    most = outlier.percent("maxEjectionPercent") or Scalar("10 %", place)
-    values: dict[str, Node | None] = {
-        "counts": Scalar(f"{thing}.ejected", place),
-        "at_most": respelled(most, f"{most.text} of {thing}.copies round up"),
+def _ejection(outlier: View, key: Place, thing: str, sketch: Sketch) -> None:
+    """The cap on ejected hosts, the loop that ejects, the return of a host, and panic."""
+    stated, place = outlier.percent("maxEjectionPercent"), outlier.node.place
+    _, absent = default_of(PART, "actuation.bounds")
+    most = stated or Scalar("10 %", absent)
+    cap, counted = respelled(most, f"{most.text} of {thing}.copies round up"), Scalar(f"{thing}.ejected", place)
+    limit = {"layer": Scalar("runtime", place), "counts": counted, "at_most": cap, "note": Scalar(ROUNDING, place)}
+    sketch.put("limits", sketch.names.fresh(f"{thing}_ejection"), stated.place if stated else key, limit)
+    trigger, interval = _trigger(outlier, thing), outlier.duration("interval")
+    loop: dict[str, Node | None] = {
+        "uses": Scalar(PART, key),
+        "timescale": entry(interval.place, {"period": interval}) if interval else None,
+        "trigger": trigger,
+        "actuation": entry(place, {"signal": counted, "bounds": listed([Scalar("0", place), cap], place)}),
     }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_ejection"), most.place, values)
-    panic = outlier.percent("minHealthPercent")
-    if panic is not None and integer(Scalar(panic.text.split()[0], panic.place)):
-        trigger = respelled(panic, f"{thing}.healthy / {thing}.copies < {panic.text}")
-        ignore = entry(
-            panic.place, {"signal": Scalar(f"{thing}.ejected", panic.place), "law": Scalar("ignore", panic.place)}
-        )
-        sketch.put(
-            "loops", sketch.names.fresh(f"{thing}_panic"), panic.place, {"trigger": trigger, "actuation": ignore}
-        )
+    if trigger is not None:
+        sketch.put("loops", sketch.names.fresh(f"{thing}_outlier"), key, loop)
+    _return(outlier, thing, sketch)
+    _panic(outlier, thing, sketch)
+
+
+def _trigger(outlier: View, thing: str) -> Scalar | None:
+    """The counts of errors in a row that eject a host: 5 where none is written, 0 is off."""
+    stated = [(found, signal) for key, signal in ERRORS if (found := outlier.whole(key)) is not None]
+    on = [(found, signal) for found, signal in stated if integer(found)]
+    if stated and not on:
+        return None
+    if not on:
+        _, absent = default_of(PART, "trigger")
+        on = [(Scalar("5", absent), ERRORS[0][1])]
+    words = " or ".join(f"{thing}.{signal} >= {integer(found)}" for found, signal in on)
+    return respelled(on[0][0], words)
+
+
+def _return(outlier: View, thing: str, sketch: Sketch) -> None:
+    """A host comes back after baseEjectionTime, times the number of its ejections."""
+    time = outlier.duration("baseEjectionTime")
+    if time is not None:
+        values = {
+            "from": respelled(time, f"eject {thing}"),
+            "after": time,
+            "then": respelled(time, f"return {thing}"),
+            "note": respelled(time, "the first ejection of a host; the next ones last longer"),
+        }
+        sketch.put("timers", sketch.names.fresh(f"{thing}_return"), time.place, values)
+
+
+def _panic(outlier: View, thing: str, sketch: Sketch) -> None:
+    """Below minHealthPercent ejections are ignored; 0 is off."""
+    least = outlier.percent("minHealthPercent")
+    if least is None or least.text == "0 %":
+        return
+    actuation = {"signal": respelled(least, f"{thing}.ejected"), "law": respelled(least, "ignore")}
+    loop: dict[str, Node | None] = {
+        "layer": respelled(least, "runtime"),
+        "objective": respelled(least, "keep answering when many hosts are out"),
+        "trigger": respelled(least, f"{thing}.healthy / {thing}.copies < {least.text}"),
+        "actuation": entry(least.place, actuation),
+    }
+    sketch.put("loops", sketch.names.fresh(f"{thing}_panic"), least.place, loop)

@@ -1,116 +1,159 @@
-"""KEDA ScaledObject: the HPA that it creates, a proportional loop on the replicas of its target.
+"""ScaledObject: the HPA that KEDA creates, a proportional loop on the replicas of its target.
 
-Bounds come from minReplicaCount and maxReplicaCount; each trigger gives a metric with its threshold.
-The steps between 0 and 1 (pollingInterval, cooldownPeriod) are not in the loop.
+minReplicaCount and maxReplicaCount are the bounds, each trigger is a series with its threshold,
+`advanced.horizontalPodAutoscalerConfig.behavior` is the HPA's.  The HPA stays between one and the maximum, at
+its own pace; the way to 0 (minReplicaCount 0, the default) is a timer, in which alone pollingInterval and
+cooldownPeriod count.
 
-SOURCE: KEDA documentation, ScaledObject specification and the scalers' parameters.
+SOURCE: KEDA documentation, ScaledObject specification (2.22), and the parameters of its scalers.
 """
 
 from __future__ import annotations
 
-from coherence.document import Node, Scalar
+from coherence import units
+from coherence.document import Items, Node, Scalar
 from coherence.importers import _scaling as scaling
-from coherence.importers._kubernetes import Manifest, View, integer
-from coherence.importers._scaling import Metric
-from coherence.importers._sketch import Sketch, default_of, entry, listed
+from coherence.importers._kubernetes import Manifest, View
+from coherence.importers._quantities import bytes_text, integer, respelled
+from coherence.importers._scaling import Autoscaler, Metric
+from coherence.importers._sketch import Sketch, default_of, listed
 
 KIND = "ScaledObject"
 GROUPS = ("keda.sh",)
-PART = "keda_scaledobject"
-SPELLING: dict[str, str] = {}
-
-THRESHOLDS = ("threshold", "value", "queueLength", "targetValue", "targetQueueLength", "lagThreshold", "messageCount")
-SERIES = ("query", "metricName", "queueName", "topic", "subscriptionName", "streamName")
+PART, COOLDOWN = "keda_scaledobject", "keda_cooldown"
+SPELLING = {"hold_down": "stabilizationWindowSeconds", "hold_up": "stabilizationWindowSeconds"}
+THRESHOLDS = (
+    "threshold",
+    "value",
+    "queueLength",
+    "lagThreshold",
+    "targetValue",
+    "targetQueryValue",
+    "targetQueueLength",
+    "targetMetricValue",
+    "listLength",
+    "messageCount",
+    "pendingEntriesCount",
+    "subscriptionSize",
+    "targetPipelinesQueueLength",
+)
+WHAT = ("query", "metricName", "queueName", "queueURL", "topic", "listName", "stream", "subscriptionName", "streamName")
+CHOICE = ("mode", "consumerGroup", "namespace", "vhostName")  # what is measured of it, where that is written
+ZERO = "only counts on the way to 0 replicas, which this one does not take"
+PAUSED = "autoscaling.keda.sh/paused"
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
-    """Add the loop."""
+    """Add the loop, and the timer that scales to 0."""
     spec = manifest.spec
+    if manifest.annotation(PAUSED) == "true" or manifest.annotation(f"{PAUSED}-replicas"):
+        manifest.used.add("spec")
+        manifest.remarks.append((manifest.root.key_place("spec"), f"{manifest.title}: spec (an annotation pauses it)"))
+        return
     found = scaling.workload(manifest, sketch, kind="Deployment")
-    metrics = [
-        m for m in (_metric(view, sketch, found.thing if found else "") for view in spec.tables("triggers")) if m
-    ]
-    low, high = spec.whole("minReplicaCount"), spec.whole("maxReplicaCount", least=1)
-    for key in ("pollingInterval", "cooldownPeriod", "initialCooldownPeriod", "idleReplicaCount"):
-        if key in spec:
-            spec.remark(key, "the steps between 0 and 1")
-    behavior = _behavior(spec)
+    views = spec.tables("triggers")
+    metrics = [metric for view in views if (metric := _metric(view, sketch, found[0] if found else ""))]
+    least, most = _bound(spec, "minReplicaCount", 0), _bound(spec, "maxReplicaCount", 1)
+    idle = spec.whole("idleReplicaCount")
     if found is None:
         return
-    _, absent = default_of(PART, "actuation.bounds")
-    low = Scalar("1", low.place if low else absent) if low is None or integer(low) == 0 else low
-    high = high or Scalar("100", absent)
     name = sketch.names.policy(manifest.name.text, "scaledobject", "keda", "scaler")
-    scaling.scales(sketch, found.thing, name, low, high)
+    low = idle or least
+    zero = integer(low) == 0
+    _way_to_zero(spec, sketch, name, found[0], zero=zero)
     if not metrics:
+        spec.remark("scaleTargetRef", "no trigger that is modelled: not taken as a writer of the replicas")
         return
-    target = scaling.aimed(sketch, name, found.thing, metrics, spec.place("triggers"))
-    held, rate = scaling.timescale(behavior), scaling.rates(behavior, PART)
-    bounds = listed([low, high], high.place)
-    actuation: dict[str, Node | None] = {"signal": found.replicas, "bounds": bounds, "rate": rate}
+    config = spec.inner("advanced", "horizontalPodAutoscalerConfig")
+    loop = Autoscaler(
+        name, PART, *found, metrics, spec.node.entries["triggers"].place,
+        respelled(low, "1") if zero else low, most, config.table("behavior") if config else None, _sensor(spec, views),
+    )  # fmt: skip
+    scaling.add_loop(sketch, manifest, loop, fewest=low)
+
+
+def _bound(spec: View, key: str, default: int) -> Scalar:
+    """A bound, else the default that stands in the part: 0 and 100."""
+    stated = spec.whole(key, least=default)
+    found, place = default_of(PART, "actuation.bounds")
+    ends = [end for end in found if isinstance(end, Scalar)] if isinstance(found, Items) else []
+    return stated or (Scalar("0", place) if default == 0 else ends[-1])
+
+
+def _way_to_zero(spec: View, sketch: Sketch, name: str, thing: str, *, zero: bool) -> None:
+    """The cool-down after the last trigger was active."""
+    if not zero:
+        for key in ("pollingInterval", "cooldownPeriod", "initialCooldownPeriod"):
+            if key != "pollingInterval" or key not in spec or not _caches(spec):
+                spec.remark(key, ZERO)
+        return
+    place = spec.place("cooldownPeriod") if "cooldownPeriod" in spec else spec.manifest.name.place
     values: dict[str, Node | None] = {
-        "uses": Scalar(PART, manifest.name.place),
-        "target": entry(spec.place("triggers"), target),
-        "timescale": entry(spec.place("advanced"), held) if any(held.values()) else None,
-        "actuation": entry(found.place, actuation),
+        "uses": Scalar(COOLDOWN, place),
+        "from": Scalar(f"last trigger of {name} active", place),
+        "after": spec.seconds("cooldownPeriod"),
+        "jitter": spec.seconds("pollingInterval"),
+        "then": Scalar(f"scale {thing} to 0", place),
     }
-    sketch.put("loops", name, manifest.name.place, values)
+    sketch.put("timers", sketch.names.fresh(f"{name}_cooldown"), place, values)
 
 
-def _behavior(spec: View) -> View | None:
-    """`advanced.horizontalPodAutoscalerConfig.behavior`, handed to the HPA as it is."""
-    advanced = spec.table("advanced")
-    config = advanced.table("horizontalPodAutoscalerConfig") if advanced else None
-    return config.table("behavior") if config else None
+def _caches(spec: View) -> bool:
+    """Does every trigger answer the HPA from the value of the last poll?"""
+    views = spec.tables("triggers")
+    return bool(views) and all((flag := view.scalar("useCachedMetrics")) and flag.text == "true" for view in views)
+
+
+def _sensor(spec: View, views: list[View]) -> Node | None:
+    """With useCachedMetrics a value is sampled once in a pollingInterval (30 s), else at each request."""
+    if not _caches(spec):
+        for view in views:
+            if (flag := view.scalar("useCachedMetrics")) and flag.text == "true":
+                view.remark("useCachedMetrics", "of some triggers only")
+        return None
+    default, _ = default_of(COOLDOWN, "jitter")
+    poll = spec.seconds("pollingInterval") or default
+    assert isinstance(poll, Scalar)
+    return listed([respelled(poll, f"relist {poll.text}")], poll.place)
 
 
 def _metric(view: View, sketch: Sketch, thing: str) -> Metric | None:
-    """One trigger: the series it reads and its threshold, per replica unless metricType is Value."""
+    """One trigger: what it reads and its threshold, per replica unless metricType is Value."""
     kind, metadata = view.required("type"), view.table("metadata")
     if kind is None or metadata is None:
         return None
     key = next((key for key in THRESHOLDS if key in metadata), None)
-    if key is None:
-        view.remark("metadata", f"the {kind.text} trigger has no threshold that is known here")
+    if kind.text == "cron" or key is None:
+        why = "follows the clock" if kind.text == "cron" else "states no threshold that is known here"
+        view.remark("metadata", f"a {kind.text} trigger that {why}: a writer of {thing}.replicas that is not modelled")
         return None
-    setpoint = metadata.quantity(key)
+    setpoint, stated = metadata.quantity(key), view.scalar("metricType")
     if setpoint is None or not scaling.above_zero(metadata, key, setpoint):
         return None
-    metric_type = view.scalar("metricType")
-    averaged = metric_type is None or metric_type.text != "Value"
     if kind.text in ("cpu", "memory"):
-        return _resource(view, metadata, thing, kind, setpoint)
-    named = next((name for name in SERIES if name in metadata), None)
-    series = metadata.scalar(named) if named else None
-    if series is None:
-        view.remark("metadata", f"the {kind.text} trigger does not name what it reads")
-        return None
-    for other in (*SERIES, "serverAddress"):
-        if other in metadata and other != named:
-            metadata.use(other)
-    sketch.mention("metrics", series.place, "series of the monitoring system: any value")
-    return Metric(
-        Scalar(f"metrics.{sketch.names.metric(_series(metadata, kind, series))}", series.place),
-        setpoint,
-        averaged=averaged,
-    )
+        return _resource(metadata, thing, kind, setpoint, stated or metadata.scalar("type"))
+    read = next((name for name in WHAT if name in metadata), None)
+    series = metadata.scalar(read) if read else None
+    metadata.use("metricName")
+    averaged = stated is None or stated.text != "Value"
+    raw, place = _raw(metadata, kind, series, view), (series or kind).place
+    return Metric(scaling.series_signal(sketch, raw, place), setpoint, averaged=averaged)
 
 
-def _series(metadata: View, kind: Scalar, series: Scalar) -> str:
-    """What a trigger reads: a Prometheus series by its query, else the kind, the queue and what is measured of it."""
-    if kind.text == "prometheus":
+def _raw(metadata: View, kind: Scalar, series: Scalar | None, view: View) -> str:
+    """What a trigger reads: a query as it is; else its kind, the queue and what is measured of it."""
+    if series is not None and ("query" in metadata or kind.text == "prometheus"):
         return series.text
-    mode, group = metadata.scalar("mode"), metadata.scalar("consumerGroup")
-    chosen = [one.text for one in (mode, group) if one is not None and one.text != "QueueLength"]
-    return " ".join((kind.text, series.text, *chosen))
+    chosen = [found.text for key in CHOICE if (found := metadata.scalar(key)) and found.text != "QueueLength"]
+    where = series.text if series is not None else f"{view.manifest.name.text} {view.path}"
+    return " ".join((kind.text, where, *chosen))
 
 
-def _resource(view: View, metadata: View, thing: str, kind: Scalar, setpoint: Scalar) -> Metric:
+def _resource(metadata: View, thing: str, kind: Scalar, setpoint: Scalar, stated: Scalar | None) -> Metric:
     """CPU or memory as the HPA reads it: a share of the request, or an amount where metricType says so."""
-    stated = view.scalar("metricType") or metadata.scalar("type")
     container = metadata.scalar("containerName")
-    amount = stated is not None and stated.text == "AverageValue"
-    words = (container.text if container else "", kind.text, "amount" if amount else "")
-    unit = (" B" if kind.text == "memory" else "") if amount else " %"
-    signal = scaling.signal_of(thing, " ".join(filter(None, words)), kind.place)
-    return Metric(signal, Scalar(f"{setpoint.text}{unit}", setpoint.place))
+    share = stated is None or stated.text != "AverageValue"
+    text = f"{setpoint.text} %" if share else setpoint.text
+    if kind.text == "memory" and not share:
+        text = bytes_text(units.quantity(setpoint.text)[0])
+    return Metric(scaling.resource_signal(thing, kind, container, share=share), respelled(setpoint, text))

@@ -150,9 +150,10 @@ def _shoot(run: Execution, period: Fraction) -> Orbit | None:
     if not moving:
         return None
     solved = _fixed_point(moving, start, end)
-    matrix = [[end[row].coefficient(column) for column in moving] for row in moving]
-    factor = contraction(matrix)
-    return None if solved is None or factor is None else _replayed(run, {**start, **solved}, period, factor)
+    if solved is None:
+        return None
+    factor = contraction([[end[row].coefficient(column) for column in moving] for row in moving])
+    return None if factor is None else _replayed(run, {**start, **solved}, period, factor)
 
 
 def _fixed_point(
@@ -187,17 +188,26 @@ def solve(rows: list[list[Fraction]]) -> list[Fraction] | None:
 
 
 def contraction(matrix: list[list[Fraction]]) -> Fraction | None:
-    """Smallest sup norm of a power A^k, k <= 64, below one; None where none is."""
-    power = matrix
+    """Smallest sup norm of a power A^k, k <= 64, below one; None where none is.
+
+    Sparse, since what is remembered of the past makes the matrix large and nearly empty.
+    """
+    first = [{k: a for k, a in enumerate(row) if a} for row in matrix]
+    power = first
     for _ in range(64):
-        norm = max(sum((abs(a) for a in row), Fraction(0)) for row in power)
+        norm = max(sum((abs(a) for a in row.values()), Fraction(0)) for row in power)
         if norm < 1:
             return norm
-        power = [
-            [sum((a * matrix[k][j] for k, a in enumerate(row)), Fraction(0)) for j in range(len(matrix))]
-            for row in power
-        ]
+        power = [_times(row, first) for row in power]
     return None
+
+
+def _times(row: Mapping[int, Fraction], matrix: list[dict[int, Fraction]]) -> dict[int, Fraction]:
+    total: dict[int, Fraction] = {}
+    for k, a in row.items():
+        for j, b in matrix[k].items():
+            total[j] = total.get(j, Fraction(0)) + a * b
+    return {j: a for j, a in total.items() if a}
 
 
 def _replayed(run: Execution, point: Mapping[str, Fraction], period: Fraction, factor: Fraction) -> Orbit | None:

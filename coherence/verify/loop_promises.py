@@ -7,17 +7,18 @@ from fractions import Fraction
 from coherence import units
 from coherence.design import Loop, Relay
 from coherence.expressions import names as names_of
+from coherence.expressions.evaluate import NotExactError
 from coherence.finding import Evidence, Finding, Grade, Step
 from coherence.model import Model, unit_of
 from coherence.phrases import Promise
 from coherence.places import Place
 from coherence.shape import Formula
-from coherence.simulate.exact import replay
-from coherence.simulate.orbits import long_run
+from coherence.simulate.exact import MissingValueError, replay
+from coherence.simulate.orbits import LongRun, long_run
 from coherence.simulate.slices import influences, sliced
 from coherence.simulate.timeline import shown, timeline, told_choices
 from coherence.subject import Question, Subject
-from coherence.verify.promises import LAPS, MOST_INSTANTS, Open, Refuted, Shown, condition_of, decide
+from coherence.verify.promises import LAPS, MOST_INSTANTS, Open, Refuted, Shown, condition_of, decide, lap_truths
 from coherence.verify.thresholds import lowered
 
 
@@ -126,4 +127,15 @@ def _cycle(
         low, high = orbit.range_of(path)
         unit = str(unit_of(part, path)) if unit_of(part, path).powers else ""
         numbers[f"{path} lowest"], numbers[f"{path} highest"] = (low, unit), (high, unit)
-    return f", and again every {units.clock(orbit.period)} for ever", numbers
+    again = _broken_again(part, promise, run)
+    return (f", and again every {units.clock(orbit.period)} for ever" if again else ""), numbers
+
+
+def _broken_again(part: Model, promise: Promise, run: LongRun) -> bool:
+    """Does the orbit itself break the promise, not only the way to it?"""
+    if promise.kind not in ("always", "never"):
+        return True
+    try:
+        return (promise.kind == "never") in lap_truths(part, run, condition_of(part, promise))
+    except (NotExactError, MissingValueError):
+        return False

@@ -69,7 +69,7 @@ def bounds(found: Loop) -> list[tuple[object, str]]:
         (metric("Resource", "resource: {name: cpu, target: {averageValue: 500m}}"), ("web.cpu_amount", "0.5")),
         (
             metric("Resource", "resource: {name: memory, target: {averageValue: 1Ki}}"),
-            ("web.memory_amount", "1024 B"),
+            ("web.memory_amount", "1 KiB"),
         ),
         (
             metric("ContainerResource", f"containerResource: {{name: cpu, container: app, {SHARE}}}"),

@@ -63,4 +63,4 @@ def test_what_is_not_read_is_listed_with_its_line() -> None:
     listed = {place.line: words for place, words in read(RULE).not_modelled}
     assert "loadBalancer" in listed[7]
     assert "maxRequestsPerConnection" in listed[10]
-    assert "consecutive5xxErrors" in listed[12]
+    assert 12 not in listed  # the loop that ejects reads it

@@ -38,7 +38,7 @@ def loop(rest: str) -> Loop:
         ),
         ("{type: cpu, metricType: Utilization, metadata: {value: '60'}}", ("web.cpu", "60 %")),
         ("{type: cpu, metricType: AverageValue, metadata: {value: 500m}}", ("web.cpu_amount", "0.5")),
-        ("{type: memory, metadata: {type: AverageValue, value: 1Ki}}", ("web.memory_amount", "1024 B")),
+        ("{type: memory, metadata: {type: AverageValue, value: 1Ki}}", ("web.memory_amount", "1 KiB")),
     ],
 )
 def test_triggers(trigger: str, expected: tuple[str, str]) -> None:
@@ -82,7 +82,8 @@ def test_behavior_is_handed_on() -> None:
 
 
 def test_what_is_not_in_the_loop_is_listed() -> None:
-    rest = "  pollingInterval: 5\n  cooldownPeriod: 30\n  fallback: {failureThreshold: 3, replicas: 6}\n"
+    rest = "  minReplicaCount: 1\n  pollingInterval: 5\n  cooldownPeriod: 30\n"
+    rest += "  fallback: {failureThreshold: 3, replicas: 6}\n"
     listed = " ".join(words for _, words in read(HEAD + rest + DEPTH).not_modelled)
     assert all(key in listed for key in ("spec.pollingInterval", "spec.cooldownPeriod", "spec.fallback"))
 

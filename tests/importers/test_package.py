@@ -261,5 +261,5 @@ def test_any_mapping_is_a_design_or_an_input_error(
         assert all(problem.place.file for problem in problems)
         return
     made = importers.design_from_sources({"m.json": text})
-    sources = document.read_text(text, "m.json")
+    sources = document.read_text(text, "m.json", last_key_counts=True)
     assert set(read_text(importers.design_yaml(sources)).loops) == set(made.loops)

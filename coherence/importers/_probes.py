@@ -1,0 +1,83 @@
+"""Startup, liveness and readiness probes as timers.
+
+Without a startup probe all run from the start of the container, and a liveness probe must leave the load its
+time.  With one the others begin when the load has ended; their initialDelaySeconds, counted from the start of
+the container, then says nothing more.
+
+SOURCE: Kubernetes documentation, Configure Liveness, Readiness and Startup Probes.  Zero is the default of a
+field, as the API server fills it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence import units
+from coherence.document import Items, Node, Scalar, Table
+from coherence.importers._kubernetes import View
+from coherence.importers._names import sanitised
+from coherence.importers._sketch import Sketch
+from coherence.places import Place
+
+PROBES = (
+    ("startupProbe", "startup", "startup_probe", "restart"),
+    ("livenessProbe", "liveness", "liveness_probe", "restart"),
+    ("readinessProbe", "readiness", "readiness_probe", "unlist"),
+)
+HOW = ("httpGet", "tcpSocket", "grpc", "exec")
+GATED = "counts from the start of the container, before the startup probe has ended"
+
+
+def probes(containers: list[View], thing: str, sketch: Sketch) -> None:
+    """Add the timers of every container that has probes."""
+    labels = {container.path: container.scalar("name") for container in containers}
+    probed = [container for container in containers if any(key in container for key, *_ in PROBES)]
+    for container in probed:
+        label = labels[container.path]
+        suffix = "" if len(probed) == 1 else f"_{sanitised(label.text if label else '')}"
+        for key, short, part, verb in PROBES:
+            probe = container.table(key)
+            if probe is not None:
+                gated = "startupProbe" in container and short != "startup"
+                place, name = container.place(key), sketch.names.fresh(f"{thing}{suffix}_{short}")
+                values = {
+                    "uses": Scalar(part, place),
+                    **_timer(probe, place, f"{thing}.load{suffix}", gated=gated),
+                    "then": Scalar(f"{verb} {thing}", place),
+                }
+                if short == "readiness":
+                    values["unless"] = None  # it ends nothing
+                sketch.put("timers", name, place, values)
+
+
+def _timer(probe: View, place: Place, load: str, *, gated: bool) -> dict[str, Node | None]:
+    """The numbers of one probe, and the events between which it runs."""
+    if gated:
+        probe.remark("initialDelaySeconds", GATED)
+    return {
+        "from": Scalar(f"{load} {'ends' if gated else 'starts'}", place),
+        "first": None if gated else probe.seconds("initialDelaySeconds"),
+        "every": probe.seconds("periodSeconds", zero_is_absent=True),
+        "misses": probe.positive("failureThreshold"),
+        "reply_within": probe.seconds("timeoutSeconds", zero_is_absent=True),
+        "unless": Scalar(f"{load} ends", place),
+        "sees": _sees(probe),
+    }
+
+
+def _sees(probe: View) -> Scalar | None:
+    """What the probe asks, in one line: two probes that ask the same see the same."""
+    key = next((key for key in HOW if key in probe), None)
+    node = probe.node.get(key) if key else None
+    if key is None or not isinstance(node, Table):
+        return None
+    probe.use(key)
+    return Scalar(units.shorten(" ".join([key, *_leaves(node)]), 200), node.place)
+
+
+def _leaves(node: Node | None) -> Iterator[str]:
+    if isinstance(node, Scalar):
+        yield node.text
+    elif isinstance(node, (Items, Table)):
+        for child in node if isinstance(node, Items) else [node.entries[key] for key in sorted(node.entries)]:
+            yield from _leaves(child)

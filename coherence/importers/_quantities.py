@@ -1,0 +1,61 @@
+"""Numbers as Kubernetes and Go write them: quantities, whole numbers, durations; all exact."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from coherence import units
+from coherence.document import Scalar
+from coherence.units import SECOND, Dimension
+
+SUFFIXES = {"n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "": Fraction(1)}
+SUFFIXES |= {letter: Fraction(1000) ** power for power, letter in enumerate(("k", "M", "G", "T", "P", "E"), 1)}
+SUFFIXES |= {f"{letter}i": Fraction(1024) ** power for power, letter in enumerate(("K", "M", "G", "T", "P", "E"), 1)}
+_QUANTITY = re.compile(
+    r"([0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:([eE][-+]?[0-9]{1,2})|([numkMGTPE]|[KMGTPE]i)?)"
+)
+
+
+def respelled(found: Scalar, text: str) -> Scalar:
+    """Another text at the same place."""
+    return Scalar(text, found.place)
+
+
+def integer(found: Scalar) -> int | None:
+    """The whole number that is written, quoted or not."""
+    value = Scalar(found.text.strip(), found.place).number()
+    return int(value) if value is not None and value.denominator == 1 else None
+
+
+def amount(text: str) -> Fraction | None:
+    """The value of a Kubernetes quantity: `100m` is 1/10, `1Ki` is 1024.  SOURCE: Kubernetes API, resource.Quantity."""
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None:
+        return None
+    return Fraction(match[1].rstrip(".") + (match[2] or "")) * SUFFIXES[match[3] or ""]
+
+
+def exact(value: Fraction) -> str:
+    """A finite decimal with all its digits; the denominators of this module are 2^a 5^b."""
+    digits = 0
+    while (value * 10**digits).denominator != 1:
+        digits += 1
+    whole = str(int(value * 10**digits)).rjust(digits + 1, "0")
+    return f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole
+
+
+def duration_text(value: Fraction) -> str:
+    """Seconds as the language writes them: `2 s`, `1.5 min`."""
+    return _shown(value, SECOND, "s")
+
+
+def bytes_text(value: Fraction) -> str:
+    """Bytes as the language writes them: `10 GiB`."""
+    return _shown(value, units.unit("B")[1], "B")
+
+
+def _shown(value: Fraction, dimension: Dimension, unit: str) -> str:
+    """The readable form, or all digits where rounding would lose some."""
+    text = units.show(value, dimension)
+    return text if units.quantity(text)[0] == value else f"{exact(value)} {unit}"

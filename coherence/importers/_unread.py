@@ -1,0 +1,56 @@
+"""What no importer read: the highest keys below which nothing was used; names and wiring in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from coherence.document import Items, Node, Scalar, Table
+from coherence.importers._kubernetes import Manifest
+from coherence.places import Place
+
+QUIET = re.compile(
+    r"(metadata|status)(\..*)?|spec\.template\.metadata(\..*)?|(.*\.)?("
+    "labels|annotations|selector|image|imagePullPolicy|imagePullSecrets|ports|volumes|volumeMounts|volumeDevices|"
+    "securityContext|serviceAccount|serviceAccountName|automountServiceAccountToken|terminationMessagePath|"
+    "terminationMessagePolicy|hostname|subdomain|dnsPolicy|dnsConfig|enableServiceLinks|workingDir|tty|stdin|"
+    "stdinOnce|exportTo|gateways|hosts|headers|match|rewrite|serverAddress|authenticationRef|revisionHistoryLimit)"
+)
+
+
+def unread(manifest: Manifest) -> Iterator[tuple[Place, str]]:
+    """One line for each, in the order of the file."""
+    found = list(_walk(manifest.root, "", manifest.used, set(_above(manifest.used))))
+    quiet = [(place, path) for place, path in found if QUIET.fullmatch(re.sub(r"\[\d+\]", "", path))]
+    if quiet:
+        paths = ", ".join(dict.fromkeys(re.sub(r"\[\d+\]", "", path) for _, path in quiet))
+        yield quiet[0][0], f"{manifest.title}: {paths} (names, labels and wiring: not about control)"
+    for place, path in found:
+        if (place, path) not in quiet:
+            yield place, f"{manifest.title}: {path}"
+
+
+def _above(paths: Iterable[str]) -> Iterator[str]:
+    """Every path that leads to one of these."""
+    for path in paths:
+        yield from (path[:at] for at, letter in enumerate(path) if letter in ".[")
+
+
+def _walk(node: Node, path: str, used: set[str], above: set[str]) -> Iterator[tuple[Place, str]]:
+    """The highest unread paths below a node."""
+    for name, child, place in _children(node, path):
+        if name in used or (isinstance(child, Scalar) and child.is_null()):
+            continue
+        if name in above:
+            yield from _walk(child, name, used, above)
+        else:
+            yield place, name
+
+
+def _children(node: Node, path: str) -> Iterator[tuple[str, Node, Place]]:
+    if isinstance(node, Table):
+        for key, child in node.entries.items():
+            yield (f"{path}.{key}" if path else key), child, node.key_place(key)
+    elif isinstance(node, Items):
+        for number, child in enumerate(node):
+            yield f"{path}[{number}]", child, child.place
