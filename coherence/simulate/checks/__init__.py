@@ -1,0 +1,1 @@
+"""Questions about dynamics under load; one file each."""
