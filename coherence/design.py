@@ -249,12 +249,27 @@ class Spread2(Record):
     max: Quantity | None = key(ANY_QUANTITY)
 
 
+class Switch(Record):
+    """One rate of arrivals that come at several in turn, and how long it lasts on average (exponential)."""
+
+    rate: Quantity | None = key(ANY_QUANTITY, required=True)
+    lasts: Quantity | None = key(DURATION, required=True)
+
+
+class Randomness(Record):
+    """How irregular arrivals are: `cv` of the times between them (1: Poisson), or a rate that `switches` by chance."""
+
+    cv: Quantity | None = key(quantity(ONE, low=0))
+    switches: tuple[Switch, ...] = key(listing(record(Switch)), many=True)
+
+
 class Workload(Record):
-    """Arrivals: a rate, bursts, a service demand, tokens."""
+    """Arrivals: a rate, how irregular it is, bursts, a service demand, tokens."""
 
     name: str
     place: Place = plain(compare=False)
     rate: Quantity | None = key(ANY_QUANTITY)
+    arrivals: Randomness | Word | None = key(either(record(Randomness), word("poisson", "regular")))
     burst: Burst | None = key(record(Burst))
     service: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
     tokens: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))

@@ -45,7 +45,7 @@ class Arrivals:
 
 @value
 class Service:
-    """Time that a server takes.  `family`: exponential, constant, gamma, lognormal, hyperexponential (cv > 1) or values.
+    """Time that a server takes.  `family`: exponential, constant, gamma, lognormal, hyperexponential (cv > 1), values.
 
     `values`, if given, are used in turn for successive services (replay), and `mean` is not read.
     """
@@ -58,7 +58,7 @@ class Service:
 
 @value
 class Batch:
-    """A server works on up to `largest` tries at once for `fixed + n * each`; it waits up to `wait` for a full batch."""
+    """A server works on up to `largest` tries at once, `fixed + n * each`, and waits up to `wait` to fill a batch."""
 
     largest: int
     wait: float
@@ -104,7 +104,7 @@ class Backoff:
 class Budget:
     """Retries in flight on a route are at most max(floor, share x `of` in flight).
 
-    `of`: "requests" (all tries in flight of the route, retries included, as Envoy counts) or "first" (first tries only).
+    `of`: "requests" (all tries in flight, retries included, as Envoy counts) or "first" (first tries).
     """
 
     share: float
@@ -129,7 +129,7 @@ class Route:
     tries: int = 1
     per_try: float = math.inf
     deadline: float = math.inf
-    pause: Backoff = Backoff()  # noqa: RUF009  (a value is frozen)
+    pause: Backoff = Backoff()
     retry_on: tuple[str, ...] = ("timeout", "rejected", "failed", "refused")
     cancel: bool = False
     budget: Budget | None = None
@@ -151,7 +151,7 @@ class Source:
 
 @value
 class Outage:
-    """A station stands still: `pause` freezes its servers and keeps its queue; `refuse` rejects every new try as well."""
+    """A station stands still: `pause` freezes its servers and keeps its queue; `refuse` rejects new tries too."""
 
     station: str
     start: float

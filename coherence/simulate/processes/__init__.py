@@ -1,0 +1,64 @@
+"""Design -> request-level program: which sources, stations and routes its workloads, components and calls make.
+
+A workload that calls something, or whose rate a queue's `arrivals` name, is a source; what is called
+is a station; calls are routes, used in the order of their declaration.  What the design does not say
+is a problem that names the key; what it leaves open and a run must choose is listed as an assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from coherence.design import Design
+from coherence.errors import InputError, Problem
+from coherence.places import Place
+from coherence.simulate.processes.flow import Flow, flow_of
+from coherence.simulate.processes.routes import routes_of
+from coherence.simulate.processes.sources import FIRST_BURST, sources_of
+from coherence.simulate.processes.stations import stations_of
+from coherence.simulate.program import Program
+from coherence.values import field, value
+
+
+@value
+class Processes:
+    """A program, what was assumed to make it, and `scaled`: station -> the signal that says how many serve."""
+
+    program: Program
+    assumptions: tuple[str, ...] = ()
+    scaled: Mapping[str, str] = field(default_factory=dict)
+
+
+def processes(design: Design, *, first_burst: float = FIRST_BURST) -> Processes:
+    """The request-level program of a design; bursts begin at `first_burst` seconds.
+
+    Raises InputError with everything that is missing.
+    """
+    notes: list[str] = []
+    problems: list[Problem] = []
+    flow = flow_of(design)
+    if not flow.plans:
+        raise InputError([_nothing(design)])
+    routes = routes_of(design, flow, notes, problems)
+    stations, scaled = stations_of(design, flow, notes, problems)
+    sources = sources_of(design, flow, notes, problems, first_burst=first_burst)
+    if problems:
+        raise InputError(problems)
+    return Processes(Program(sources, stations, routes), tuple(dict.fromkeys(notes)), scaled)
+
+
+def has_requests(design: Design) -> bool:
+    """Does any workload reach a component?"""
+    return bool(flow_of(design).plans)
+
+
+def _nothing(design: Design) -> Problem:
+    place = next((w.place for w in design.workload.values()), Place(design.file, 1, 1, 1, 1))
+    return Problem(
+        place,
+        "no workload reaches a component, so there are no requests to simulate",
+        "add `calls: [{from: <workload>, to: <component>}]`, or name `<workload>.attempts` in the arrivals of a queue",
+    )
+
+
+__all__ = ["FIRST_BURST", "Flow", "Processes", "has_requests", "processes"]

@@ -1,0 +1,98 @@
+"""Who calls whom: the plan of every workload and of every component that calls on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from coherence.design import Call, Component, Design
+from coherence.expressions import names
+from coherence.shape import Formula
+from coherence.simulate.program import Plan
+from coherence.values import value
+
+
+@value
+class Flow:
+    """`plans`: workload -> routes in order; `calls`: route -> its call (None: no call says how);
+
+    `onward`: component -> the routes that it uses itself; `stations`: what is reached, in order.
+    """
+
+    plans: Mapping[str, Plan]
+    onward: Mapping[str, Plan]
+    calls: Mapping[str, Call | None]
+    ends: Mapping[str, tuple[str, str]]  # route -> (caller, callee)
+    stations: tuple[str, ...]
+
+
+def flow_of(design: Design) -> Flow:
+    """The routes that requests take through the design."""
+    calls, ends = _named(design)
+    for workload in design.workload:
+        for queue in _fed_by(design, workload):
+            if not any(pair == (workload, queue) for pair in ends.values()):
+                ends[f"{workload} -> {queue}"], calls[f"{workload} -> {queue}"] = (workload, queue), None
+    _tandem(design, calls, ends)
+    reached = _reached(design, ends)
+    kept = {route: pair for route, pair in ends.items() if pair[0] in reached or pair[0] in design.workload}
+    plans = {caller: _plan(kept, caller) for caller in reached}
+    return Flow(
+        {name: plan for name, plan in plans.items() if name in design.workload and plan},
+        {name: plan for name, plan in plans.items() if name not in design.workload and plan},
+        {route: calls[route] for route in kept},
+        kept,
+        tuple(name for name in reached if name not in design.workload),
+    )
+
+
+def _named(design: Design) -> tuple[dict[str, Call | None], dict[str, tuple[str, str]]]:
+    calls: dict[str, Call | None] = {}
+    ends: dict[str, tuple[str, str]] = {}
+    for call in design.calls:
+        if call.caller is None or call.callee is None:
+            continue
+        name, count = call.name, 2
+        while name in calls:
+            name, count = f"{call.name} ({count})", count + 1
+        calls[name], ends[name] = call, (call.caller.text, call.callee.text)
+    return calls, ends
+
+
+def arrivals_of(component: Component) -> tuple[str, ...]:
+    """The signals that a component's `arrivals` name."""
+    stated = component.constants.get("arrivals")
+    return names(stated.tree) if isinstance(stated, Formula) else ()
+
+
+def _fed_by(design: Design, workload: str) -> Iterator[str]:
+    fed = {workload, f"{workload}.attempts", f"{workload}.rate"}
+    return (c.name for c in design.components.values() if fed & set(arrivals_of(c)))
+
+
+def _tandem(design: Design, calls: dict[str, Call | None], ends: dict[str, tuple[str, str]]) -> None:
+    """A queue whose arrivals are what another one served comes after it, in the plan of who came there."""
+    behind = {c.name: [p[: -len(".served")] for p in arrivals_of(c) if p.endswith(".served")]
+              for c in design.components.values()}  # fmt: skip
+    for _ in behind:  # at most so many queues in a row
+        for name, befores in behind.items():
+            for caller in [c for c, callee in list(ends.values()) if callee in befores and c in design.workload]:
+                route = f"{caller} -> {name}"
+                if route not in calls:
+                    calls[route], ends[route] = None, (caller, name)
+
+
+def _reached(design: Design, ends: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
+    """The workloads with a rate, and everything that they reach."""
+    found = dict.fromkeys(w.name for w in design.workload.values() if w.rate is not None)
+    frontier = list(found)
+    while frontier:
+        here = frontier.pop(0)
+        for caller, callee in ends.values():
+            if caller == here and callee not in found:
+                found[callee] = None
+                frontier.append(callee)
+    return tuple(found)
+
+
+def _plan(ends: Mapping[str, tuple[str, str]], caller: str) -> Plan:
+    return tuple((route,) for route, (who, _) in ends.items() if who == caller)

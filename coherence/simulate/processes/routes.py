@@ -1,0 +1,139 @@
+"""Calls -> routes: tries, time-outs, pauses, budgets and breakers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from coherence.design import Call, Design, Limit, Pause
+from coherence.errors import Problem
+from coherence.expressions.tree import Arithmetic, Name, Number, Tree, walk
+from coherence.expressions.tree import Call as Function
+from coherence.shape import Formula, Quantity, Word
+from coherence.simulate.processes.flow import Flow
+from coherence.simulate.processes.numbers import lower
+from coherence.simulate.program import Backoff, Budget, Route
+
+TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
+UNTIL_IT_WORKS = 1_000_000_000  # `tries: unlimited`
+
+
+def routes_of(design: Design, flow: Flow, notes: list[str], problems: list[Problem]) -> tuple[Route, ...]:
+    """One route for each call that requests reach, and a plain one where no call says how."""
+    return tuple(
+        Route(name, flow.ends[name][1]) if call is None else _route(design, name, call, notes, problems)
+        for name, call in flow.calls.items()
+    )
+
+
+def _route(design: Design, name: str, call: Call, notes: list[str], problems: list[Problem]) -> Route:
+    deadline = _duration(call.deadline, f"deadline of {name}", notes)
+    per_try = _duration(call.per_try, f"per_try of {name}", notes) if call.per_try is not None else deadline
+    if call.timeout_kind is not None and call.timeout_kind.text == "connect":
+        notes.append(f"{name}: a time-out on connecting never fires here (connecting takes no time)")
+        per_try = math.inf
+    if min(per_try, deadline) < math.inf and call.on_timeout is None and call.place is not None:
+        remedy = "add `on_timeout: abandon` (the work is done all the same) or `on_timeout: cancel`"
+        problems.append(
+            Problem(call.place, f"{name} needs on_timeout: what becomes of a try that was given up", remedy)
+        )
+    limits = list(_limits(design, call))
+    return Route(
+        name,
+        call.callee.text if call.callee else "",
+        tries=_tries(call),
+        per_try=per_try,
+        deadline=deadline,
+        pause=_pause(call, name, notes),
+        retry_on=_causes(call, name, notes),
+        cancel=call.on_timeout is not None and call.on_timeout.text == "cancel",
+        budget=_budget(limits),
+        breaker=_cap(limits, retries=False),
+        most_retries=_cap(limits, retries=True),
+    )
+
+
+def _duration(value: Quantity | Word | None, what: str, notes: list[str]) -> float:
+    return lower(value, what, notes) if isinstance(value, Quantity) else math.inf
+
+
+def _tries(call: Call) -> int:
+    product = 1
+    for layer in call.tries:
+        product *= max(1, int(layer.low)) if isinstance(layer, Quantity) else UNTIL_IT_WORKS
+    return min(product, UNTIL_IT_WORKS)
+
+
+def _pause(call: Call, name: str, notes: list[str]) -> Backoff:
+    match call.pause:
+        case Pause(base=base, cap=cap, factor=factor, jitter=jitter) if base is not None:
+            return Backoff(
+                lower(base, f"pause of {name}", notes),
+                lower(factor, f"factor of {name}", notes) if factor else 2.0,
+                lower(cap, f"cap of {name}", notes) if cap else math.inf,
+                jitter.text if jitter else "none",
+            )
+        case Quantity() as constant:
+            return Backoff(lower(constant, f"pause of {name}", notes), 1.0)
+        case Word():
+            notes.append(f"{name}: the pause that an answer names is taken as nothing")
+    return Backoff()
+
+
+def _causes(call: Call, name: str, notes: list[str]) -> tuple[str, ...]:
+    if call.retry_when is None:
+        return ("timeout", "rejected", "failed", "refused")
+    words = {word.text for word in call.retry_when}
+    others = words - TIMEOUTS
+    if others:
+        notes.append(f"{name}: {', '.join(sorted(others))} stands for every refusal and failure of the callee")
+    return (*(("timeout",) if words & TIMEOUTS else ()), *(("rejected", "failed", "refused") if others else ()))
+
+
+def _limits(design: Design, call: Call) -> Iterator[Limit]:
+    """The limits that count this call's sends: its budget, and those in flight from its caller or to its callee."""
+    ends = {end.text for end in (call.caller, call.callee) if end is not None}
+    for limit in design.limits.values():
+        named = call.budget is not None and call.budget.text == limit.name
+        if named or (limit.counts is not None and _in_flight(limit.counts.tree, ends)):
+            yield limit
+
+
+def _in_flight(tree: Tree, ends: set[str]) -> bool:
+    if not isinstance(tree, Function) or tree.function != "in flight":
+        return False
+    return any(node.path.partition(".")[0] in ends for node in walk(tree) if isinstance(node, Name))
+
+
+def _of_retries(limit: Limit) -> bool:
+    tree = limit.counts.tree if limit.counts is not None else None
+    return tree is not None and any(isinstance(n, Name) and n.path.endswith("retries") for n in walk(tree))
+
+
+def _budget(limits: list[Limit]) -> Budget | None:
+    for limit in limits:
+        share = _share(limit.at_most.tree) if isinstance(limit.at_most, Formula) else None
+        if share is not None and _of_retries(limit):
+            floor = limit.but_at_least.low if isinstance(limit.but_at_least, Quantity) else 0
+            return Budget(share[0], float(floor), "first" if "first" in share[1].rpartition(".")[2] else "requests")
+    return None
+
+
+def _share(tree: Tree) -> tuple[float, str] | None:
+    """(0.2, what) of `20 % of what in flight`."""
+    match tree:
+        case Arithmetic(
+            op="*", left=Number(value=share), right=Function(function="in flight", arguments=(Name(path=path),))
+        ):
+            return float(share), path
+    return None
+
+
+def _cap(limits: list[Limit], *, retries: bool) -> float:
+    caps = [
+        float(limit.at_most.low)
+        for limit in limits
+        if isinstance(limit.at_most, Quantity) and _of_retries(limit) is retries
+        and (limit.when_full is None or limit.when_full.text == "reject")
+    ]  # fmt: skip
+    return min(caps, default=math.inf)

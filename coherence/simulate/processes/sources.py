@@ -1,0 +1,62 @@
+"""Workloads -> sources: rates, bursts and plans."""
+
+from __future__ import annotations
+
+from coherence.design import Design, Randomness, Switch, Workload
+from coherence.errors import Problem
+from coherence.shape import Word
+from coherence.simulate.processes.flow import Flow
+from coherence.simulate.processes.numbers import lower
+from coherence.simulate.program import Arrivals, Burst, Source
+
+FIRST_BURST = 60.0  # s: a run shows the quiet state first
+
+
+def sources_of(
+    design: Design, flow: Flow, notes: list[str], problems: list[Problem], *, first_burst: float
+) -> tuple[Source, ...]:
+    """One source for each workload with a plan; Poisson, where the design says nothing else."""
+    made = [_source(design.workload[name], flow, notes, problems, first_burst) for name in flow.plans]
+    return tuple(made)
+
+
+def _source(workload: Workload, flow: Flow, notes: list[str], problems: list[Problem], first: float) -> Source:
+    assert workload.rate is not None
+    rate = lower(workload.rate, f"{workload.name}.rate", notes)
+    if rate <= 0:
+        problems.append(Problem(workload.rate.place, f"{workload.name} has no arrivals", "state a rate above 0 req/s"))
+    bursts = _bursts(workload, notes, first)
+    return Source(workload.name, _arrivals(workload, rate, bursts, notes), flow.plans[workload.name])
+
+
+def _arrivals(workload: Workload, rate: float, bursts: tuple[Burst, ...], notes: list[str]) -> Arrivals:
+    stated = workload.arrivals
+    if isinstance(stated, Randomness) and stated.switches:
+        if bursts:
+            notes.append(f"{workload.name}: its bursts are those of `switches`; `burst` is not added")
+        return Arrivals("mmpp", rate, states=tuple(_state(switch, workload, notes) for switch in stated.switches))
+    if isinstance(stated, Randomness) and stated.cv is not None:
+        cv = lower(stated.cv, f"arrivals.cv of {workload.name}", notes)
+        return Arrivals("gamma" if cv else "regular", rate, cv, bursts)
+    if isinstance(stated, Word):
+        return Arrivals(stated.text, rate, bursts=bursts)
+    notes.append(f"requests of {workload.name} arrive one by one at random (Poisson)")
+    return Arrivals(rate=rate, bursts=bursts)
+
+
+def _state(switch: Switch, workload: Workload, notes: list[str]) -> tuple[float, float]:
+    assert switch.rate is not None
+    assert switch.lasts is not None
+    what = f"arrivals.switches of {workload.name}"
+    return lower(switch.rate, what, notes), lower(switch.lasts, what, notes)
+
+
+def _bursts(workload: Workload, notes: list[str], first: float) -> tuple[Burst, ...]:
+    burst = workload.burst
+    if burst is None or burst.rate is None or burst.lasts is None:
+        return ()
+    every = lower(burst.every, f"burst.every of {workload.name}", notes) if burst.every else 0.0
+    high = lower(burst.rate, f"burst.rate of {workload.name}", notes)
+    lasts = lower(burst.lasts, f"burst.lasts of {workload.name}", notes)
+    notes.append(f"the first burst of {workload.name} begins at {first:g} s")
+    return (Burst(high, first, lasts, every),)

@@ -1,0 +1,192 @@
+"""Components -> stations: how many serve, and how long a service takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from coherence.design import Component, Design, Spread2, Workload
+from coherence.errors import Problem
+from coherence.expressions.tree import Name
+from coherence.places import Place
+from coherence.shape import Formula, Quantity
+from coherence.simulate.processes.flow import Flow
+from coherence.simulate.processes.numbers import lower
+from coherence.simulate.program import Batch, Service, Station
+
+READY = ("ready", "desired", "replicas", "copies")  # signals that say how many serve, best first
+RATES_EACH = ("rate_per_replica", "rate_per_copy")
+RATES = ("capacity", "throughput")
+SERVING = ("serve", "answer", "handle")
+FOR_ALL = 1_000_000  # servers of a thing that only passes requests on
+WAITING = ("backlog", "queue", "waiting", "queued")
+
+Found = tuple[tuple[Station, ...], Mapping[str, str]]
+
+
+def stations_of(design: Design, flow: Flow, notes: list[str], problems: list[Problem]) -> Found:
+    """Every station that requests reach, and which signals scale them."""
+    made, scaled = [], {}
+    for name in flow.stations:
+        component = design.components.get(name)
+        if component is None:
+            problems.append(_undeclared(design, flow, name))
+            continue
+        pool = _pool(design, component)
+        made.append(_station(design, flow, component, pool, notes, problems))
+        signal = _scaling(design, pool)
+        if signal is not None:
+            scaled[name] = signal
+    return tuple(made), scaled
+
+
+def _undeclared(design: Design, flow: Flow, name: str) -> Problem:
+    call = next((c for r, c in flow.calls.items() if flow.ends[r][1] == name and c is not None), None)
+    place = call.callee.place if call is not None and call.callee is not None else Place(design.file, 1, 1, 1, 1)
+    remedy = f"declare it: `components: {{{name}: {{copies: 4, rate_per_copy: 25 req/s}}}}`"
+    return Problem(place, f"nothing says how many {name} are and how fast they serve", remedy)
+
+
+def _pool(design: Design, component: Component) -> Component:
+    """What serves: the component itself, or what a queue is served by."""
+    served_by = component.constants.get("served_by")
+    if isinstance(served_by, Formula) and isinstance(served_by.tree, Name):
+        return design.components.get(served_by.tree.path, component)
+    return component
+
+
+def _scaling(design: Design, pool: Component) -> str | None:
+    """The signal that says how many of the pool serve, if a loop writes any of its numbers."""
+    written = {loop.actuation.signal.text for loop in design.loops.values() if loop.actuation and loop.actuation.signal}
+    if not any(path in written for path in (f"{pool.name}.{word}" for word in READY)):
+        return None
+    stated = pool.part is not None and pool.part.text == "replica_pool"
+    if stated or "ready" in pool.constants:
+        return f"{pool.name}.ready"
+    return next(f"{pool.name}.{word}" for word in READY if f"{pool.name}.{word}" in written)
+
+
+def _station(
+    design: Design, flow: Flow, component: Component, pool: Component, notes: list[str], problems: list[Problem]
+) -> Station:
+    name, onward = component.name, flow.onward.get(component.name, ())
+    if component.part is not None and component.part.text == "batcher":
+        return Station(name, 1, Service(0.0, "constant"), batch=_batch(component, notes), plan=onward)
+    servers = _servers(design, pool, notes)
+    service = _service(design, flow, component, pool, servers, notes)
+    if service is None and onward:
+        notes.append(f"{name} only passes requests on: it takes no time and has room for all")
+        return Station(name, servers or FOR_ALL, Service(0.0, "constant"), plan=onward)
+    if service is None:
+        remedy = f"state `rate_per_copy: 25 req/s` of {pool.name}, or `service: {{mean: 40 ms, cv: 1}}` of the workload"
+        problems.append(Problem(component.place, f"nothing says how long a service of {name} takes", remedy))
+        service = Service(1.0)
+    if servers is None:
+        notes.append(f"{pool.name} is one server (no copies are stated)")
+    return Station(name, servers or 1, service, room=_room(design, name), plan=onward)
+
+
+def _servers(design: Design, pool: Component, notes: list[str]) -> int | None:
+    if isinstance(pool.copies, Quantity):
+        return max(0, int(lower(pool.copies, f"copies of {pool.name}", notes)))
+    for loop in design.loops.values():
+        act = loop.actuation
+        if act is None or act.signal is None or act.signal.text not in {f"{pool.name}.{w}" for w in READY}:
+            continue
+        if isinstance(act.initial, Quantity):
+            return int(act.initial.low)
+        lows = [bound for bound in act.bounds[:1] if isinstance(bound, Quantity)]
+        if lows:
+            notes.append(f"{act.signal.text} starts at {lows[0].text}, the lower end of its bounds")
+            return int(lows[0].low)
+    return None
+
+
+def _service(
+    design: Design, flow: Flow, component: Component, pool: Component, servers: int | None, notes: list[str]
+) -> Service | None:
+    """By a rate per copy, the workloads' service, an activity that serves, or a capacity: the first that stands."""
+    for key in RATES_EACH:
+        rate = pool.constants.get(key)
+        if isinstance(rate, Quantity) and rate.low > 0:
+            notes.append(f"service times of {pool.name} are exponential with mean 1 / {key}")
+            return Service(1.0 / lower(rate, f"{key} of {pool.name}", notes))
+    mixed = _mixed(design, flow, component, notes)
+    if mixed is not None:
+        return mixed
+    durations = pool.takes or {}
+    for word in SERVING:
+        if word in durations:
+            return _uniform(durations[word])
+    for key in RATES:
+        rate = pool.constants.get(key)
+        if isinstance(rate, Quantity) and rate.low > 0:
+            notes.append(f"{pool.name} serves exponential times, {servers or 1} at once, up to its {key}")
+            return Service((servers or 1) / lower(rate, f"{key} of {pool.name}", notes))
+    return None
+
+
+def _uniform(takes: Quantity) -> Service:
+    low, high = float(takes.low), float(takes.high)
+    mean = (low + high) / 2
+    return Service(mean, "uniform", (high - low) / math.sqrt(12) / mean if mean else 0.0)
+
+
+def _mixed(design: Design, flow: Flow, component: Component, notes: list[str]) -> Service | None:
+    """The service time that the workloads bring: one, or a mixture with the mean and variance of all."""
+    if component.name in flow.onward:  # the time that a workload states is that of the end of the chain
+        return None
+    users = [w for name in flow.plans if component.name in _reach(flow, name) and (w := design.workload[name]).service]
+    parts = [(float(w.rate.low) if w.rate else 0.0, *_moments(w, notes)) for w in users]
+    total = sum(rate for rate, _, _ in parts)
+    if not parts or total <= 0:
+        return None
+    mean = sum(rate * mean for rate, mean, _ in parts) / total
+    second = sum(rate * square for rate, _, square in parts) / total
+    if len(parts) > 1:
+        notes.append(f"services of {component.name} are one mixture of those of {', '.join(w.name for w in users)}")
+    return _by_moments(mean, math.sqrt(max(0.0, second / mean**2 - 1)) if mean else 0.0)
+
+
+def _moments(workload: Workload, notes: list[str]) -> tuple[float, float]:
+    service = workload.service
+    if isinstance(service, Spread2) and isinstance(service.mean, Quantity):
+        mean = lower(service.mean, f"service of {workload.name}", notes)
+        cv = float(service.cv.low) if service.cv is not None else 1.0
+        return mean, mean**2 * (1 + cv**2)
+    assert isinstance(service, Quantity)
+    mean = lower(service, f"service of {workload.name}", notes)
+    return mean, mean**2
+
+
+def _by_moments(mean: float, cv: float) -> Service:
+    if math.isclose(cv, 1.0, rel_tol=1e-9):
+        return Service(mean)
+    return Service(mean, "constant", 0.0) if cv < 1e-9 else Service(mean, "gamma", cv)
+
+
+def _reach(flow: Flow, workload: str) -> set[str]:
+    found, frontier = set(), [workload]
+    while frontier:
+        here = frontier.pop()
+        for caller, callee in flow.ends.values():
+            if caller == here and callee not in found:
+                found.add(callee)
+                frontier.append(callee)
+    return found
+
+
+def _room(design: Design, name: str) -> float:
+    """A limit that rejects counts what waits here."""
+    for limit in design.limits.values():
+        counted = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
+        rejects = limit.when_full is not None and limit.when_full.text == "reject"
+        if counted in {f"{name}.{word}" for word in WAITING} and rejects and isinstance(limit.at_most, Quantity):
+            return float(limit.at_most.low)
+    return math.inf
+
+
+def _batch(component: Component, notes: list[str]) -> Batch:
+    numbers = {k: lower(v, f"{k} of {component.name}", notes) for k, v in component.constants.items()
+               if isinstance(v, Quantity)}  # fmt: skip
+    return Batch(int(numbers["max_batch"]), numbers.get("max_delay", 0.0), numbers["fixed"], numbers["each"])
