@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from coherence.errors import CoherenceError
+from coherence.errors import CoherenceError, InternalError
+from coherence.simulate.sends import Pauses, sends
 from coherence.values import value
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -240,12 +241,36 @@ def _advances(course: Course) -> bool:
 def timeline(
     course: Course, limit: Fraction | None, *, most: int = 5
 ) -> Iterator[tuple[int, Fraction, Fraction | None]]:
-    """(k, S_k, S_k + d) of the first tries that start before the limit."""
+    """(k, S_k, S_k + d) of the first tries that start before the limit.
+
+    Each row is replayed: the executed call must send at the time that the closed form says.
+    """
+    ran = sends(course.tries, course.takes, _executed(course.backoff, longest=course.longest))
     for k in range(1, most + 1):
         begun = start(course, k)
         if (course.count is not None and k > course.count) or begun is None or (limit is not None and begun >= limit):
             return
-        yield k, begun, end(course, k)
+        row = (k, begun, end(course, k))
+        if next(ran, None) != row:
+            raise InternalError(f"try {k} of {course} does not replay")
+        yield row
+
+
+def _executed(backoff: Backoff, *, longest: bool) -> Pauses:
+    """The pauses as the executor makes them, all at their largest or all at their smallest."""
+    cap = backoff.cap and (backoff.cap.high if longest else backoff.cap.low)
+    if not longest:
+        base, factor = backoff.base.low, backoff.factor.low
+        if backoff.answered or backoff.jitter == "full":
+            return Pauses()
+        if backoff.jitter == "decorrelated":
+            return Pauses(base, ONE, cap)
+        half = ONE / 2 if backoff.jitter == "equal" else ONE
+        return Pauses(half * base, factor or ONE, cap and half * cap)
+    high, factor_high = backoff.base.high or ZERO, backoff.factor.high or ONE
+    if backoff.jitter == "decorrelated":
+        return Pauses(_DECORRELATED * high, _DECORRELATED, cap)
+    return Pauses(high, factor_high, cap)
 
 
 def expected_sends(attempts: int, p: Fraction) -> Fraction:

@@ -70,7 +70,8 @@ def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -
     numbers |= {"time for all tries": (end, "s")} if end is not None else {}
     return question.conflict(
         message, _places(plan, around), (around.name, plan.name),
-        arithmetic(numbers, witness=_witness(plan, cause, around)), certain=_always_late(plan, around.limit),
+        arithmetic(numbers, witness=_witness(plan, cause, around), replayed=True),
+        certain=_always_late(plan, around.limit),
         assumptions=[f"{plan.caller} starts the call at once"], repairs=_repairs(subject, plan, cause, around, done),
     )  # fmt: skip
 

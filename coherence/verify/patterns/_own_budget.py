@@ -117,7 +117,7 @@ def _conflict(question: Question, subject: Subject, plan: Plan, deadline: Span, 
     label = "no second try runs on a slow answer" if cause.whole else "tries that do not fit"
     return question.conflict(
         _message(count), _places(plan, label), (plan.name,),
-        arithmetic(_numbers(count), witness=_witness(count)),
+        arithmetic(_numbers(count), witness=_witness(count), replayed=True),
         certain=count.certain, assumptions=assumptions_of(plan), repairs=_repairs(subject, count),
     )  # fmt: skip
 

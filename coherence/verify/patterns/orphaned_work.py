@@ -159,7 +159,7 @@ def _orphan(subject: Subject, left: Left) -> Finding:
     more = f"for {seconds(work.known - limit.low)} more" if work.known > limit.low else "a moment longer"
     works = "works" if certain else "may work"
     message = f"{left.callee} {works} {more} after {left.plan.name} has given up and left it{beside}"
-    evidence = arithmetic({**left.numbers, "copies at once": (copies, "")}, witness=_witness(left))
+    evidence = arithmetic({**left.numbers, "copies at once": (copies, "")}, witness=_witness(left), replayed=True)
     return QUESTION.conflict(
         message, _places(left), left.of, evidence,
         certain=certain, assumptions=left.in_turn, repairs=_repairs(subject, left),

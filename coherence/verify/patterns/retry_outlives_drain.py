@@ -150,7 +150,7 @@ def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None,
     how_long = f"up to {seconds(busy)}" if busy is not None else "without end"
     what = f"the tries of {plan.name} go on for" if plan.retries else f"a call {plan.name} may take"
     gone = f"{drain.thing} is gone {drain.text} after its drain began"
-    evidence = arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy))
+    evidence = arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy), replayed=True)
     return QUESTION.conflict(
         f"{what} {how_long}, but {gone}", _places(plan, drain), (plan.name, drain.name, drain.thing), evidence,
         certain=alone and _surely(plan, drain), assumptions=_assumptions(plan),

@@ -1,0 +1,59 @@
+"""Readings as a table: one block for each thing, one line for each quantity, numbers with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coherence.simulate.study import Reading
+
+
+def readings_table(columns: Sequence[Sequence[Reading]], changed: Sequence[Reading] = ()) -> list[str]:
+    """Lines; with two columns a third one shows the change, starred where its interval leaves out zero."""
+    cells = [{reading.key: shown(reading) for reading in column} for column in columns]
+    if changed:
+        cells.append({reading.key: shown(reading, sign=True) + _mark(reading) for reading in changed})
+    keys = list(dict.fromkeys(reading.key for column in columns for reading in column))
+    width = max((len(what) for _, what, _ in keys), default=0)
+    wide = [max((len(text) for text in column.values()), default=0) for column in cells]
+    lines, last = [], None
+    for of, what, unit in keys:
+        if of != last:
+            lines += ["", of] if last is not None else [of]
+            last = of
+        row = [column.get((of, what, unit), "-").ljust(w) for column, w in zip(cells, wide, strict=True)]
+        lines.append(f"  {what:<{width}}  {'  '.join(row)}".rstrip())
+    return [*lines, "", "* the interval of the change leaves out zero"] if any(map(_mark, changed)) else lines
+
+
+def _mark(reading: Reading) -> str:
+    apart = reading.low is not None and reading.high is not None and reading.low * reading.high > 0
+    return " *" if apart else ""
+
+
+def shown(reading: Reading, *, sign: bool = False) -> str:
+    """`212 ms [208 ms, 216 ms]`."""
+    value = _number(reading.value, reading.unit, sign=sign)
+    if reading.low is None or reading.high is None:
+        return value
+    return f"{value} [{_number(reading.low, reading.unit)}, {_number(reading.high, reading.unit)}]"
+
+
+def _number(value: float, unit: str, *, sign: bool = False) -> str:
+    text = _with_unit(value, unit)
+    return f"+{text}" if sign and value > 0 else text
+
+
+def _with_unit(value: float, unit: str) -> str:
+    from coherence import units
+
+    if not math.isfinite(value) or unit in ("", "%") or unit.startswith("/"):
+        return f"{value:.4g}" + (f" {unit}" if unit == "%" else unit)
+    if unit == "s" and 0 < abs(value) < 1:
+        return f"{value * 1000:.3g} ms"
+    try:
+        return units.show(value, units.unit(unit)[1])
+    except units.UnitError:
+        return f"{value:.4g} {unit}"

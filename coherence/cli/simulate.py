@@ -1,0 +1,161 @@
+"""Run a design: requests, loops and jobs over time, each number with its interval"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coherence.errors import UsageError
+
+if TYPE_CHECKING:
+    from coherence.design import Design
+    from coherence.simulate.study import Reading, Setting, Study
+
+
+@click.command("simulate")
+@click.argument("path", type=click.Path())
+@click.option("--against", metavar="DESIGN", help="A second design, run on the same chances and compared.")
+@click.option("--for", "span", default="10 min", show_default=True, metavar="TIME", help="How long to run.")
+@click.option("--warm-up", default="0 s", show_default=True, metavar="TIME", help="Leave this out of the numbers.")
+@click.option("--runs", default=5, show_default=True, type=click.IntRange(1, 1000), help="Independent runs.")
+@click.option(
+    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Of the first run; then one more each."
+)
+@click.option("--set", "values", multiple=True, metavar="PATH=VALUE", help="Fix what the design leaves open.")
+@click.option("--arrivals", multiple=True, metavar="WORKLOAD=CSV", help="Replay arrival times instead of chance.")
+@click.option(
+    "--pause", "pauses", multiple=True, metavar="THING=3s@60s", help="It stands still for so long, from then on."
+)
+@click.option("--telemetry", metavar="FOLDER", help="Write series, requests and true causes of the first run here.")
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(  # noqa: PLR0913  (one parameter per option)
+    *, path: str, against: str | None, span: str, warm_up: str, runs: int, seed: int, values: Sequence[str],
+    arrivals: Sequence[str], pauses: Sequence[str], telemetry: str | None, output: str,
+) -> int:  # fmt: skip
+    """Run the design at PATH: percentiles, sends per call, queues and what the loops do.
+
+    Requests arrive and are served one by one; loops read what is measured and act on it. The interval beside a number
+    is that of its mean over independent runs (95 %).
+    """
+    from coherence.cli._progress import Progress
+    from coherence.simulate.samples import study
+    from coherence.simulate.study import Setting, difference
+
+    until, warmup = _time(span, "--for"), _time(warm_up, "--warm-up")
+    if not 0 <= warmup < until:
+        raise UsageError(f"--warm-up {warm_up} leaves nothing of --for {span}: choose a shorter one")
+    setting = Setting(
+        until, warmup, tuple(range(seed, seed + runs)), dict(map(_value, values)), dict(map(_trace, arrivals)),
+        tuple(map(_pause, pauses)),
+    )  # fmt: skip
+    with Progress("running") as bar:
+        found = [study(_design(one), setting, bar) for one in (path, against) if one is not None]
+    if telemetry is not None:
+        _write(_design(path), setting, telemetry)
+    changed = difference(*found) if against is not None else ()
+    names = [path, *([against] if against is not None else [])]
+    click.echo(_json(names, found, changed) if output == "json" else _text(names, found, changed), nl=False)
+    return 0
+
+
+def _design(path: str) -> Design:
+    from coherence.workspace import open_workspace
+
+    entries = open_workspace([path]).entries
+    if len(entries) != 1:
+        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
+    return entries[0].design
+
+
+def _time(text: str, option: str) -> float:
+    return float(_seconds(text, option))
+
+
+def _seconds(text: str, option: str) -> Fraction:
+    from coherence import units
+
+    try:
+        number, dimension = units.quantity(text)
+    except (ValueError, units.UnitError):
+        raise UsageError(f"{option} {text!r} is not a time; write for example '10 min'") from None
+    if dimension != units.SECOND and number != 0:
+        raise UsageError(f"{option} {text!r} is not a time; write for example '10 min'")
+    return number
+
+
+def _value(text: str) -> tuple[str, Fraction]:
+    from coherence import units
+
+    path, _, number = text.partition("=")
+    try:
+        return path.strip(), units.quantity(number.strip())[0]
+    except (ValueError, units.UnitError):
+        raise UsageError(f"--set {text!r}: write PATH=VALUE, for example pool.desired=8") from None
+
+
+def _pause(text: str) -> tuple[str, float, float]:
+    thing, _, times = text.partition("=")
+    lasts, _, start = times.partition("@")
+    return thing.strip(), _time(start or "60 s", "--pause"), _time(lasts, "--pause")
+
+
+def _trace(text: str) -> tuple[str, tuple[float, ...]]:
+    from coherence.simulate.serving.arrivals import arrivals_from_csv
+
+    workload, _, file = text.partition("=")
+    if not file:
+        raise UsageError(f"--arrivals {text!r}: write WORKLOAD=FILE, for example clients=trace.csv")
+    return workload.strip(), tuple(arrivals_from_csv(Path(file)))
+
+
+def _write(design: Design, setting: Setting, folder: str) -> None:
+    from coherence.simulate.samples import record
+
+    record(design, setting, Path(folder))
+
+
+def _json(names: Sequence[str], found: Sequence[Study], changed: Sequence[Reading]) -> str:
+    from coherence.version import VERSION
+
+    setting = found[0].setting
+    made: dict[str, Any] = {
+        "format_version": 1,
+        "tool": "coherence simulate",
+        "version": VERSION,
+        "seconds": setting.until,
+        "warm_up": setting.warmup,
+        "seeds": list(setting.seeds),
+        "designs": [
+            {"path": name, "readings": [_row(r) for r in one.readings], "assumptions": list(one.assumptions),
+             "notes": list(one.notes)}
+            for name, one in zip(names, found, strict=True)
+        ],
+        "difference": [_row(reading) for reading in changed],
+    }  # fmt: skip
+    return json.dumps(made, indent=2) + "\n"
+
+
+def _row(reading: Reading) -> Mapping[str, object]:
+    made = {"of": reading.of, "what": reading.what, "unit": reading.unit, "value": reading.value}
+    return made if reading.low is None else {**made, "low": reading.low, "high": reading.high}
+
+
+def _text(names: Sequence[str], found: Sequence[Study], changed: Sequence[Reading]) -> str:
+    from coherence.cli._tables import readings_table
+    from coherence.units import seconds
+
+    setting = found[0].setting
+    chance = any(one.setting.seeds for one in found)
+    runs = f"{len(setting.seeds)} runs (seeds {setting.seeds[0]} to {setting.seeds[-1]})" if chance else "one exact run"
+    lines = [f"{' against '.join(names)}: {seconds(setting.until)}, {runs}", ""]
+    lines += readings_table([one.readings for one in found], changed)
+    for one in found:
+        lines += ["", *(f"{note}" for note in one.notes)] if one.notes else []
+    assumed = dict.fromkeys(note for one in found for note in one.assumptions)
+    lines += ["", "Assumed:", *(f"  {note}" for note in assumed)] if assumed else []
+    return "\n".join(lines) + "\n"
