@@ -105,16 +105,16 @@ def _pause(text: str) -> tuple[str, float, float]:
 
 
 def _trace(text: str) -> tuple[str, tuple[float, ...]]:
-    from coherence.simulate.serving.arrivals import arrivals_from_csv
+    from coherence.simulate.serving.trace import arrivals_from_csv
 
     workload, _, file = text.partition("=")
     if not file:
         raise UsageError(f"--arrivals {text!r}: write WORKLOAD=FILE, for example clients=trace.csv")
-    return workload.strip(), tuple(arrivals_from_csv(Path(file)))
+    return workload.strip(), arrivals_from_csv(Path(file)).arrivals.times
 
 
 def _write(design: Design, setting: Setting, folder: str) -> None:
-    from coherence.simulate.samples import record
+    from coherence.simulate.recording import record
 
     record(design, setting, Path(folder))
 

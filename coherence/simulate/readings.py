@@ -13,6 +13,7 @@ from coherence.simulate.program import Program
 from coherence.units import Dimension
 
 if TYPE_CHECKING:
+    from coherence.simulate.jobs.record import JobRun
     from coherence.simulate.requests import Result
     from coherence.simulate.study import Setting
 
@@ -58,6 +59,20 @@ def of_loops(model: Model, instants: Sequence[Instant], setting: Setting) -> Row
         turns = sum(one is not other for one, other in itertools.pairwise(rising))
         yield (loop.name, "writes", ""), float(len(actions))
         yield (loop.name, "reversals", ""), float(turns)
+
+
+def of_job(run: JobRun) -> Rows:
+    """Where the time of a job went, its pace and what interrupted it."""
+    from coherence.simulate.jobs.ledger import kept_steps, ledger
+
+    account, name = ledger(run), run.job.name
+    hours = float(account.total) / account.ranks / 3600
+    if hours:
+        yield (name, "steps that lasted", "/h"), float(kept_steps(run).sum()) / hours
+    for state, amount in account.counts.items():
+        if amount:
+            yield (name, state, "%"), 100.0 * account.share(state)
+    yield (name, "losses", ""), float(len(run.losses))
 
 
 def of_requests(program: Program, result: Result, setting: Setting) -> Rows:

@@ -1,4 +1,4 @@
-"""The runs behind a study: requests with their loops, loops alone, or jobs; whichever the design has."""
+"""The runs behind a study: requests under their loops, jobs, or loops alone; whatever the design has."""
 
 from __future__ import annotations
 
@@ -12,50 +12,82 @@ from coherence.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.expressions.evaluate import NotExactError
 from coherence.model import Model
 from coherence.places import Place
+from coherence.simulate.bursts import bursts
 from coherence.simulate.coupled import Coupled
-from coherence.simulate.exact import Choices, MissingValueError, execute
+from coherence.simulate.exact import Choices, Instant, MissingValueError, execute
+from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.orbits import long_run
 from coherence.simulate.processes import Processes, has_requests, processes
 from coherence.simulate.program import Arrivals, Outage, Program
-from coherence.simulate.readings import Sample, of_loops, of_requests, of_signals
+from coherence.simulate.readings import Sample, of_job, of_loops, of_requests, of_signals
 from coherence.simulate.study import Setting, Study
 from coherence.units import seconds
 
 SAMPLES = 600  # rows of a run's time series
+PARTS = 100  # of a run, between two drawings of the progress bar
 Progress = Callable[[float], None]
 
 
 def study(design: Design, setting: Setting, progress: Progress | None = None) -> Study:
     """Run the design under every seed.  Raises InputError and UsageError with what is missing."""
-    if has_requests(design):
-        made = _set_up(processes(design), setting)
-        runs = _requests(design, made, setting, progress or _unseen)
-        return Study(setting, tuple(runs), made.assumptions)
-    model = elaborate(design)
-    if model.loops or model.states:
-        return _loops(model, setting)
-    raise InputError([_nothing(design)])
+    requests, jobs = has_requests(design), jobs_of(design)
+    if not requests and not jobs:
+        return _loops(elaborate(design), setting)
+    made = with_setting(processes(design), setting) if requests else Processes(Program((), (), ()))
+    samples = []
+    for count, seed in enumerate(setting.seeds):
+        sample: dict[tuple[str, str, str], float] = {}
+        for share, part in _one(design, made, setting, seed):
+            sample |= part
+            if progress:
+                progress((count + share) / len(setting.seeds))
+        samples.append(sample)
+    return Study(setting, tuple(samples), made.assumptions)
 
 
-def _unseen(share: float) -> None:
-    """Nobody watches."""
+def _one(design: Design, made: Processes, setting: Setting, seed: int) -> Iterator[tuple[float, Sample]]:
+    """One run: (share done, what it has shown)."""
+    from coherence.simulate.jobs.run import simulate
+
+    if made.program.sources:
+        run = Requests(design, made, setting, seed)
+        for step in range(1, PARTS + 1):
+            run.advance(setting.until * step / PARTS)
+            yield step / PARTS, {}
+        yield 1.0, run.sample()
+    for job in jobs_of(design):
+        yield 1.0, dict(of_job(simulate(job, seed=seed, until=setting.until)))
 
 
-def _nothing(design: Design) -> Problem:
-    return Problem(
-        Place(design.file, 1, 1, 1, 1),
-        "nothing here runs: no requests, no loop, no plant and no job",
-        "add a workload with a rate and a call from it, or a loop with its signal",
-    )
+class Requests:
+    """A run of a design's requests, under its loops if it has any."""
+
+    def __init__(self, design: Design, made: Processes, setting: Setting, seed: int, *, trace: bool = False) -> None:
+        from coherence.simulate.requests import Run
+
+        self.made, self.setting = made, setting
+        self.run = Run(made.program, seed=seed, sample_every=setting.until / SAMPLES, trace=trace)
+        self.loops = Coupled(design, made, self.run, setting.values) if design.loops else None
+
+    def advance(self, until: float) -> None:
+        """Go on to a time (s)."""
+        (self.loops or self.run).advance(until)
+
+    def sample(self) -> Sample:
+        """What it has shown."""
+        found = dict(of_requests(self.made.program, self.run.result(), self.setting))
+        if self.loops is None:
+            return found
+        return found | dict(of_loops(self.loops.cut.model, self.loops.instants, self.setting))
 
 
-def _set_up(made: Processes, setting: Setting) -> Processes:
-    """The program with the given arrivals and outages."""
+def with_setting(made: Processes, setting: Setting) -> Processes:
+    """The program with the arrivals and outages of the setting.  Raises UsageError for names it does not have."""
     program = made.program
     stations, sources = [s.name for s in program.stations], [s.name for s in program.sources]
     for name, known in [*((p[0], stations) for p in setting.pauses), *((t, sources) for t in setting.trace)]:
         if name not in known:
-            raise UsageError(f"requests do not come from or to '{name}': {did_you_mean(name, known)}")
+            raise UsageError(f"no requests come from or go to '{name}': {did_you_mean(name, known)}")
     replayed = tuple(
         replace(s, arrivals=Arrivals("trace", times=setting.trace[s.name])) if s.name in setting.trace else s
         for s in program.sources
@@ -64,31 +96,26 @@ def _set_up(made: Processes, setting: Setting) -> Processes:
     return replace(made, program=Program(replayed, program.stations, program.routes, (*program.outages, *outages)))
 
 
-def _requests(design: Design, made: Processes, setting: Setting, progress: Progress) -> Iterator[Sample]:
-    from coherence.simulate.requests import Run
-
-    for count, seed in enumerate(setting.seeds):
-        run = Run(made.program, seed=seed, sample_every=setting.until / SAMPLES)
-        coupled = Coupled(design, made, run, setting.values) if design.loops else None
-        for step in range(1, 101):
-            until = setting.until * step / 100
-            (coupled.advance if coupled else run.advance)(until)
-            progress((count + step / 100) / len(setting.seeds))
-        sample = dict(of_requests(made.program, run.result(), setting))
-        yield sample | dict(of_loops(coupled.cut.model, coupled.instants, setting)) if coupled else sample
-
-
 def _loops(model: Model, setting: Setting) -> Study:
     """Loops alone know no chance: one run, exactly."""
-    try:
-        instants = execute(model, Choices(setting.values), until=Fraction(setting.until))
-    except MissingValueError as error:
-        remedy = f"state it in the design, or give it here: --set {error.path}=..."
-        raise InputError([Problem(Place(model.design.file, 1, 1, 1, 1), f"needs {error}", remedy)]) from None
-    except NotExactError as error:
-        raise InputError([Problem(Place(model.design.file, 1, 1, 1, 1), str(error), "state a smaller model")]) from None
+    if not model.loops and not model.states:
+        raise _nothing(model)
+    instants = exactly(model, setting)
     sample = dict(of_signals(model, instants, setting)) | dict(of_loops(model, instants, setting))
     return Study(replace(setting, seeds=()), (sample,), model.abstractions, _for_ever(model, setting))
+
+
+def exactly(model: Model, setting: Setting) -> list[Instant]:
+    """The one exact run of a model without chance.  Raises InputError."""
+    until, here = Fraction(setting.until), Place(model.design.file, 1, 1, 1, 1)
+    try:
+        choices = Choices(setting.values, schedule=bursts(model, until, values=setting.values))
+        return execute(model, choices, until=until)
+    except MissingValueError as error:
+        remedy = f"state it in the design, or give it here: --set {error.path}=..."
+        raise InputError([Problem(here, f"needs {error}", remedy)]) from None
+    except NotExactError as error:
+        raise InputError([Problem(here, str(error), "state a smaller model")]) from None
 
 
 def _for_ever(model: Model, setting: Setting) -> tuple[str, ...]:
@@ -100,3 +127,13 @@ def _for_ever(model: Model, setting: Setting) -> tuple[str, ...]:
         return (f"settled for ever from {seconds(orbit.start)} on",)
     how = "exactly" if orbit.exact else f"closing in by {float(orbit.contraction):.2g} a lap"
     return (f"repeats every {seconds(orbit.period)} for ever, from {seconds(orbit.start)} on, {how}",)
+
+
+def _nothing(model: Model) -> InputError:
+    return InputError([
+        Problem(
+            Place(model.design.file, 1, 1, 1, 1),
+            "nothing here runs: no requests, no loop, no plant and no job",
+            "add a workload with a rate and a call from it, or a loop with its signal",
+        )
+    ])  # fmt: skip

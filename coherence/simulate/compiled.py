@@ -1,0 +1,49 @@
+"""`entry`, `compiled`, `inlined`: machine code by numba where it is installed, else the function itself (slow, same results).
+
+The loop of the request-level engine holds no random generator and calls no `pow`, `exp` or the like,
+so that both ways give the same bits.  numba comes with the extra `[simulate]`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+try:
+    import numba
+except ImportError:  # pragma: no cover  (the optional dependency is absent)
+    numba = None
+
+COMPILES = numba is not None
+
+
+def compiled(function: F) -> F:
+    """A helper of compiled functions."""
+    return _made(function, nogil=True, error_model="numpy")
+
+
+def inlined(function: F) -> F:
+    """A helper that becomes part of the compiled functions that call it."""
+    return _made(function, nogil=True, error_model="numpy", forceinline=True)
+
+
+def entry(function: F) -> F:
+    """A function that Python calls, kept on disk between processes.
+
+    numba's cache looks at the file of this function alone.  Where helpers stand in other files, close
+    over `digest` of those files: closed-over values are part of the cache's key.
+    """
+    return _made(function, nogil=True, error_model="numpy", cache=True)
+
+
+def _made(function: F, **options: Any) -> F:
+    return numba.njit(**options)(function) if COMPILES else function  # type: ignore[no-any-return]
+
+
+def digest(folder: Path, pattern: str) -> str:
+    """Of the text of the files in a folder, in the order of their names."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob(pattern)))).hexdigest()

@@ -1,0 +1,54 @@
+"""`kubectl get events -o json`: when each pod got a node and when its container started."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from coherence.errors import InputError, Problem
+from coherence.places import Place
+from coherence.simulate.logs.tables import unix
+from coherence.values import value
+
+
+@value
+class Start:
+    """Unix seconds at which a pod was given a node, and at which its container started (None: not seen)."""
+
+    pod: str
+    bound: int
+    started: int | None
+
+
+def read_starts(path: Path) -> tuple[Start, ...]:
+    """Every pod that was given a node, in that order.  Raises InputError for text that is not such JSON."""
+    try:
+        items = json.loads(path.read_text(encoding="utf-8", errors="replace"))["items"]
+    except json.JSONDecodeError as error:
+        place = Place(path.name, error.lineno, error.colno, error.lineno, error.colno + 1)
+        raise InputError([Problem(place, f"not JSON: {error.msg}", "write `kubectl get events -o json`")]) from error
+    except (KeyError, TypeError) as error:
+        place = Place(path.name, 1, 1, 1, 1)
+        raise InputError([Problem(place, "no list of events", "write `kubectl get events -o json`")]) from error
+    return starts_of(items)
+
+
+def starts_of(items: list[dict[str, Any]]) -> tuple[Start, ...]:
+    """The same from the events themselves.  Of a reason that a pod has twice, the first counts."""
+    bound: dict[str, int] = {}
+    started: dict[str, int] = {}
+    for item in items:
+        about, moment = item.get("involvedObject", {}), _moment(item)
+        table = {"Scheduled": bound, "Started": started}.get(item.get("reason", ""))
+        if table is not None and about.get("kind") == "Pod" and moment is not None:
+            table[about["name"]] = min(moment, table.get(about["name"], moment))
+    return tuple(Start(pod, at, started.get(pod)) for pod, at in sorted(bound.items(), key=lambda one: one[::-1]))
+
+
+def _moment(item: dict[str, Any]) -> int | None:
+    """An event of the scheduler has no firstTimestamp but an eventTime."""
+    for text in (item.get("firstTimestamp"), item.get("eventTime"), item.get("metadata", {}).get("creationTimestamp")):
+        if text:
+            return unix(text)
+    return None

@@ -1,0 +1,93 @@
+"""What the manifests of a run say: replicas, CPU request, spread constraints; the autoscaler's windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from coherence import document, importers
+from coherence.design import Rate
+from coherence.document import Document, Items, Node, Scalar, Table
+from coherence.errors import InputError, Problem
+from coherence.places import Place
+from coherence.simulate.logs.spread import Spread
+from coherence.values import value
+
+
+@value
+class Workload:
+    """A Deployment: `replicas` and the CPU request of a pod in cores (None: not written)."""
+
+    file: str
+    replicas: int | None
+    request: Fraction | None
+    spreads: tuple[Spread, ...]
+
+
+@value
+class Behavior:
+    """A HorizontalPodAutoscaler.  `hold_down` in seconds and `rates` as the language writes them; None, () without
+    a `behavior` field."""
+
+    file: str
+    hold_down: Fraction | None
+    rates: tuple[str, ...] = ()
+
+
+def read_manifest(path: Path) -> Workload | Behavior:
+    """The Deployment or HorizontalPodAutoscaler in a file (the first of them).  Raises InputError."""
+    documents = document.read(path.read_bytes(), path.name, last_key_counts=True)
+    for one in documents:
+        if importers.kind_of(one) == "Deployment":
+            return _workload(one)
+        if importers.kind_of(one) == "HorizontalPodAutoscaler":
+            return _behavior(one)
+    place = Place(path.name, 1, 1, 1, 1)
+    raise InputError([Problem(place, "neither a Deployment nor a HorizontalPodAutoscaler", "name such a manifest")])
+
+
+def _workload(source: Document) -> Workload:
+    component = next(iter(importers.design_of([source]).components.values()))
+    need = component.needs.get("cpu") if isinstance(component.needs, dict) else None
+    stated = at(source.root, "spec", "replicas")
+    replicas = int(stated.text) if isinstance(stated, Scalar) else None
+    return Workload(source.file, replicas, need.low if need else None, tuple(_spreads(source.root)))
+
+
+def _behavior(source: Document) -> Behavior:
+    loop = next(iter(importers.design_of([source]).loops.values()))
+    hold = loop.timescale.hold_down if loop.timescale else None
+    if at(source.root, "spec", "behavior") is None or hold is None or loop.actuation is None:
+        return Behavior(source.file, None)
+    return Behavior(source.file, hold.low, tuple(map(_rate, loop.actuation.rate)))
+
+
+def _rate(rate: Rate) -> str:
+    named = (("by", rate.by), ("percent", rate.percent), ("per", rate.per), ("way", rate.way))
+    return "{" + ", ".join(f"{key}: {word.text}" for key, word in named if word is not None) + "}"
+
+
+def _spreads(root: Node) -> Iterator[Spread]:
+    for one in items(at(root, "spec", "template", "spec", "topologySpreadConstraints")):
+        key, skew, when = (at(one, name) for name in ("topologyKey", "maxSkew", "whenUnsatisfiable"))
+        if isinstance(key, Scalar) and isinstance(skew, Scalar) and _must(when):
+            yield Spread(key.text, int(skew.text))
+
+
+def _must(when: Node | None) -> bool:
+    """DoNotSchedule is the default."""
+    return not isinstance(when, Scalar) or when.text == "DoNotSchedule"
+
+
+def at(node: Node | None, *keys: str) -> Node | None:
+    """The node below these keys."""
+    for key in keys:
+        node = node.get(key) if isinstance(node, Table) else None
+    return node
+
+
+def items(node: Node | None) -> Iterator[Node]:
+    """The elements of a list; nothing where there is none."""
+    if isinstance(node, Items):
+        yield from node

@@ -1,0 +1,122 @@
+"""Typed series of the tables: what an autoscaler showed, and what each pod was measured to use."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from coherence.errors import Problem
+from coherence.simulate.logs.tables import Row, Table
+from coherence.values import value
+
+_MILLI = re.compile(r"([0-9]{1,9})m|([0-9]{1,6})")
+
+
+@value
+class Shown:
+    """One line of `kubectl get hpa`.  `share`: the reading (None: <unknown>) and `setpoint`, of the request."""
+
+    time: int
+    name: str
+    target: str  # the Deployment that it scales
+    share: Fraction | None
+    setpoint: Fraction
+    least: int
+    most: int
+    replicas: int
+
+
+@value
+class Reading:
+    """What metrics-server served for a pod: cores in use, from `time` until the next one."""
+
+    time: int
+    cores: Fraction
+
+
+@value
+class Listed:
+    """One line of `kubectl get pod -o wide`.  `node`: None while the pod has none."""
+
+    time: int
+    name: str
+    ready: bool
+    status: str
+    node: str | None
+
+
+@value
+class Series:
+    """Lines of one kind in time order, and the lines that could not be read."""
+
+    shown: tuple[Shown, ...] = ()
+    readings: tuple[tuple[str, tuple[Reading, ...]], ...] = ()  # pod -> its readings, in order of first sight
+    listed: tuple[Listed, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def autoscaler(table: Table) -> Series:
+    """`kubectl get hpa`: NAME, REFERENCE, TARGETS, MINPODS, MAXPODS, REPLICAS, AGE."""
+    made: list[Shown] = []
+    problems = list(table.problems)
+    for snapshot in table.snapshots:
+        for row in snapshot.rows:
+            try:
+                made.append(_shown(snapshot.time, row))
+            except (ValueError, IndexError):
+                problems.append(_unread(table, row, "NAME, REFERENCE, 100%/50%, 1, 6, 4, 2m3s"))
+    return Series(shown=tuple(made), problems=tuple(problems))
+
+
+def _shown(time: int, row: Row) -> Shown:
+    name, reference, targets, least, most, replicas = row.cells[:6]
+    share, _, setpoint = targets.partition("/")
+    found = None if share == "<unknown>" else _percent(share)
+    target = reference.rpartition("/")[2]
+    return Shown(time, name, target, found, _percent(setpoint), int(least), int(most), int(replicas))
+
+
+def _percent(text: str) -> Fraction:
+    if not text.endswith("%"):
+        raise ValueError(text)
+    return Fraction(int(text[:-1]), 100)
+
+
+def pods(table: Table) -> Series:
+    """`kubectl top pod`: NAME, CPU(cores), MEMORY(bytes)."""
+    found: dict[str, list[Reading]] = {}
+    problems = list(table.problems)
+    for snapshot in table.snapshots:
+        for row in snapshot.rows:
+            cores = _cores(row.cells[1]) if len(row.cells) > 1 else None
+            if cores is None:
+                problems.append(_unread(table, row, "a pod, then its CPU such as 101m"))
+            else:
+                found.setdefault(row.cells[0], []).append(Reading(snapshot.time, cores))
+    return Series(readings=tuple((pod, tuple(seen)) for pod, seen in found.items()), problems=tuple(problems))
+
+
+def pod_list(table: Table) -> Series:
+    """`kubectl get pod -o wide`: NAME, READY, STATUS, RESTARTS, AGE, IP, NODE, NOMINATED NODE, READINESS GATES."""
+    made: list[Listed] = []
+    problems = list(table.problems)
+    for snapshot in table.snapshots:
+        for row in snapshot.rows:
+            ready, _, wanted = row.cells[1].partition("/")
+            if len(row.cells) < 7 or not (ready.isdigit() and wanted.isdigit()):
+                problems.append(_unread(table, row, "a pod, 1/1, Running, 0, 21s, its address, its node"))
+                continue
+            node = None if row.cells[6] == "<none>" else row.cells[6]
+            made.append(Listed(snapshot.time, row.cells[0], ready == wanted, row.cells[2], node))
+    return Series(listed=tuple(made), problems=tuple(problems))
+
+
+def _cores(text: str) -> Fraction | None:
+    match = _MILLI.fullmatch(text)
+    if not match:
+        return None
+    return Fraction(int(match[1]), 1000) if match[1] else Fraction(int(match[2]))
+
+
+def _unread(table: Table, row: Row, expected: str) -> Problem:
+    return Problem(table.place(row), f"cannot be read: {','.join(row.cells)[:80]}", f"expected {expected}")

@@ -1,0 +1,1 @@
+"""A continuous-batching inference server, step by step, and the load that drives it."""

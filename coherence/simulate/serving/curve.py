@@ -1,0 +1,48 @@
+"""The same requests at higher speed: how the wait for the first token grows with the load, and where it breaks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from coherence.errors import UsageError
+from coherence.simulate.serving.engine import serve
+from coherence.simulate.serving.server import Load, Server, StepTime
+from coherence.values import value
+
+
+@value
+class Point:
+    """At `multiplier` times the load: time to first token, seconds, and the most requests that ran at once."""
+
+    multiplier: float
+    ttft_p50: float
+    ttft_p99: float
+    most_running: int
+
+
+def faster(load: Load, multiplier: float) -> Load:
+    """The load with all times between arrivals divided by the multiplier."""
+    if not (math.isfinite(multiplier) and multiplier > 0):
+        raise UsageError(f"multiplier(={multiplier!r}) must be > 0")
+    return Load(load.arrival / multiplier, load.prompt, load.output)
+
+
+def burst_curve(server: Server, step: StepTime, load: Load, multipliers: Iterable[float]) -> tuple[Point, ...]:
+    """Points of the curve, in order of load."""
+    return tuple(_point(server, step, load, multiplier) for multiplier in sorted(multipliers))
+
+
+def knee(multipliers: Sequence[float], p99: Sequence[float]) -> tuple[float, float]:
+    """The two neighbouring multipliers between which the P99 grows fastest, log against log."""
+    slopes = [
+        math.log(p99[i + 1] / p99[i]) / math.log(multipliers[i + 1] / multipliers[i]) for i in range(len(p99) - 1)
+    ]
+    steepest = slopes.index(max(slopes))
+    return multipliers[steepest], multipliers[steepest + 1]
+
+
+def _point(server: Server, step: StepTime, load: Load, multiplier: float) -> Point:
+    served = serve(server, step, faster(load, multiplier), sample_every=1e-9)
+    median, tail = served.percentiles("ttft", (50, 99))
+    return Point(multiplier, median, tail, int(served.series["running"].max(initial=0)))

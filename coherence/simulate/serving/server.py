@@ -1,0 +1,119 @@
+"""The inference server and its load as values.  Seconds and tokens.
+
+SOURCE: vLLM, `vllm/config` (SchedulerConfig, CacheConfig) for the names and meaning of the limits;
+Kwon et al., Efficient Memory Management for LLM Serving with PagedAttention, SOSP 2023, for blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from coherence.errors import UsageError
+from coherence.values import value
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CHUNKED, PREFILL_FIRST = "chunked", "prefill-first"
+
+
+@value
+class Server:
+    """What bounds a step, and what bounds memory.
+
+    `max_num_seqs`: requests that run at once.  `max_num_batched_tokens`: tokens of one step.
+    `blocks` of `block_size` tokens hold the keys and values of running requests.
+    `prefill`: "chunked" (decodes first, prompts in pieces fill the rest of the step) or "prefill-first"
+    (whole prompts in steps of their own, before any decode).
+    """
+
+    max_num_seqs: int
+    max_num_batched_tokens: int
+    blocks: int
+    block_size: int = 16
+    prefill: str = CHUNKED
+
+    def __post_init__(self) -> None:
+        for name in ("max_num_seqs", "max_num_batched_tokens", "blocks", "block_size"):
+            _positive(name, getattr(self, name))
+        if self.max_num_batched_tokens < self.max_num_seqs:
+            limits = (
+                f"max_num_batched_tokens(={self.max_num_batched_tokens}) must be >= max_num_seqs(={self.max_num_seqs})"
+            )
+            raise UsageError(f"{limits}: every running request decodes one token in a step")
+        if self.prefill not in (CHUNKED, PREFILL_FIRST):
+            raise UsageError(f"prefill(={self.prefill!r}) must be {CHUNKED!r} or {PREFILL_FIRST!r}")
+
+
+@value
+class StepTime:
+    """Seconds of a step: fixed + per_prefill_token p + per_sequence n + per_context_token c.
+
+    p: prompt tokens computed in the step; n: requests in it; c: tokens that those requests already hold
+    in the cache, read by attention.
+    """
+
+    fixed: float
+    per_prefill_token: float
+    per_sequence: float
+    per_context_token: float
+
+    def __post_init__(self) -> None:
+        for name in ("fixed", "per_prefill_token", "per_sequence", "per_context_token"):
+            seconds = getattr(self, name)
+            if not (math.isfinite(seconds) and seconds >= 0):
+                raise UsageError(f"{name}(={seconds!r}) must be a number of seconds >= 0")
+        if not self.fixed + self.per_sequence > 0:
+            raise UsageError("fixed and per_sequence are both 0: a decode step would take no time")
+
+
+@value
+class Load:
+    """Requests in order of arrival: when each comes, tokens of its prompt, tokens that it will write."""
+
+    arrival: NDArray[Any]
+    prompt: NDArray[Any]
+    output: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.arrival)
+
+
+def load(arrival: Iterable[float], prompt: Iterable[float], output: Iterable[float]) -> Load:
+    """A checked load.  Raises UsageError for unequal lengths, times out of order, and counts below one."""
+    import numpy as np
+
+    made = Load(np.asarray(tuple(arrival), float), _whole("prompt", prompt), _whole("output", output))
+    if not len(made.arrival) == len(made.prompt) == len(made.output):
+        counts = f"{len(made.arrival)} arrivals, {len(made.prompt)} prompts, {len(made.output)} outputs"
+        raise UsageError(f"a load needs as many prompts and outputs as arrivals: {counts}")
+    if not np.isfinite(made.arrival).all():
+        raise UsageError(f"arrival {int(np.argmin(np.isfinite(made.arrival)))} has no finite time")
+    if (np.diff(made.arrival) < 0).any():
+        late = int(np.argmax(np.diff(made.arrival) < 0)) + 1
+        times = f"{made.arrival[late]:g} s comes after {made.arrival[late - 1]:g} s"
+        raise UsageError(f"arrivals are out of order: request {late} at {times}; sort the load by arrival")
+    return made
+
+
+def first(made: Load, count: int) -> Load:
+    """The first `count` requests of a load."""
+    return Load(made.arrival[:count], made.prompt[:count], made.output[:count])
+
+
+def _whole(name: str, counts: Iterable[float]) -> NDArray[Any]:
+    import numpy as np
+
+    found = np.asarray(tuple(counts), float)
+    wrong = ~((found >= 1) & (found == np.floor(found)) & np.isfinite(found))
+    if wrong.any():
+        index = int(np.argmax(wrong))
+        raise UsageError(f"{name} of request {index} (={found[index]:g}) must be a whole number of tokens >= 1")
+    return found.astype(np.int64)
+
+
+def _positive(name: str, number: int) -> None:
+    if number != int(number) or number < 1:
+        raise UsageError(f"{name}(={number!r}) must be a whole number >= 1")
