@@ -15,7 +15,8 @@ def readings_table(columns: Sequence[Sequence[Reading]], changed: Sequence[Readi
     cells = [{reading.key: shown(reading) for reading in column} for column in columns]
     if changed:
         cells.append({reading.key: shown(reading, sign=True) + _mark(reading) for reading in changed})
-    keys = list(dict.fromkeys(reading.key for column in columns for reading in column))
+    told = (reading for column in columns for reading in column)
+    keys = list(dict.fromkeys(r.key for r in told if r.value or r.low or r.high))  # what is nothing in all is not told
     width = max((len(what) for _, what, _ in keys), default=0)
     wide = [max((len(text) for text in column.values()), default=0) for column in cells]
     lines, last = [], None

@@ -69,9 +69,8 @@ def of_job(run: JobRun) -> Rows:
     hours = float(account.total) / account.ranks / 3600
     if hours:
         yield (name, "steps that lasted", "/h"), float(kept_steps(run).sum()) / hours
-    for state, amount in account.counts.items():
-        if amount:
-            yield (name, state, "%"), 100.0 * account.share(state)
+    for state in account.counts:
+        yield (name, state, "%"), 100.0 * account.share(state)
     yield (name, "losses", ""), float(len(run.losses))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.simulate.readings import Key, Sample
@@ -61,7 +62,15 @@ class Study:
     @property
     def readings(self) -> tuple[Reading, ...]:
         """Every quantity that all runs have, in the order of the first."""
-        return tuple(Reading(*key, *interval([s[key] for s in self.samples])) for key in _common(self.samples))
+        keys = _common(self.samples)
+        return tuple(_within(Reading(*key, *interval([s[key] for s in self.samples]))) for key in keys)
+
+
+def _within(reading: Reading) -> Reading:
+    """A share has an interval inside 0 to 100 %."""
+    if reading.unit != "%" or reading.low is None or reading.high is None:
+        return reading
+    return replace(reading, low=max(0.0, reading.low), high=min(100.0, reading.high))
 
 
 def difference(before: Study, after: Study) -> tuple[Reading, ...]:
