@@ -194,3 +194,25 @@ def test_unlimited_tries_and_no_limits_are_finite_programs() -> None:
     route = made(RETRYING.replace("tries: 3", "tries: unlimited")).program.routes[0]
     assert route.tries >= 10**9
     assert math.isinf(route.breaker)
+
+
+def test_an_agent_takes_turns_of_its_model_and_its_tool() -> None:
+    text = """\
+coherence: 1
+workload: {tasks: {rate: 2 req/s}}
+components:
+  agent:
+    uses: agent_loop
+    turns: 3
+    first_tokens: 1000 token
+    tokens_per_turn: 500 token
+    model_time: 2 s
+    tool_time: 1 s
+    model_servers: 40
+calls: [{from: tasks, to: agent}]
+"""
+    program = made(text).program
+    model, tool = ("agent -> agent.model",), ("agent -> agent.tool",)
+    assert program.sources[0].plan == (model, tool, model, tool, model, tool, model)
+    assert {station.name: station.servers for station in program.stations}["agent.model"] == 40
+    assert all(route.station.startswith("agent.") for route in program.routes)

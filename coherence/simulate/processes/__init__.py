@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from coherence.design import Design
 from coherence.errors import InputError, Problem
 from coherence.places import Place
+from coherence.simulate.processes.agents import with_agents
 from coherence.simulate.processes.flow import Flow, flow_of
 from coherence.simulate.processes.routes import routes_of
 from coherence.simulate.processes.sources import FIRST_BURST, sources_of
@@ -44,7 +45,8 @@ def processes(design: Design, *, first_burst: float = FIRST_BURST) -> Processes:
     sources = sources_of(design, flow, notes, problems, first_burst=first_burst)
     if problems:
         raise InputError(problems)
-    return Processes(Program(sources, stations, routes), tuple(dict.fromkeys(notes)), scaled)
+    program = with_agents(design, Program(sources, stations, routes), notes, first_burst=first_burst)
+    return Processes(program, tuple(dict.fromkeys(notes)), scaled)
 
 
 def has_requests(design: Design) -> bool:

@@ -10,6 +10,7 @@ from coherence.errors import Problem
 from coherence.expressions.tree import Name
 from coherence.places import Place
 from coherence.shape import Formula, Quantity
+from coherence.simulate.processes.agents import is_agent
 from coherence.simulate.processes.flow import Flow
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.program import Batch, Service, Station
@@ -31,6 +32,9 @@ def stations_of(design: Design, flow: Flow, notes: list[str], problems: list[Pro
         component = design.components.get(name)
         if component is None:
             problems.append(_undeclared(design, flow, name))
+            continue
+        if is_agent(component):  # its model and its tool are the stations
+            made.append(Station(name, FOR_ALL, Service(0.0, "constant", 0.0)))
             continue
         pool = _pool(design, component)
         made.append(_station(design, flow, component, pool, notes, problems))

@@ -1,0 +1,96 @@
+"""The true causes of every loss of a job: which rank, which node, which timer.  They sum exactly to the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from coherence.simulate.jobs.ledger import kept_steps, step_ends
+from coherence.simulate.jobs.record import JobRun, cause_of
+from coherence.simulate.jobs.ticks import Ticks, totals
+from coherence.values import value
+
+
+@value
+class Blame:
+    """`amount` rank-nanoseconds of the loss `loss` have one cause; they were lost up to `time` (nanoseconds)."""
+
+    time: int
+    loss: str
+    cause: str
+    amount: int
+
+
+def blame(run: JobRun, *, every: int = 0) -> tuple[Blame, ...]:
+    """The causes of all that is not useful, by time: in windows of `every` nanoseconds (0: of the whole run).
+
+    Waiting is put on the slowest rank of its step and on what made it slow; what is lost, on the failure or
+    the watchdog that took it; down time, on the failure or kill before it.  SOURCE: that is the proximate
+    cause; what a run without the cause would have lost is another number (run it without).
+    """
+    every = every or max(run.end, 1)
+    found = [*_of_steps(run, every), *_of_spans(run)]
+    return tuple(sorted((b for b in found if b.amount), key=lambda b: (b.time, b.loss, b.cause)))
+
+
+def _of_steps(run: JobRun, every: int) -> Iterator[Blame]:
+    (kept,) = np.nonzero(kept_steps(run))
+    steps, job = run.steps, run.job
+    windows = (step_ends(run)[kept] - 1) // every
+    fixed = (
+        ("slowed", "stragglers", steps.straggling), ("slowed", "slowdown", steps.slowed),
+        ("collective", "collective", job.ranks * steps.collective),
+    )  # fmt: skip
+    for loss, cause, column in fixed:
+        for (window,), amount in _grouped([windows], column[kept]):
+            yield Blame(_close(run, window, every), loss, cause, amount)
+    for (window, why, rank), amount in _grouped([windows, steps.why[kept], _named(run)[kept]], steps.waiting[kept]):
+        yield Blame(_close(run, window, every), "waiting", cause_of(job, why, rank), amount)
+    yield from _of_pauses(run, every)
+
+
+def _of_pauses(run: JobRun, every: int) -> Iterator[Blame]:
+    kept, ends = kept_steps(run), step_ends(run)
+    for step, kind, rank, length in run.steps.pauses.tolist():
+        if kept[step]:
+            window = (int(ends[step]) - 1) // every
+            yield Blame(_close(run, window, every), "paused", f"{run.job.pauses[kind].name} of rank {rank}", length)
+
+
+def _named(run: JobRun) -> Ticks:
+    """The slowest rank where it is a cause by name; 0 where chance or a common slowdown chose it."""
+    return np.where((run.steps.why == 1) | (run.steps.why > 2), run.steps.rank, 0)
+
+
+def _grouped(keys: list[Ticks], values: Ticks) -> Iterator[tuple[tuple[int, ...], int]]:
+    """(key, exact sum) for each combination of keys."""
+    if not len(values):
+        return
+    found, groups = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
+    index: npt.NDArray[np.intp] = groups.reshape(-1)
+    for key, amount in zip(found.tolist(), totals(index, values, len(found)), strict=True):
+        yield tuple(key), amount
+
+
+def _close(run: JobRun, window: int, every: int) -> int:
+    return min(run.end, (window + 1) * every)
+
+
+def _of_spans(run: JobRun) -> Iterator[Blame]:
+    """Losses at the time they struck, down time at its end; the last loss before it is its cause."""
+    ranks, taken = run.job.ranks, [0] * len(run.losses)
+    latest, losses = -1, list(run.losses)
+    for span in run.spans:
+        while latest + 1 < len(losses) and losses[latest + 1].time <= span.start:
+            latest += 1
+        amount = ranks * (span.end - span.start)
+        if span.loss >= 0:
+            taken[span.loss] += amount
+        elif span.state in ("detection", "restart", "idle"):
+            yield Blame(span.end, span.state, losses[latest].cause, amount)
+        elif span.state != "steps":
+            yield Blame(span.end, span.state, {"checkpoint": "save"}.get(span.state, "end of the run"), amount)
+    for loss, amount in zip(losses, taken, strict=True):
+        yield Blame(loss.time, "lost", loss.cause, amount)

@@ -1,0 +1,202 @@
+"""The synchronous jobs of a design, ready to run.
+
+A component is a job if it uses the part `barrier`, or has `copies` and `takes: {step: ..}`.  Its keys:
+
+- `ranks` or `copies`: how many meet at the barrier; `work: 10000 step` (without it: as long as the run)
+- `typical` and `spread`: mean and variation of a rank's step (normal up to 30 %, gamma above);
+  or `takes: {step: 1 s .. 2 s}`: uniform; `takes: {collective}`: after the barrier
+- `takes: {checkpoint}`: a save; how often: `every` of a timer with `then: x.checkpoint starts`, or the key
+  `checkpoint`; with `takes: {snapshot}` it is asynchronous; `writers: 1`: so many ranks save, the others wait
+- `mtbf`, `shape` (1), `ranks_per_node` (1): mean life of a node and its Weibull shape
+- `takes: {detection, restart, repair}`, `spares`: after a failure; without `detection` a watchdog notices it
+- `stragglers: 2` with `slower: 20 %`: so many ranks take so much longer throughout
+- `takes: {slowed}`, `slowed_every`, `slowed_by: 50 %`, `slowed_ranks`: episodes in which ranks are slow together
+- `pause_every: 30 d` with `takes: {pause}` and a loop that sets `x.pause`: the mean time that one rank computes
+  between two local pauses
+- a timer `from: first x waits` is a watchdog, unless its `then` ends nothing
+
+A duration of an occurrence (`takes`) that is a range is drawn anew each time; an unknown constant stands at
+its lower end, as in the exact executor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from coherence.design import Component, Design, Loop, Timer
+from coherence.errors import InputError, Problem
+from coherence.shape import Quantity
+from coherence.simulate.jobs.job import (
+    NORMAL_CV,
+    Checkpoint,
+    Failures,
+    Job,
+    Law,
+    Pause,
+    Recovery,
+    Slowdowns,
+    Stragglers,
+    Watchdog,
+    constant,
+)
+from coherence.simulate.jobs.keys import Keys
+
+HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlist", "warn"})
+"""First words of `then` that end nothing."""
+
+
+def jobs_of(design: Design) -> tuple[Job, ...]:
+    """Every synchronous job of the design.  Raises InputError with everything that is missing."""
+    problems: list[Problem] = []
+    jobs = [_job(design, one, problems) for one in design.components.values() if _is_job(one)]
+    if problems:
+        raise InputError(problems)
+    return tuple(job for job in jobs if job is not None)
+
+
+def _is_job(component: Component) -> bool:
+    part = component.part.text if component.part is not None else ""
+    return part == "barrier" or (component.copies is not None and "step" in (component.takes or {}))
+
+
+def _job(design: Design, component: Component, problems: list[Problem]) -> Job | None:
+    keys, before = Keys(component, problems), len(problems)
+    try:
+        ranks, work = _ranks(keys), keys.count("work")
+        step, collective = _step(keys), keys.law("collective") or constant(0.0)
+        watchdogs, failures = tuple(_watchdogs(design, keys)), _failures(keys)
+        recovery = _recovery(keys, failures, watchdogs)
+        stragglers, slowdowns = _stragglers(keys, ranks), _slowdowns(keys)
+        pauses, checkpoint = tuple(_pauses(design, keys)), _checkpoint(design, keys)
+        if len(problems) > before or step is None:
+            return None
+        return Job(
+            keys.name, ranks, step, math.inf if work is None else work, collective, stragglers, slowdowns, pauses,
+            checkpoint, failures, recovery, watchdogs,
+        )  # fmt: skip
+    except ValueError as refused:
+        keys.problems.append(Problem(component.place, f"{keys.name} cannot run: {refused}"))
+        return None
+
+
+def _ranks(keys: Keys) -> int:
+    copies = keys.component.copies
+    if isinstance(copies, Quantity):
+        return int(copies.low)
+    return keys.need(keys.count("ranks"), "the number of its ranks", "write `copies: 64`") or 1
+
+
+def _step(keys: Keys) -> Law | None:
+    mean, spread = keys.duration("typical"), keys.share("spread") or 0.0
+    if mean is None:
+        return keys.need(keys.law("step"), f"the step time of {keys.name}", "write `takes: {step: 1 s .. 2 s}`")
+    return Law("normal" if spread <= NORMAL_CV else "gamma", mean, spread) if spread else constant(mean)
+
+
+def _stragglers(keys: Keys, ranks: int) -> Stragglers | None:
+    count = keys.count("stragglers")
+    if not count:
+        return None
+    slower = keys.need(keys.share("slower"), "how much its stragglers are slower", "write `slower: 20 %`")
+    return Stragglers(tuple(range(min(count, ranks))), 1 + (slower or 0.0))
+
+
+def _slowdowns(keys: Keys) -> Slowdowns | None:
+    lasts, every, factor = keys.law("slowed"), keys.duration("slowed_every"), keys.share("slowed_by")
+    if lasts is None and every is None and factor is None:
+        return None
+    keys.need(lasts, "how long ranks are slowed", "write `takes: {slowed: 5 min}`")
+    keys.need(every, "how often ranks are slowed", "write `slowed_every: 6 h`")
+    keys.need(factor, "by how much ranks are slowed", "write `slowed_by: 50 %`")
+    if lasts is None or every is None or factor is None:
+        return None
+    return Slowdowns(1 + factor, every, lasts.mean, keys.count("slowed_ranks") or 0)
+
+
+def _failures(keys: Keys) -> Failures | None:
+    mtbf = keys.duration("mtbf")
+    if mtbf is None:
+        return None
+    return Failures(mtbf, keys.share("shape") or 1.0, keys.count("ranks_per_node") or 1)
+
+
+def _recovery(keys: Keys, failures: Failures | None, watchdogs: tuple[Watchdog, ...]) -> Recovery | None:
+    if failures is None and not watchdogs:
+        return None
+    detection, spares = keys.law("detection"), keys.count("spares")
+    if failures is not None and not watchdogs:
+        keys.need(detection, "the time until a failure is noticed", "write `takes: {detection: 1 min}`, or a watchdog")
+    restart = keys.need(keys.law("restart"), "its restart time", "write `takes: {restart: 5 min}`")
+    if restart is None:
+        return None
+    return Recovery(restart, detection, math.inf if spares is None else spares, keys.law("repair"))
+
+
+# -- what other sections say --------------------------------------------------------------------
+
+
+def _checkpoint(design: Design, keys: Keys) -> Checkpoint | None:
+    every, takes = _interval(design, keys), keys.law("checkpoint")
+    if every is None and takes is None:
+        return None
+    every = keys.need(every, "when it saves", f"write a timer with `every:` and `then: {keys.name}.checkpoint starts`")
+    takes = keys.need(takes, "how long a save takes", "write `takes: {checkpoint: 30 s}`")
+    if every is None or takes is None:
+        return None
+    return Checkpoint(every, takes, keys.law("snapshot"), keys.count("writers") or 0)
+
+
+def _interval(design: Design, keys: Keys) -> float | None:
+    for timer in design.timers.values():
+        saves = timer.then is not None and timer.then.subject == f"{keys.name}.checkpoint"
+        if saves and isinstance(timer.every, Quantity):
+            return float(timer.every.low)
+    return keys.duration("checkpoint")
+
+
+def _pauses(design: Design, keys: Keys) -> Iterator[Pause]:
+    for loop in design.loops.values():
+        thing, _, activity = _signal(loop).partition(".")
+        if thing != keys.name or activity not in (keys.component.takes or {}):
+            continue
+        key = f"{activity}_every"
+        what = f"how often {loop.name} sets {activity} of one member"
+        every = keys.need(keys.duration(key), what, f"write `{key}: 30 d`: the mean time it computes between two")
+        lasts = keys.law(activity)
+        if every is not None and lasts is not None:
+            yield Pause(loop.name, every, lasts)
+
+
+def _signal(loop: Loop) -> str:
+    return loop.actuation.signal.text if loop.actuation is not None and loop.actuation.signal is not None else ""
+
+
+def _watchdogs(design: Design, keys: Keys) -> Iterator[Watchdog]:
+    for timer in design.timers.values():
+        waits = timer.start is not None and timer.start.kind == "waits" and timer.start.thing == keys.name
+        if not waits or (timer.then is not None and timer.then.text.partition(" ")[0] in HARMLESS):
+            continue
+        window = _window(timer)
+        if window is not None:
+            yield Watchdog(timer.name, *window)
+        elif timer.after is None and timer.first is None and timer.every is None:
+            keys.needs(f"when {timer.name} fires", "write `after: 30 min`", timer.place)
+
+
+def _window(timer: Timer) -> tuple[float, float] | None:
+    """When it fires after its event, in seconds: a probe after its last miss, else once; None: never."""
+    start = timer.after if timer.after is not None else timer.first
+    if (start is not None and not isinstance(start, Quantity)) or (start is None and timer.every is None):
+        return None
+    jitter = float(timer.jitter.high) if timer.jitter is not None else 0.0
+    low, high = (float(start.low), float(start.high)) if start is not None else (0.0, 0.0)
+    if timer.every is not None:
+        if timer.misses is not None and not isinstance(timer.misses, Quantity):
+            return None
+        few, many = (int(timer.misses.low), int(timer.misses.high)) if timer.misses is not None else (1, 1)
+        reply = float(timer.reply_within.high) if timer.reply_within is not None else 0.0
+        every = float(timer.every.high)
+        low += (few - 1) * float(timer.every.low)
+        high += every + (many - 1) * max(every, reply) + reply
+    return max(0.0, low - jitter), high + jitter

@@ -1,0 +1,106 @@
+"""The Horizontal Pod Autoscaler's documented algorithm, on its own: what the testbed's controller decides.
+
+    desired = ceil(current x measured / setpoint), unless |measured / setpoint - 1| <= tolerance
+
+then the stabilization windows, then the policies (the one that allows most binds), then the bounds; a count outside
+its bounds is moved to the nearer one at once.  Times are planned instants, so that a window of k periods holds k + 1
+recommendations: windows are closed.  Numbers may be `Fraction` (exact) or `float` (what Prometheus answers).
+
+SOURCE: Kubernetes documentation, Horizontal Pod Autoscaling: "Algorithm details", "Configurable scaling behavior".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from coherence.errors import CoherenceError
+from coherence.values import value
+
+Number = Fraction | float
+Way = Literal["up", "down"]
+LONG_AGO = Fraction(-(10**9))  # when the count before anything was decided came to be
+
+
+class NoSetpointError(CoherenceError):
+    """A ratio to nothing."""
+
+
+@value
+class Policy:
+    """At most `pods` more or fewer, or a share `percent` (1 = 100 %), than `per` seconds ago; which is more."""
+
+    way: Way
+    pods: int
+    percent: Fraction
+    per: Fraction
+
+
+@value
+class Behaviour:
+    """The fields of an HPA.  Windows in seconds; `setpoint` in the unit of what is measured."""
+
+    setpoint: Fraction
+    tolerance: Fraction
+    lowest: int
+    highest: int
+    hold_down: Fraction = Fraction(0)
+    hold_up: Fraction = Fraction(0)
+    policies: tuple[Policy, ...] = ()
+
+
+@dataclass(slots=True)
+class Controller:
+    """An HPA at work: its behaviour, and what it remembers of recommendations and of replica counts."""
+
+    behaviour: Behaviour
+    recommended: list[tuple[Fraction, int]] = field(default_factory=list)
+    counts: list[tuple[Fraction, int]] = field(default_factory=list)
+
+    def decide(self, time: Fraction, current: int, measured: Number) -> int:
+        """The replicas wanted at `time` (s), when there are `current` and the metric reads `measured`."""
+        if not self.counts:
+            self.counts.append((LONG_AGO, current))
+        held = self._stabilized(time, current, recommendation(self.behaviour, current, measured))
+        desired = self._bounded(current, self._paced(time, current, held))
+        self.counts.append((time, desired))
+        return desired
+
+    def _stabilized(self, time: Fraction, current: int, wanted: int) -> int:
+        """Not below the highest, not above the lowest recommendation of the windows; never across `current`."""
+        down, up = self.behaviour.hold_down, self.behaviour.hold_up
+        self.recommended = [(at, n) for at, n in self.recommended if at >= time - max(down, up)] + [(time, wanted)]
+        if wanted < current:
+            return min(current, max(n for at, n in self.recommended if at >= time - down))
+        return max(current, min(n for at, n in self.recommended if at >= time - up)) if wanted > current else current
+
+    def _paced(self, time: Fraction, current: int, wanted: int) -> int:
+        """As far as the policies of that direction allow; without any, all the way."""
+        way: Way = "up" if wanted > current else "down"
+        reach = [self._reach(policy, time) for policy in self.behaviour.policies if policy.way == way]
+        if not reach or wanted == current:
+            return wanted
+        return min(wanted, max(reach)) if way == "up" else max(wanted, min(reach))
+
+    def _reach(self, policy: Policy, time: Fraction) -> int:
+        """How far one policy lets the count go from where it stood `per` seconds ago."""
+        start = next(n for at, n in reversed(self.counts) if at <= time - policy.per)
+        if policy.way == "up":
+            return max(start + policy.pods, math.ceil(start * (1 + policy.percent)))
+        return min(start - policy.pods, math.floor(start * (1 - policy.percent)))
+
+    def _bounded(self, current: int, wanted: int) -> int:
+        low, high = self.behaviour.lowest, self.behaviour.highest
+        inside = min(max(current, low), high)
+        return inside if inside != current else min(max(wanted, low), high)
+
+
+def recommendation(behaviour: Behaviour, current: int, measured: Number) -> int:
+    """Ratio, tolerance, ceil."""
+    if not behaviour.setpoint:
+        raise NoSetpointError("an autoscaler needs a setpoint above 0")
+    ratio = measured / behaviour.setpoint if isinstance(measured, Fraction) else measured / float(behaviour.setpoint)
+    lowest, highest = 1 - behaviour.tolerance, 1 + behaviour.tolerance
+    return current if lowest <= ratio <= highest else math.ceil(current * ratio)
