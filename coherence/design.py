@@ -264,7 +264,7 @@ class Randomness(Record):
 
 
 class Workload(Record):
-    """Arrivals: a rate, how irregular it is, bursts, a service demand, tokens."""
+    """Arrivals: a rate, how irregular it is, bursts, a service demand, tokens (of prompt and answer)."""
 
     name: str
     place: Place = plain(compare=False)
@@ -273,6 +273,8 @@ class Workload(Record):
     burst: Burst | None = key(record(Burst))
     service: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
     tokens: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
+    prompt: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
+    answer: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
     residence: Spread2 | Quantity | None = key(either(record(Spread2), DURATION))
     deadline: Quantity | None = key(DURATION)
     note: Word | None = key(TEXT)

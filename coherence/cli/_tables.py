@@ -55,6 +55,6 @@ def _with_unit(value: float, unit: str) -> str:
     if unit == "s" and 0 < abs(value) < 1:
         return f"{value * 1000:.3g} ms"
     try:
-        return units.show(value, units.unit(unit)[1])
+        return units.show(float(f"{value:.4g}"), units.unit(unit)[1])
     except units.UnitError:
         return f"{value:.4g} {unit}"

@@ -15,6 +15,7 @@ from coherence.units import Dimension
 if TYPE_CHECKING:
     from coherence.simulate.jobs.record import JobRun
     from coherence.simulate.requests import Result
+    from coherence.simulate.serving.engine import Served
     from coherence.simulate.study import Setting
 
 Key = tuple[str, str, str]
@@ -72,6 +73,29 @@ def of_job(run: JobRun) -> Rows:
     for state in account.counts:
         yield (name, state, "%"), 100.0 * account.share(state)
     yield (name, "losses", ""), float(len(run.losses))
+
+
+def of_engine(name: str, served: Served, blocks: int, setting: Setting) -> Rows:
+    """What the users of an inference server saw, and how full its memory was."""
+    import numpy as np
+
+    mine = (served.load.arrival >= setting.warmup) & ~served.rejected
+    done = mine & np.isfinite(served.last_token)
+    yield (name, "requests", "/s"), float(mine.sum()) / (setting.until - setting.warmup)
+    yield (name, "refused (too long)", "req"), float(served.rejected.sum())
+    for what, times in (("wait", served.wait), ("first token", served.ttft), ("whole answer", served.latency)):
+        for q in QUANTILES if done.any() else ():
+            yield (name, f"{what} P{q}", "s"), float(np.quantile(times[done], q / 100, method="inverted_cdf"))
+    shown = served.series["time"] >= setting.warmup
+    for what, column in (("running", "running"), ("waiting", "waiting")):
+        if shown.any():
+            yield (name, what, "req"), float(served.series[column][shown].mean())
+    if shown.any():
+        yield (name, "cache in use", "%"), 100.0 * float(served.series["blocks"][shown].mean()) / blocks
+    yield (name, "put back", "req"), float(served.preemptions[mine].sum())
+    written = float(served.written[mine].sum())
+    again = float(served.recomputed[mine].sum())
+    yield (name, "tokens computed again for each written", ""), again / written if written else 0.0
 
 
 def of_requests(program: Program, result: Result, setting: Setting) -> Rows:

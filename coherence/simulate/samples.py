@@ -17,9 +17,10 @@ from coherence.simulate.coupled import Coupled
 from coherence.simulate.exact import Choices, Instant, MissingValueError, execute
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.orbits import long_run
-from coherence.simulate.processes import Processes, has_requests, processes
+from coherence.simulate.processes import FIRST_BURST, Processes, has_requests, processes
 from coherence.simulate.program import Arrivals, Outage, Program
-from coherence.simulate.readings import Sample, of_job, of_loops, of_requests, of_signals
+from coherence.simulate.readings import Sample, of_engine, of_job, of_loops, of_requests, of_signals
+from coherence.simulate.serving.of_design import engines_of, load_of
 from coherence.simulate.study import Setting, Study
 from coherence.units import seconds
 
@@ -30,8 +31,8 @@ Progress = Callable[[float], None]
 
 def study(design: Design, setting: Setting, progress: Progress | None = None) -> Study:
     """Run the design under every seed.  Raises InputError and UsageError with what is missing."""
-    requests, jobs = has_requests(design), jobs_of(design)
-    if not requests and not jobs:
+    requests, engines = has_requests(design), engines_of(design, first_burst=FIRST_BURST)
+    if not requests and not engines and not jobs_of(design):
         return _loops(elaborate(design), setting)
     made = with_setting(processes(design), setting) if requests else Processes(Program((), (), ()))
     samples = []
@@ -42,12 +43,14 @@ def study(design: Design, setting: Setting, progress: Progress | None = None) ->
             if progress:
                 progress((count + share) / len(setting.seeds))
         samples.append(sample)
-    return Study(setting, tuple(samples), made.assumptions)
+    notes = [*made.assumptions, *(note for engine in engines for note in engine.notes)]
+    return Study(setting, tuple(samples), tuple(dict.fromkeys(notes)))
 
 
 def _one(design: Design, made: Processes, setting: Setting, seed: int) -> Iterator[tuple[float, Sample]]:
     """One run: (share done, what it has shown)."""
     from coherence.simulate.jobs.run import simulate
+    from coherence.simulate.serving.engine import serve
 
     if made.program.sources:
         run = Requests(design, made, setting, seed)
@@ -55,6 +58,10 @@ def _one(design: Design, made: Processes, setting: Setting, seed: int) -> Iterat
             run.advance(setting.until * step / PARTS)
             yield step / PARTS, {}
         yield 1.0, run.sample()
+    for engine in engines_of(design, first_burst=FIRST_BURST):
+        load = load_of(engine, seed=seed, until=setting.until)
+        served = serve(engine.server, engine.step, load, until=setting.until)
+        yield 1.0, dict(of_engine(engine.name, served, engine.server.blocks, setting))
     for job in jobs_of(design):
         yield 1.0, dict(of_job(simulate(job, seed=seed, until=setting.until)))
 

@@ -13,7 +13,7 @@ from coherence.design import Design
 from coherence.errors import InputError, Problem
 from coherence.places import Place
 from coherence.simulate.processes.agents import with_agents
-from coherence.simulate.processes.flow import Flow, flow_of
+from coherence.simulate.processes.flow import Flow, flow_of, without
 from coherence.simulate.processes.routes import routes_of
 from coherence.simulate.processes.sources import FIRST_BURST, sources_of
 from coherence.simulate.processes.stations import stations_of
@@ -37,7 +37,7 @@ def processes(design: Design, *, first_burst: float = FIRST_BURST) -> Processes:
     """
     notes: list[str] = []
     problems: list[Problem] = []
-    flow = flow_of(design)
+    flow = _flow(design)
     if not flow.plans:
         raise InputError([_nothing(design)])
     routes = routes_of(design, flow, notes, problems)
@@ -51,7 +51,13 @@ def processes(design: Design, *, first_burst: float = FIRST_BURST) -> Processes:
 
 def has_requests(design: Design) -> bool:
     """Does any workload reach a component?"""
-    return bool(flow_of(design).plans)
+    return bool(_flow(design).plans)
+
+
+def _flow(design: Design) -> Flow:
+    """The flow of single requests; what calls an inference server is run token by token (serving.of_design)."""
+    engines = [c.name for c in design.components.values() if c.part is not None and c.part.text == "inference_server"]
+    return without(flow_of(design), engines)
 
 
 def _nothing(design: Design) -> Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from coherence.design import Call, Component, Design
 from coherence.expressions import names
@@ -42,6 +42,19 @@ def flow_of(design: Design) -> Flow:
         {route: calls[route] for route in kept},
         kept,
         tuple(name for name in reached if name not in design.workload),
+    )
+
+
+def without(flow: Flow, stations: Collection[str]) -> Flow:
+    """The flow of the workloads that reach none of the stations: something else runs the others."""
+    away = {flow.ends[r][0] for r in flow.ends if flow.ends[r][1] in stations}
+    ends = {route: pair for route, pair in flow.ends.items() if pair[0] not in away and pair[1] not in stations}
+    return Flow(
+        {name: plan for name, plan in flow.plans.items() if name not in away},
+        {name: plan for name, plan in flow.onward.items() if name not in away},
+        {route: flow.calls[route] for route in ends},
+        ends,
+        tuple(name for name in flow.stations if any(name == callee for _, callee in ends.values())),
     )
 
 

@@ -1,0 +1,128 @@
+"""Reproduce a design on a real nginx, HAProxy or Envoy: observation beside prediction"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coherence.errors import UsageError
+
+if TYPE_CHECKING:
+    from coherence.design import Design
+    from coherence.simulate.testbed.proxies import Proxy
+    from coherence.simulate.testbed.set_up import Course, SetUp
+    from coherence.simulate.testbed.words import Reproduction
+
+
+@click.command("reproduce")
+@click.argument("path", type=click.Path())
+@click.option("--with", "proxy", metavar="PROXY", help="nginx, haproxy or envoy; none for an autoscaler.")
+@click.option("--pause", default="3s", show_default=True, metavar="TIME", help="The back end stands still; 0s: burst.")
+@click.option("--for", "span", default="60s", show_default=True, metavar="TIME", help="How long requests are sent.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of arrivals and service times.")
+@click.option("--dry-run", is_flag=True, help="Only write the files.")
+@click.option("--into", type=click.Path(path_type=Path, file_okay=False), help="Keep the files in this folder.")
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(  # noqa: PLR0913  (one parameter per option)
+    *, path: str, proxy: str | None, pause: str, span: str, seed: int, dry_run: bool, into: Path | None, output: str
+) -> int:  # fmt: skip
+    """Run the design at PATH on loopback: a real proxy, a back end, a load; everything started is stopped.
+
+    A design with an autoscaler and no retries runs with real replicas, HAProxy and Prometheus. Exits 1 where the
+    observation is not as predicted.
+    """
+    design = _design(path)
+    if proxy is None:
+        return _autoscaler(design, into if into or not dry_run else Path("reproduce-autoscaler"), dry_run, output)
+    from coherence.simulate.testbed import proxies
+    from coherence.simulate.testbed.set_up import course, set_up
+    from coherence.simulate.testbed.words import as_json, text
+
+    chosen = proxies.proxy(proxy)
+    timing = course(pause=_time(pause, "--pause"), lasts=_time(span, "--for"), seed=seed)
+    made = set_up(design, before=timing.before, pause=timing.pause)
+    proxies.accept(chosen, made)
+    if dry_run:
+        return _written(into or Path(f"reproduce-{proxy}"), made, chosen, timing)
+    found = _run(path, into, made, chosen, timing)
+    click.echo(_json(as_json(found)) if output == "json" else text(found), nl=False)
+    return 0 if found.agrees else 1
+
+
+def _autoscaler(design: Design, folder: Path | None, dry_run: bool, output: str) -> int:
+    from coherence.simulate.testbed.autoscaler import applies, as_json, reproduce_autoscaler, text, write_files
+
+    if not applies(design):
+        raise UsageError("which proxy is to run it? say --with nginx, --with haproxy or --with envoy")
+    if dry_run and folder:
+        click.echo("\n".join(map(str, write_files(design, folder))))
+        return 0
+    found = reproduce_autoscaler(design, told=lambda line: click.echo(line, err=True))
+    click.echo(_json(as_json(found)) if output == "json" else text(found), nl=False)
+    return 0 if found.agrees else 1
+
+
+def _json(found: Mapping[str, Any]) -> str:
+    from coherence.version import VERSION
+
+    head = {"format_version": 1, "tool": "coherence reproduce", "version": VERSION}
+    return json.dumps({**head, **found}, indent=2) + "\n"
+
+
+def _design(path: str) -> Design:
+    from coherence.workspace import open_workspace
+
+    entries = open_workspace([path]).entries
+    if len(entries) != 1:
+        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
+    return entries[0].design
+
+
+def _time(text: str, option: str) -> float:
+    from coherence import units
+
+    try:
+        number, dimension = units.quantity(text)
+    except (ValueError, units.UnitError):
+        number, dimension = None, None
+    if number is None or (dimension != units.SECOND and number != 0):
+        raise UsageError(f"{option} {text!r} is not a time; write for example '3s'")
+    return float(number)
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {path}: {error.strerror}") from None
+    return path
+
+
+def _written(folder: Path, made: SetUp, chosen: Proxy, timing: Course) -> int:
+    from coherence.simulate.testbed.reproduction import new_ports, write
+
+    for path in write(_folder(folder), made, chosen, timing, new_ports()):
+        click.echo(path)
+    click.echo(f"nothing was started; {folder / 'README.txt'} says how to run it")
+    return 0
+
+
+def _run(path: str, into: Path | None, made: SetUp, chosen: Proxy, timing: Course) -> Reproduction:
+    from coherence.cli._progress import Progress
+    from coherence.simulate.testbed.predict import predict
+    from coherence.simulate.testbed.processes import temporary_folder
+    from coherence.simulate.testbed.reproduction import found_binary, run
+    from coherence.simulate.testbed.words import Reproduction
+
+    found_binary(chosen)
+    predicted = predict(made, timing)
+    with ExitStack() as stack:
+        folder = _folder(into) if into else stack.enter_context(temporary_folder())
+        bar = stack.enter_context(Progress(f"running {chosen.NAME}"))
+        seen = run(folder, made, chosen, timing, progress=bar)
+    return Reproduction(path, chosen.NAME, made, timing, seen, predicted)

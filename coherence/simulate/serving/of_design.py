@@ -1,0 +1,125 @@
+"""Inference servers of a design, ready to run: the part `inference_server` and the workloads that call it.
+
+A workload brings `prompt` and `answer`, tokens as a number or {mean, cv, max}; lengths are drawn
+lognormal, rounded to whole tokens (at least one), one by one from streams of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from coherence.design import Component, Design, Spread2, Workload
+from coherence.errors import InputError, Problem
+from coherence.shape import Quantity
+from coherence.simulate.processes.flow import flow_of
+from coherence.simulate.processes.numbers import lower
+from coherence.simulate.processes.sources import sources_of
+from coherence.simulate.program import Source
+from coherence.simulate.serving.server import Load, Server, StepTime, load
+from coherence.values import value
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PART = "inference_server"
+
+
+@value
+class Engine:
+    """A server, the time of its steps, and the workloads that call it with the lengths that they bring."""
+
+    name: str
+    server: Server
+    step: StepTime
+    sources: tuple[tuple[Source, Workload], ...]
+    notes: tuple[str, ...] = ()
+
+
+def is_engine(component: Component) -> bool:
+    """Does it use the part `inference_server`?"""
+    return component.part is not None and component.part.text == PART
+
+
+def engines_of(design: Design, *, first_burst: float) -> tuple[Engine, ...]:
+    """Every inference server that a workload calls.  Raises InputError with everything that is missing."""
+    problems: list[Problem] = []
+    made = [_engine(design, c, problems, first_burst) for c in design.components.values() if is_engine(c)]
+    if problems:
+        raise InputError(problems)
+    return tuple(engine for engine in made if engine.sources)
+
+
+def _engine(design: Design, component: Component, problems: list[Problem], first_burst: float) -> Engine:
+    notes: list[str] = []
+    flow, name = flow_of(design), component.name
+    routes = [route for route, (_, callee) in flow.ends.items() if callee == name]
+    callers = [design.workload[flow.ends[route][0]] for route in routes if flow.ends[route][0] in design.workload]
+    problems += [problem for workload in callers for problem in _lengths_missing(name, workload)]
+    if any(call.per_try or call.deadline for call in (flow.calls[route] for route in routes) if call is not None):
+        notes.append(f"limits of calls to {name} are not run: every request waits for its answer")
+    sources = {s.name: s for s in sources_of(design, flow, notes, problems, first_burst=first_burst)}
+    pairs = tuple((sources[w.name], w) for w in callers)
+    return Engine(name, *_machine(component, notes), pairs, tuple(notes))
+
+
+def _machine(component: Component, notes: list[str]) -> tuple[Server, StepTime]:
+    stated = {key: found for key, found in component.constants.items() if isinstance(found, Quantity)}
+    number = {key: lower(found, f"{key} of {component.name}", notes) for key, found in stated.items()}
+    seqs, tokens, blocks, size = (
+        int(number[key]) for key in ("max_num_seqs", "max_num_batched_tokens", "blocks", "block_size")
+    )
+    times = [number[key] for key in ("step_time", "per_prompt_token", "per_request", "per_cached_token")]
+    return Server(seqs, tokens, blocks, size), StepTime(*times)
+
+
+def _lengths_missing(name: str, workload: Workload) -> Iterator[Problem]:
+    for key in ("prompt", "answer"):
+        if getattr(workload, key) is None:
+            remedy = f"write `{key}: {{mean: 500 token, cv: 1}}`"
+            yield Problem(workload.place, f"{name} needs the {key} of {workload.name}, in tokens", remedy)
+
+
+def load_of(engine: Engine, *, seed: int, until: float) -> Load:
+    """The requests of all its workloads that come before `until` seconds, in order."""
+    import numpy as np
+
+    parts = []
+    for source, workload in engine.sources:
+        times = _arrivals(source, seed, until)
+        prompt, answer = (
+            _tokens(getattr(workload, key), len(times), seed, f"{workload.name}.{key}") for key in ("prompt", "answer")
+        )
+        parts.append(np.column_stack([times, prompt, answer]))
+    rows = np.concatenate([np.zeros((0, 3)), *parts])
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    return load(rows[:, 0], rows[:, 1], rows[:, 2])
+
+
+def _arrivals(source: Source, seed: int, until: float) -> NDArray[np.float64]:
+    import numpy as np
+
+    from coherence.simulate.arrivals import blocks
+
+    found = [np.zeros(0)]
+    for block in blocks(source.arrivals, seed, source.name):
+        found.append(block[block < until])
+        if len(found[-1]) < len(block):
+            break
+    return np.concatenate(found)
+
+
+def _tokens(stated: Spread2 | Quantity, count: int, seed: int, name: str) -> NDArray[np.float64]:
+    import numpy as np
+
+    from coherence.simulate.draws import stream, unit
+
+    if isinstance(stated, Quantity):
+        return np.full(count, max(1.0, float(stated.low)))
+    assert isinstance(stated.mean, Quantity)
+    mean, cv = float(stated.mean.low), float(stated.cv.low) if stated.cv is not None else 1.0
+    drawn = mean * unit(stream(seed, name), "lognormal", cv)(count) if cv else np.full(count, mean)
+    most = float(stated.max.low) if isinstance(stated.max, Quantity) else math.inf
+    return np.clip(np.round(drawn), 1, most)

@@ -1,0 +1,139 @@
+"""The same set-up predicted: simulated request by request, and by the rule *tries x rate against capacity*.
+
+The simulation is fed the arrival times and the service times that the load and the back end draw from the same
+seed, so that it differs from the observation in what is real alone; other seeds give the range of chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from coherence.simulate.load_map import Retrying, overload
+from coherence.simulate.load_map_waits import Server
+from coherence.simulate.metastability_fluid import Disturbance, course
+from coherence.simulate.program import Arrivals, Outage, Program
+from coherence.simulate.testbed.backend import service_times
+from coherence.simulate.testbed.load import arrival_times
+from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Measures, Request, measure
+from coherence.simulate.testbed.reproduction import bursts, services, trigger
+from coherence.simulate.testbed.set_up import Course, SetUp
+from coherence.values import value
+
+SEEDS = 8  # further seeds, for the range of chance
+COMPLETED, REJECTED = 0, 2  # outcomes of requests in the engine's result
+
+
+@value
+class Rule:
+    """Arithmetic: does an overload keep itself up, and does the trigger cause one?
+
+    `load`: tries per second when every try times out.  `delay`: of the queue at the end of the trigger, s.
+    `verdict`: collapsed | recovered | "" (undecided, and `why`).  `recovery`: s from the end of the trigger until
+    tries are in time again, by the fluid reading.
+    """
+
+    load: float
+    capacity: float
+    delay: float
+    verdict: str
+    recovery: float
+    why: str
+
+
+@value
+class Prediction:
+    """`measures`: with the very draws of the run; `others`: with further seeds; `rule`: by arithmetic."""
+
+    measures: Measures
+    others: tuple[Measures, ...]
+    rule: Rule
+
+    @property
+    def near_edge(self) -> bool:
+        """Do the seeds disagree on the verdict?"""
+        return len({self.measures.verdict, *(one.verdict for one in self.others)}) > 1
+
+    def span(self, window: str) -> tuple[float, float]:
+        """Least and most tries per request in a window, over all seeds."""
+        return _ends(one.windows[window].tries for one in (self.measures, *self.others))
+
+    @property
+    def recovery(self) -> tuple[float, float]:
+        """Least and most time to recover, over all seeds."""
+        return _ends(one.recovery for one in (self.measures, *self.others))
+
+
+def _ends(values: Iterator[float]) -> tuple[float, float]:
+    found = [number for number in values if not math.isnan(number)]
+    return (min(found), max(found)) if found else (math.nan, math.nan)
+
+
+def predict(made: SetUp, timing: Course, *, seeds: int = SEEDS) -> Prediction:
+    """Simulate the course with its own seed and `seeds` others, and apply the rule."""
+    own = simulated(made, timing)
+    others = tuple(simulated(made, replace(timing, seed=timing.seed + turn)) for turn in range(1, seeds + 1))
+    return Prediction(own, others, rule(made, timing))
+
+
+def simulated(made: SetUp, timing: Course) -> Measures:
+    """The measures of one simulated run.
+
+    Tries are those that reach the station, as the back end sees them; the last of a rejected request does not.
+    """
+    from coherence.simulate.requests import simulate
+
+    result = simulate(program(made, timing), seed=timing.seed, until=timing.lasts + made.longest + 1.0)
+    done: Any = result.requests
+    tries = done.tries - (done.outcome == REJECTED)
+    columns = (done.start.tolist(), done.end.tolist(), tries.tolist(), (done.outcome == COMPLETED).tolist())
+    return measure([Request(*row) for row in zip(*columns, strict=True)], timing, trigger(made, timing))
+
+
+def program(made: SetUp, timing: Course) -> Program:
+    """The program of the run: the arrivals and services that the testbed's programs draw, and the pause."""
+    times = tuple(arrival_times(made.rate, bursts(made, timing), timing.lasts, timing.seed))
+    service = made.station.service
+    drawn = tuple(service_times(service.family, service.mean, service.cv, timing.seed, services(made, timing)))
+    outages = (Outage(made.station.name, timing.before, timing.pause),) if timing.pause else ()
+    return Program(
+        (replace(made.source, arrivals=Arrivals("trace", times=times)),),
+        (replace(made.station, service=replace(service, family="values", values=drawn)),),
+        made.program.routes,
+        outages,
+    )
+
+
+def rule(made: SetUp, timing: Course) -> Rule:
+    """Tries x rate against capacity, and the time to drain what the trigger leaves behind (fluid)."""
+    call = retrying(made)
+    load, capacity = overload(call), made.capacity
+    if made.route.cancel:
+        return Rule(load, capacity, math.nan, "", math.nan, "it speaks of abandoned tries; these are cancelled")
+    start, end = trigger(made, timing)
+    found = course(call, Disturbance(end - start, None if timing.pause else made.highest_rate))
+    delay = found.backlog / capacity
+    if found.collapses:
+        return Rule(load, capacity, delay, COLLAPSED, math.inf, "an overload keeps itself up")
+    if found.recovery > 0.75 * (timing.lasts - end):
+        return Rule(load, capacity, delay, COLLAPSED, found.recovery, "the queue drains, but not while it is observed")
+    return Rule(load, capacity, delay, RECOVERED, found.recovery, "the queue drains")
+
+
+def retrying(made: SetUp) -> Retrying:
+    """The call as the load map knows it."""
+    route, service = made.route, made.station.service
+    server = Server(made.station.servers, service.mean, route.per_try, cv=service.cv, cancel=route.cancel)
+    budget = route.budget
+    return Retrying(
+        made.rate,
+        min(route.tries, math.ceil(route.deadline / route.per_try)) if route.deadline < math.inf else route.tries,
+        server,
+        share=budget.share if budget else math.inf,
+        of_first=budget is not None and budget.of == "first",
+        floor=budget.floor if budget else 0.0,
+        most_retries=route.most_retries,
+        breaker=route.breaker,
+    )

@@ -1,0 +1,26 @@
+"""What a proxy without pauses, budgets and deadlines over all tries cannot do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from coherence.simulate.testbed.set_up import SetUp
+
+
+def plain_retries(name: str, made: SetUp) -> Iterator[tuple[str, str, str]]:
+    """The keys of a call that only a proxy with retry policies can show."""
+    route, instead = made.route, "leave it out in a copy of the design, or use --with envoy"
+    if route.pause.base > 0 and route.tries > 1:
+        yield "pause", f"{name} sends the next try at once: it cannot pause", instead
+    if route.budget is not None or route.most_retries < math.inf:
+        yield "budget", f"{name} has no retry budget", instead
+    if route.breaker < math.inf:
+        yield "breaker", f"{name} does not reject what is above a number in flight as this limit does", instead
+    if route.deadline < route.tries * route.per_try:
+        yield "deadline", f"{name} does not end a running try at a deadline over all tries", instead
+
+
+def milliseconds(seconds: float) -> str:
+    """`250ms`; proxies count whole milliseconds."""
+    return f"{max(1, round(seconds * 1000))}ms"

