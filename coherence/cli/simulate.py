@@ -32,16 +32,19 @@ if TYPE_CHECKING:
     "--pause", "pauses", multiple=True, metavar="THING=3s@60s", help="It stands still for so long, from then on."
 )
 @click.option("--telemetry", metavar="FOLDER", help="Write series, requests and true causes of the first run here.")
+@click.option("--observed", metavar="FOLDER", help="Logs of a real autoscaler: did it what the design predicts?")
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, against: str | None, span: str, warm_up: str, runs: int, seed: int, values: Sequence[str],
-    arrivals: Sequence[str], pauses: Sequence[str], telemetry: str | None, output: str,
+    arrivals: Sequence[str], pauses: Sequence[str], telemetry: str | None, observed: str | None, output: str,
 ) -> int:  # fmt: skip
     """Run the design at PATH: percentiles, sends per call, queues and what the loops do.
 
     Requests arrive and are served one by one; loops read what is measured and act on it. The interval beside a number
     is that of its mean over independent runs (95 %).
     """
+    if observed is not None:
+        return _replay(path, observed)
     from coherence.cli._progress import Progress
     from coherence.simulate.samples import study
     from coherence.simulate.study import Setting, difference
@@ -61,6 +64,14 @@ def command(  # noqa: PLR0913  (one parameter per option)
     names = [path, *([against] if against is not None else [])]
     click.echo(_json(names, found, changed) if output == "json" else _text(names, found, changed), nl=False)
     return 0
+
+
+def _replay(path: str, folder: str) -> int:
+    from coherence.simulate.logs import rendered, replay_logs
+
+    found = replay_logs(Path(folder), _design(path))
+    click.echo(rendered(found))
+    return 0 if found.possible else 1
 
 
 def _design(path: str) -> Design:
