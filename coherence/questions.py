@@ -20,7 +20,7 @@ from coherence.finding import Finding, Rule
 from coherence.subject import Question, Subject
 from coherence.values import value
 
-FOLDERS = ("coherence.verify.patterns", "coherence.loops.checks", "coherence.simulate.checks", "coherence.spec")
+FOLDERS = ("coherence.verify.patterns", "coherence.loops.checks", "coherence.spec")
 
 
 @value

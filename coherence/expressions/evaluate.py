@@ -123,6 +123,8 @@ def _call(tree: Call, env: Environment) -> Value:
 
 
 def _transcendental(name: str, value: Value) -> Value:
+    if hasattr(value, name):  # a number type with its own
+        return getattr(value, name)()
     if not isinstance(value, float):
         raise NotExactError(f"{name}() of a rational is not rational")
     return math.exp(value) if name == "exp" else math.log(value)

@@ -1,7 +1,7 @@
-"""`entry`, `compiled`, `inlined`: machine code by numba where it is installed, else the function itself (slow, same results).
+"""`entry`, `compiled`, `inlined`: machine code by numba where it is installed, else the function itself.
 
 The loop of the request-level engine holds no random generator and calls no `pow`, `exp` or the like,
-so that both ways give the same bits.  numba comes with the extra `[simulate]`.
+so that both ways give the same bits; without numba it is slow.  numba comes with the extra `[simulate]`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def compiled(function: F) -> F:
 
 def inlined(function: F) -> F:
     """A helper that becomes part of the compiled functions that call it."""
-    return _made(function, nogil=True, error_model="numpy", forceinline=True)
+    return _made(
+        function, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True
+    )
 
 
 def entry(function: F) -> F:
@@ -41,9 +43,9 @@ def entry(function: F) -> F:
 
 
 def _made(function: F, **options: Any) -> F:
-    return numba.njit(**options)(function) if COMPILES else function  # type: ignore[no-any-return]
+    return numba.njit(**options)(function) if COMPILES else function
 
 
-def digest(folder: Path, pattern: str) -> str:
-    """Of the text of the files in a folder, in the order of their names."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob(pattern)))).hexdigest()
+def digest(*files: str) -> str:
+    """Of the text of files, in order."""
+    return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()

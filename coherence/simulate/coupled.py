@@ -109,7 +109,7 @@ _READINGS: dict[str, Callable[[Meter, str], float]] = {
     "arrivals": lambda meter, name: meter.offered(name),
     "backlog": lambda meter, name: meter.now.get(f"{name}.queue", 0.0),
     "utilization": lambda meter, name: _ratio(meter.offered(name), meter.capacity(name)),
-    "busy": lambda meter, name: _ratio(meter.rate(f"{name}.busy_time"), meter.now.get(f"{name}.servers", 0.0)),
+    "busy": lambda meter, name: _ratio(meter.rate(f"{name}.busy_seconds"), meter.now.get(f"{name}.servers", 0.0)),
     "wait": lambda meter, name: _ratio(meter.now.get(f"{name}.queue", 0.0), meter.capacity(name)),
     "served": lambda meter, name: meter.rate(f"{name}.served"),
 }

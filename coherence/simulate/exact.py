@@ -2,8 +2,10 @@
 
 Each instant has four phases: deliver (landed commands), sample (every due loop reads, frozen),
 decide (by rank, then declaration; what was written is visible to later loops), step (every due
-`next` map at once).  Between instants states with a flow move at a constant rate and stop at their
-range.  A model that leaves the rationals raises NotExactError: that is an answer, not a crash.
+`next` map at once).  Between instants states with a flow move and stop at their range: how is the
+business of a plug-in, `Steady` (constant rates, exact, the default) or `hybrid.Integrated` (floats, any
+flow); the four phases are these for both.  A model that leaves the rationals raises NotExactError:
+that is an answer, not a crash.
 """
 
 from __future__ import annotations
@@ -11,31 +13,40 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from coherence.expressions.evaluate import NotExactError, evaluate, short
-from coherence.expressions.tree import Call, Name, Number, Tree, walk
+from coherence.expressions.tree import Tree
 from coherence.model import Model, SampledLoop, State
 from coherence.simulate.affine import Affine, plain
 from coherence.simulate.laws import Memory, decide
+from coherence.simulate.motion import STEADY, STILL, Steady
+from coherence.simulate.past import LOOK_BACK, Entry, Lookback, durations, look_backs, lookback_of
 from coherence.values import field, value
 
-Num = Any  # Fraction or Affine
+Num = Any  # Fraction, Affine or float
+Schedule = tuple[tuple[Fraction, str, Num], ...]
+__all__ = ["LOOK_BACK", "Action", "Choices", "Execution", "Instant", "MissingValueError", "View", "execute"]
+__all__ += ["ZenoError", "look_backs", "replay"]
 MAX_EVENTS = 2_000_000
+MOST_AT_ONCE, AT_ONCE = 1_000, Fraction(1, 10**9)  # instants, seconds
 
 
 @value
 class Choices:
     """One choice of everything that a design leaves open: constants, initial values, inputs, phases, order.
 
-    Missing values default to the lower end of their range; inputs must be given.
+    Missing values default to the lower end of their range; inputs must be given.  `schedule`: values that
+    inputs, constants and outputs take during the run, (seconds, path, value); delivered at an instant of their own.
     """
 
     values: Mapping[str, Num] = field(default_factory=dict)
     phases: Mapping[str, Fraction] = field(default_factory=dict)
     order: tuple[str, ...] = ()  # loops in the order in which they decide; empty: rank, then declaration
+    schedule: Schedule = ()
 
 
 @value
@@ -72,6 +83,10 @@ class MissingValueError(KeyError):
         return f"a value of {self.path}"
 
 
+class ZenoError(NotExactError):
+    """A run that does not get on: more instants at one time than any design means."""
+
+
 class View:
     """The world at one time, as an evaluation environment; outputs are computed when asked for."""
 
@@ -85,10 +100,7 @@ class View:
         if path in self.base:
             return self.base[path]
         if path not in self.cache:
-            tree = self.run.model.outputs.get(path)
-            if tree is None:
-                raise MissingValueError(path)
-            self.cache[path] = evaluate(tree, self)
+            self.cache[path] = evaluate(self.run.output(path), self)
         return self.cache[path]
 
     def delayed(self, tree: Tree, delay: Fraction) -> Num:
@@ -102,7 +114,7 @@ class View:
         return self.run.average(tree, self, window)
 
     def max_over(self, tree: Tree, window: Fraction) -> Num:
-        return max(value for _, value in self.run.pieces(tree, self, window))
+        return self.run.largest(tree, self, window)
 
     def held(self, condition: Tree, duration: Fraction) -> bool:
         memory = self.run.memory.get(self.loop) or self.run.watch
@@ -116,22 +128,24 @@ class View:
 class Execution:
     """A run in progress.  `copy` and `map_numbers` make it a point in configuration space."""
 
-    def __init__(self, model: Model, choices: Choices | None = None) -> None:
-        self.model, self.choices = model, choices or Choices()
+    def __init__(self, model: Model, choices: Choices | None = None, motion: Steady = STEADY) -> None:
+        self.model, self.choices, self.motion = model, choices or Choices(), motion
         self.time = Fraction(0)
+        self.schedule = _checked(model, self.choices.schedule)
         self.values: dict[str, Num] = self._initial()
         self.modes = {loop.name: False for loop in model.loops}
         self.memory = {loop.name: Memory() for loop in model.loops}
         self.watch = Memory()
         self.pending: list[tuple[Fraction, int, str, Num]] = []
         self.commanded = {path: self.values[path] for path in model.commands}
-        self.horizon, self.lags = _horizon(model), _lags(model)
-        self.past: list[tuple[Fraction, dict[str, Num], dict[str, Num]]] = []
-        self.origin = self._base()
-        self.rates: dict[str, Num] = {}
-        self.count = 0
+        self.flowing = {path: state.flow for path, state in model.states.items() if state.flow is not None}
+        self.lookback: Lookback = lookback_of(model, self.values)
+        self.horizon, self.watched = self.lookback.horizon, self.lookback.watched
+        self.past: list[Entry] = []
+        self.origin = self.seen = self.base()
+        self.count, self.halted, self.warped = 0, (Fraction(0), 0), False
         self.order = self._order()
-        self._flow_rates()
+        self.course: Any = motion.settle(self)
 
     def _initial(self) -> dict[str, Num]:
         model, given = self.model, self.choices.values
@@ -143,14 +157,17 @@ class Execution:
         for path, constant in model.constants.items():
             values[path] = given.get(path, _lower(path, constant.range.low))
         values.update({path: given[path] for path in model.inputs if path in given})
-        return values
+        values.update({path: level for at, path, level in self.schedule if not at})
+        kept = durations(model)
+        return {path: v if path in kept else self.motion.number(v) for path, v in values.items()}
 
     def _order(self) -> tuple[SampledLoop, ...]:
         if not self.choices.order:
             return self.model.loops
         return tuple(sorted(self.model.loops, key=lambda loop: self.choices.order.index(loop.name)))
 
-    def _base(self) -> dict[str, Num]:
+    def base(self) -> dict[str, Num]:
+        """States, commands, constants, inputs and modes as they are now."""
         return {**self.values, **self.modes}
 
     def phase_of(self, loop: SampledLoop) -> Fraction:
@@ -165,67 +182,100 @@ class Execution:
         times = [_due(self.phase_of(loop), loop.period, self.time, start) for loop in self.model.loops]
         times += [_due(Fraction(0), s.step, self.time, start) for s in self.model.states.values() if s.step]
         times += [at for at, *_ in self.pending]
-        times += self._stops()
-        if self.lags and self.past:
-            times += [past[0] + lag for past in self.past for lag in self.lags if past[0] + lag > self.time]
+        times += itertools.islice((at for at, *_ in self.schedule if at > self.time or start is not None), 1)
+        times += self.lookback.changes(self.time, [entry.time for entry in self.past]) if self.flowing else []
+        if self.flowing and start is not None:
+            times.append(start)
+        times += self.motion.events(self, min(times, default=None))
         if not times:
             raise NotExactError("nothing ever happens in this model: no loop, no step, no flow")
         return min(times)
 
-    def _stops(self) -> Iterable[Fraction]:
-        for path, rate in self.rates.items():
-            state, value, speed = self.model.states[path], plain(self.values[path]), plain(rate)
-            edge = state.range.high if speed > 0 else state.range.low
-            if speed and edge is not None and value != edge:
-                yield self.time + (edge - value) / speed
-
     def _drift(self, time: Fraction) -> None:
-        for path, rate in self.rates.items():
-            state = self.model.states[path]
-            moved = short(self.values[path] + rate * (time - self.time))
-            self.values[path] = _clip(state, moved)
+        moved = self.motion.move(self, time)
+        for path in self.flowing:
+            self.values[path] = self.motion.number(_clip(self.model.states[path], short(moved[path])))
 
-    def _flow_rates(self) -> None:
-        view = View(self, self.time, self._base())
-        for path, state in self.model.states.items():
-            if state.flow is not None:
-                rate, value = evaluate(state.flow, view), plain(self.values[path])
-                low, high = state.range.low, state.range.high
-                stopped = (low is not None and value <= low and rate < 0) or (
-                    high is not None and value >= high and rate > 0
-                )
-                self.rates[path] = Fraction(0) if stopped else rate
+    def _get_on(self, time: Fraction) -> None:
+        """Raise ZenoError where more than MOST_AT_ONCE instants stand within a nanosecond."""
+        since, count = self.halted
+        if time - since > AT_ONCE:
+            self.halted = (time, self.count)
+        elif self.count - count > MOST_AT_ONCE:
+            moving = ", ".join(self.flowing) or ", ".join(self.model.commands)
+            raise ZenoError(f"more than {MOST_AT_ONCE} instants at {float(time):g} s: {moving} do not get on")
 
     # -- the past -----------------------------------------------------------------------------
 
+    def output(self, path: str) -> Tree:
+        """The expression of an output.  Raises MissingValueError."""
+        tree = self.model.outputs.get(path)
+        if tree is None:
+            raise MissingValueError(path)
+        return tree
+
+    def _entry(self, time: Fraction) -> Entry | None:
+        """The last instant at or before a time; None before the run."""
+        index = bisect.bisect_right(self.past, time, key=lambda entry: entry.time) - 1
+        return self.past[index] if index >= 0 and time >= 0 else None
+
     def view_at(self, time: Fraction, now: View) -> View:
         """The world at an earlier time: the sampled values of an instant, the values after it in between."""
-        if time < 0:
-            return View(self, time, self.origin, now.loop)
         if time == now.time:
             return now
-        index = bisect.bisect_right(self.past, time, key=lambda entry: entry[0]) - 1
-        if index < 0:
-            return View(self, time, self.origin, now.loop)
-        at, sampled, after = self.past[index]
-        return View(self, time, sampled if at == time else after, now.loop)
+        return self.sampled_at(time, now.loop)
 
-    def pieces(self, tree: Tree, now: View, window: Fraction) -> list[tuple[Fraction, Num]]:
-        """(length, value) of the piecewise-constant tree over [t - window, t], and its value now with length 0."""
+    def sampled_at(self, time: Fraction, loop: str = "") -> View:
+        """The world at a time as a sample then saw it."""
+        if time == self.time:
+            return View(self, time, self.seen, loop)
+        entry = self._entry(time)
+        if entry is None:
+            return View(self, time, self.origin, loop)
+        return View(self, time, entry.sampled if entry.time == time else self._between(entry, time), loop)
+
+    def _between(self, entry: Entry, time: Fraction) -> dict[str, Num]:
+        moved: dict[str, Num] = entry.course.after(entry.after, self.motion.number(time - entry.time))
+        return moved
+
+    def course_at(self, time: Fraction, anchor: Fraction | None = None) -> tuple[dict[str, Num], dict[str, Num]]:
+        """(values, slopes) just after a time, in the motion that goes on just after `anchor` (the time itself)."""
+        entry = self._entry(time if anchor is None else anchor)
+        if entry is None:
+            return self.origin, {}
+        return self._between(entry, time), entry.course.slopes(self.motion.number(time - entry.time))
+
+    def course_from(self, time: Fraction) -> Any:
+        """The motion that goes on just after a time."""
+        entry = self._entry(time)
+        return STILL if entry is None else entry.course
+
+    def pieces(self, tree: Tree, now: View, window: Fraction) -> list[tuple[Fraction, Num, Num]]:
+        """(length, mean, largest) of the tree between its changes in [t - window, t], and now with length 0."""
         start = now.time - window
-        times = [start, *(at for at, *_ in self.past if start < at < now.time), now.time]
-        spans = itertools.pairwise(times)
-        found = [(high - low, evaluate(tree, self.view_at((low + high) / 2, now))) for low, high in spans]
-        return [*found, (Fraction(0), evaluate(tree, now))]
+        cuts = self.lookback.cuts(tree, start, now.time, [entry.time for entry in self.past])
+        spans = itertools.pairwise([start, *cuts, now.time])
+        here = evaluate(tree, now)
+        return [*((high - low, *self._span(tree, now, low, high)) for low, high in spans), (Fraction(0), here, here)]
+
+    def _span(self, tree: Tree, now: View, low: Fraction, high: Fraction) -> tuple[Num, Num]:
+        if self.flowing and low >= 0:
+            return self.motion.span(self, tree, low, high)
+        level = evaluate(tree, self.view_at((low + high) / 2, now))
+        return level, level
 
     def average(self, tree: Tree, now: View, window: Fraction) -> Num:
         """Time average over the last `window` seconds (`window` 0: the value now)."""
         if not window:
             return evaluate(tree, now)
         total: Num = Fraction(0)
-        for length, level in self.pieces(tree, now, window):
+        for length, level, _ in self.pieces(tree, now, window):
             total = total + level * length
         return total / window
+
+    def largest(self, tree: Tree, now: View, window: Fraction) -> Num:
+        """The largest value in the last `window` seconds."""
+        return max(level for _, _, level in self.pieces(tree, now, window))
 
     # -- one instant --------------------------------------------------------------------------
 
@@ -235,19 +285,25 @@ class Execution:
             raise NotExactError(f"more than {MAX_EVENTS} instants")
         time = self.next_time()
         self.count += 1
+        slack = self.motion.slack(self, time)
+        self.warped = self.warped or self.motion.warped(self, time)
         if time > self.time:
             self._drift(time)
+        self._get_on(time)
         self.time = time
         self._deliver()
-        sampled = self._base()
+        self.seen = sampled = self.base()
         actions, switched, word = self._decide(sampled)
         word += self._step()
-        self._flow_rates()
-        after = self._base()
+        self.course = self.motion.settle(self, slack)
+        after = self.base()
         self._remember(sampled, after)
         return Instant(time, sampled, tuple(actions), tuple(switched), after, tuple(word))
 
     def _deliver(self) -> None:
+        told = [entry for entry in self.schedule if entry[0] <= self.time]
+        self.values.update({path: self.motion.number(level) for _, path, level in told})
+        self.schedule = self.schedule[len(told) :]
         landed = sorted((p for p in self.pending if p[0] <= self.time), key=lambda p: (p[0], p[1]))
         self.values.update({path: level for _, _, path, level in landed})
         self.pending = [p for p in self.pending if p[0] > self.time]
@@ -258,7 +314,7 @@ class Execution:
         word: list[Any] = []
         seen = dict(sampled)
         for loop in self.order:
-            if not _is_due(self.phase_of(loop), loop.period, self.time):
+            if not is_due(self.phase_of(loop), loop.period, self.time):
                 continue
             view = View(self, self.time, seen, loop.name)
             commanded, landed = self.commanded.get(loop.signal, 0), self.values.get(loop.signal, 0)
@@ -273,7 +329,7 @@ class Execution:
 
     def _write(self, loop: SampledLoop, value: Num, rule: str, seen: dict[str, Num]) -> list[Action]:
         command = self.model.commands[loop.signal]
-        value = _clip_number(short(value), command.range.low, command.range.high)
+        value = self.motion.number(_clip_number(short(value), command.range.low, command.range.high))
         before = self.commanded[loop.signal]
         self.commanded[loop.signal] = value
         if loop.lands:
@@ -286,22 +342,23 @@ class Execution:
         return [Action(loop.name, loop.signal, before, value, rule)]
 
     def _step(self) -> list[Any]:
-        view = View(self, self.time, self._base())
+        view = View(self, self.time, self.base())
         due = [
             s
             for s in self.model.states.values()
-            if s.next is not None and s.step and _is_due(Fraction(0), s.step, self.time)
+            if s.next is not None and s.step and is_due(Fraction(0), s.step, self.time)
         ]
-        fresh = {s.path: _clip(s, short(evaluate(s.next, view))) for s in due if s.next is not None}
+        number = self.motion.number
+        fresh = {s.path: number(_clip(s, short(evaluate(s.next, view)))) for s in due if s.next is not None}
         self.values.update(fresh)
         return [path for path in fresh if plain(fresh[path]) in _ends(self.model.states[path])]
 
     def _remember(self, sampled: dict[str, Num], after: dict[str, Num]) -> None:
         if self.horizon is None:
             return
-        self.past.append((self.time, sampled, after))
-        if len(self.past) > 64 and self.past[len(self.past) // 2][0] < self.time - self.horizon:
-            keep = bisect.bisect_right(self.past, self.time - self.horizon, key=lambda entry: entry[0]) - 1
+        self.past.append(Entry(self.time, sampled, after, self.course))
+        if len(self.past) > 64 and self.past[len(self.past) // 2].time < self.time - self.horizon:
+            keep = bisect.bisect_right(self.past, self.time - self.horizon, key=lambda entry: entry.time) - 1
             self.past = self.past[max(keep, 0) :]
 
     # -- configuration space --------------------------------------------------------------------
@@ -312,21 +369,17 @@ class Execution:
         made.__dict__.update(self.__dict__)
         made.values, made.modes, made.commanded = dict(self.values), dict(self.modes), dict(self.commanded)
         made.memory = {name: memory.copy() for name, memory in self.memory.items()}
-        made.watch, made.pending, made.past, made.rates = (
-            self.watch.copy(),
-            list(self.pending),
-            list(self.past),
-            dict(self.rates),
-        )
+        made.watch, made.pending, made.past = self.watch.copy(), list(self.pending), list(self.past)
         return made
 
     def configuration(self, hyperperiod: Fraction) -> tuple[Any, ...]:
         """Everything that decides the future, relative to now: equal configurations have equal futures."""
-        recent = tuple((at - self.time, _frozen(s), _frozen(a)) for at, s, a in self._window())
+        recent = tuple((e.time - self.time, _frozen(e.sampled), _frozen(e.after)) for e in self._window())
         memory = tuple(
             m.relative(self.time, loop) for loop, m in zip(self.model.loops, self.memory.values(), strict=True)
         )
         pending = tuple((at - self.time, path, plain(v)) for at, _, path, v in self.pending)
+        to_come = tuple((at - self.time, path, plain(v)) for at, path, v in self.schedule)
         return (
             self.time % hyperperiod,
             _frozen(self.values),
@@ -335,12 +388,13 @@ class Execution:
             pending,
             memory,
             recent,
+            to_come,
         )
 
-    def _window(self) -> list[tuple[Fraction, dict[str, Num], dict[str, Num]]]:
+    def _window(self) -> list[Entry]:
         if self.horizon is None:
             return []
-        start = bisect.bisect_right(self.past, self.time - self.horizon, key=lambda entry: entry[0]) - 1
+        start = bisect.bisect_right(self.past, self.time - self.horizon, key=lambda entry: entry.time) - 1
         return self.past[max(start, 0) :]
 
     def map_numbers(self, change: Callable[[str, Num], Num]) -> None:
@@ -351,9 +405,23 @@ class Execution:
         self.pending = [(at, i, path, change(f"pending {i} {path}", v)) for at, i, path, v in self.pending]
         window = self._window()
         self.past = [
-            (at, _mapped(s, f"{n} sampled", dynamic, change), _mapped(a, f"{n} after", dynamic, change))
-            for n, (at, s, a) in enumerate(window)
+            Entry(
+                e.time,
+                _mapped(e.sampled, f"{n} sampled", dynamic, change),
+                _mapped(e.after, f"{n} after", dynamic, change),
+                replace(e.course, rates={k: change(f"{n} rate {k}", v) for k, v in e.course.rates.items()}),
+            )
+            for n, e in enumerate(window)
         ]
+        self.course = self.motion.settle(self)
+
+
+def _checked(model: Model, schedule: Schedule) -> Schedule:
+    """In the order of time.  Raises ValueError."""
+    for at, path, _ in schedule:
+        if at < 0 or path in model.states or path in model.commands:
+            raise ValueError(f"{path} at {at} s: a schedule sets inputs, constants and outputs, from 0 s on")
+    return tuple(sorted(schedule, key=lambda entry: entry[0]))
 
 
 def _mapped(values: dict[str, Num], name: str, dynamic: set[str], change: Callable[[str, Num], Num]) -> dict[str, Num]:
@@ -379,7 +447,8 @@ def _due(phase: Fraction, period: Fraction, now: Fraction, start: Fraction | Non
     return phase if now < phase else phase + (math.floor((now - phase) / period) + 1) * period
 
 
-def _is_due(phase: Fraction, period: Fraction, time: Fraction) -> bool:
+def is_due(phase: Fraction, period: Fraction, time: Fraction) -> bool:
+    """Is the time one of phase + k * period?"""
     return time >= phase and (time - phase) % period == 0
 
 
@@ -399,60 +468,6 @@ def _clip(state: State, value: Num) -> Num:
 
 def _ends(state: State) -> tuple[Fraction, ...]:
     return tuple(end for end in (state.range.low, state.range.high) if end is not None)
-
-
-def _trees(model: Model) -> list[Tree]:
-    trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
-    for loop in model.loops:
-        trees += [
-            t
-            for t in (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to)
-            if t is not None
-        ]
-        trees += [t for rule in loop.rules for t in rule if t is not None]
-    return trees + [p.condition.tree for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
-
-
-LOOK_BACK = ("delayed", "mean_over", "max_over", "sampled")
-
-
-def _horizon(model: Model) -> Fraction | None:
-    """How far back any expression looks; None where none does."""
-    found = [duration for _, duration in look_backs(model)]
-    return sum(found, Fraction(0)) if found else None
-
-
-def look_backs(model: Model) -> list[tuple[str, Fraction]]:
-    """(function, seconds) of every expression that reads the past.  Raises NotExactError."""
-    nodes = (node for tree in _trees(model) for node in walk(tree))
-    return [
-        (node.function, _constant_of(node.arguments[1], model))
-        for node in nodes
-        if isinstance(node, Call) and node.function in LOOK_BACK
-    ]
-
-
-def _lags(model: Model) -> tuple[Fraction, ...]:
-    """Delays inside flows: an instant must stand wherever a delayed value changes."""
-    lags = set()
-    outputs = dict(model.outputs)
-    for state in model.states.values():
-        stack = [state.flow] if state.flow is not None else []
-        while stack:
-            for node in walk(stack.pop()):
-                if isinstance(node, Call) and node.function == "delayed":
-                    lags.add(_constant_of(node.arguments[1], model))
-                if isinstance(node, Name) and node.path in outputs:
-                    stack.append(outputs.pop(node.path))
-    return tuple(sorted(lags))
-
-
-def _constant_of(tree: Tree, model: Model) -> Fraction:
-    if isinstance(tree, Number):
-        return tree.value
-    if isinstance(tree, Name) and tree.path in model.constants:
-        return model.constants[tree.path].range.high or Fraction(0)
-    raise NotExactError("a delay or window must be a constant")
 
 
 def execute(

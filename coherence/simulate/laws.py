@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from coherence.simulate.affine import Affine, plain
 from coherence.values import value
 
 Num = Any
+ROUNDING = 1e-9  # relative; floats only
 
 
 class LoopView(Environment, Protocol):
@@ -144,7 +146,13 @@ def _proportional(loop: SampledLoop, view: LoopView, current: Num) -> tuple[Num,
     if abs(ratio - 1) <= loop.tolerance:
         return current, "tolerated"
     wanted = current * ratio
-    return (math.ceil(wanted) if loop.integer else wanted), "scaled"
+    return (_whole(math.ceil, wanted) if loop.integer else wanted), "scaled"
+
+
+def _whole(rounded: Callable[[Num], int], wanted: Num) -> int:
+    """The number rounded to a whole one; a float that is whole but for its rounding is that number."""
+    near = round(wanted) if isinstance(wanted, float) else 0
+    return near if isinstance(wanted, float) and abs(wanted - near) <= ROUNDING * abs(wanted) else rounded(wanted)
 
 
 def _limited(
@@ -216,6 +224,6 @@ def _edge(rate: RateLimit, memory: Memory, commanded: Num, time: Fraction, risin
     edge = start + change if rising else start - change
     if rate.percent is not None:
         scaled = start * (1 + rate.percent if rising else 1 - rate.percent)
-        scaled = (math.ceil(scaled) if rising else math.floor(scaled)) if integer else scaled
+        scaled = _whole(math.ceil if rising else math.floor, scaled) if integer else scaled
         edge = max(edge, scaled) if rising else min(edge, scaled)
     return edge

@@ -15,7 +15,7 @@ from typing import Any
 
 from coherence.model import Model
 from coherence.simulate.affine import Affine, lift, plain, variable
-from coherence.simulate.exact import Choices, Execution, Instant
+from coherence.simulate.exact import Choices, Execution, Instant, look_backs
 from coherence.values import value
 
 MOST_PERIODS = 6
@@ -61,8 +61,9 @@ class LongRun:
 
 
 def hyperperiod(model: Model) -> Fraction:
-    """Least common multiple of all periods and steps, in seconds (1 where nothing is periodic)."""
+    """Least common multiple of all periods, steps and scrapes, in seconds (1 where nothing is periodic)."""
     periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
+    periods += [period for function, period in look_backs(model) if function == "sampled" and period]
     if not periods:
         return Fraction(1)
     scale = math.lcm(*(p.denominator for p in periods))
@@ -100,10 +101,16 @@ def _key(run: Execution, whole: Fraction) -> tuple[Any, ...] | None:
 
 
 def attracting(model: Model, choices: Choices, instants: list[Instant], whole: Fraction) -> Orbit | None:
-    """The periodic orbit that the run closes in on, if its word of branches repeats and one lap contracts."""
+    """The periodic orbit that the run closes in on, if its word of branches repeats and one lap contracts.
+
+    Only what lies after the last entry of a schedule, and no longer remembers it, is autonomous.
+    """
+    scheduled = max((at for at, *_ in choices.schedule), default=None)
     for period in itertools.islice(word_periods(instants, whole), MOST_PERIODS):
         run = Execution(model, choices)
         start = instants[-1].time - 2 * period
+        if scheduled is not None and start <= scheduled + (run.horizon or 0):
+            continue
         while run.count == 0 or run.next_time() <= start:
             run.advance()
         orbit = _shoot(run, period)
@@ -137,6 +144,8 @@ def _shoot(run: Execution, period: Fraction) -> Orbit | None:
     begin = run.time
     while linear.next_time() <= begin + period:
         linear.advance()
+    if linear.warped:
+        return None
     end: dict[str, Affine] = {}
 
     def read(name: str, value: Any) -> Any:

@@ -45,8 +45,9 @@ class Arrivals:
 
 @value
 class Service:
-    """Time that a server takes.  `family`: exponential, constant, gamma, lognormal, hyperexponential (cv > 1), values.
+    """Time that a server takes.
 
+    `family`: exponential, constant, gamma, lognormal, uniform (cv <= 0.577), hyperexponential (cv > 1) or values.
     `values`, if given, are used in turn for successive services (replay), and `mean` is not read.
     """
 

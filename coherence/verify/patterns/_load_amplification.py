@@ -1,9 +1,7 @@
-"""The load that retries make, against the capacity of the last callee: can an overload keep itself up?
+"""The load that retries make while every try times out, beside the capacity of the last callee.
 
-All tries time out in an overload, so each first request becomes A sends.  Below the capacity even then,
-no overload lasts.  At or above it, and with abandoned work still served, a disturbance that makes the
-tries slower than their limit is never left again (SOURCE: the fixed point load * A >= capacity, A from
-the retries that time out; a retry budget bounds A).
+In an overload each first try becomes A sends: the product of the layers' tries, each within its deadline and
+within the limits of its retries (SOURCE: N. Bronson et al., HotOS 2021; Envoy's retry budgets and breakers).
 """
 
 from __future__ import annotations
@@ -14,14 +12,12 @@ from fractions import Fraction
 from coherence.design import Design, Limit, Spread2, Workload
 from coherence.expressions.tree import Arithmetic, Name, Number
 from coherence.expressions.tree import Call as Function
-from coherence.finding import Finding, Step
 from coherence.places import Place
 from coherence.shape import Formula, Quantity
-from coherence.subject import Question, Subject, arithmetic
-from coherence.units import decimal, seconds
+from coherence.subject import Subject
 from coherence.values import value
 from coherence.verify.attempts import ZERO, budget_factor
-from coherence.verify.call_claims import Numbers, bounded_sum
+from coherence.verify.call_claims import Numbers
 from coherence.verify.call_tree import CallTree
 from coherence.verify.known import copies, known
 from coherence.verify.paths import Way, amplification, ways
@@ -30,7 +26,6 @@ from coherence.verify.plans import Plan, tries_again
 
 _RATES = ("capacity", "throughput")
 _RATES_EACH = ("rate_per_replica", "rate_per_copy")
-_FLUID = "by the fluid reading: mean rates, every try of an overload times out"
 
 
 @value
@@ -44,7 +39,10 @@ class Capacity:
 
 @value
 class Load:
-    """First tries of a workload, all ways that they go to one callee, and the sends that each becomes at worst."""
+    """First tries of a workload, all ways that they go to one callee, and the sends that each becomes at worst.
+
+    `beside`: the other workloads that go there, each with its own worst load (None: not known).
+    """
 
     workload: Workload
     rate: Quantity
@@ -54,6 +52,18 @@ class Load:
     retrying: tuple[Plan, ...]
     sends: Fraction | None
     budgets: tuple[str, ...]
+    beside: tuple[tuple[str, Fraction | None], ...] = ()
+
+    @property
+    def worst(self) -> Fraction | None:
+        """Tries per second while all time out; None where nothing bounds them."""
+        return None if self.sends is None else self.sends * self.rate.high
+
+    @property
+    def crowd(self) -> Fraction | None:
+        """The same together with the other workloads."""
+        parts = [self.worst, *(most for _, most in self.beside)]
+        return None if None in parts else sum((part for part in parts if part is not None), ZERO)
 
     @property
     def of(self) -> tuple[str, ...]:
@@ -69,20 +79,21 @@ class Load:
     @property
     def numbers(self) -> Numbers:
         numbers: Numbers = {"first tries": (self.rate.high, "req/s"), "capacity": (self.capacity.low, "req/s")}
-        if self.sends is not None:
-            overload = (self.sends * self.rate.high, "req/s")
-            numbers |= {"sends per first try": (self.sends, ""), "load when all time out": overload}
+        if self.sends is not None and self.worst is not None:
+            numbers |= {"sends per first try": (self.sends, ""), "load when all time out": (self.worst, "req/s")}
+        if self.beside and self.crowd is not None:
+            numbers |= {"with the other workloads": (self.crowd, "req/s")}
         return numbers
 
 
-def under_load(question: Question, subject: Subject, tree: CallTree) -> Iterator[Finding]:
+def loads(subject: Subject, tree: CallTree) -> Iterator[Load]:
     """Every workload with a rate against every callee with a capacity."""
     for workload in subject.design.workload.values():
         if workload.rate is not None and workload.name in tree.of_caller:
             for callee in tree.work:
                 load = _load(subject, tree, workload, callee)
                 if load is not None:
-                    yield _answer(question, load)
+                    yield load
 
 
 def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> Load | None:
@@ -96,10 +107,31 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
     retrying = tuple(plan for plan in calls if plan.retries and tries_again(plan.call, "timeout"))
     if found.cyclic or found.cut or not retrying:
         return None
-    sends = [_sends(design, way, rate.low) for way in found.ways]
-    total = None if None in sends else sum((s for s in sends if s is not None), ZERO)
-    budgets = tuple(p.call.budget.text for p in calls if p.call.budget and p.call.budget.text in design.limits)
-    return Load(workload, rate, callee, capacity, found.ways, retrying, total, budgets)
+    budgets = tuple(dict.fromkeys(limit.name for plan in calls for limit in retry_limits(design, plan)))
+    total = _total(design, found.ways, rate)
+    beside = tuple(_beside(design, tree, other, callee) for other in _others(design, tree, workload, callee))
+    return Load(workload, rate, callee, capacity, found.ways, retrying, total, budgets, beside)
+
+
+def _total(design: Design, found: tuple[Way, ...], rate: Quantity) -> Fraction | None:
+    """Sends per first try over all ways."""
+    sends = [_sends(design, way, rate.low) for way in found]
+    return None if None in sends else sum((s for s in sends if s is not None), ZERO)
+
+
+def _others(design: Design, tree: CallTree, workload: Workload, callee: str) -> Iterator[Workload]:
+    for other in design.workload.values():
+        if other is not workload and other.name in tree.of_caller and ways(tree, other.name, callee).ways:
+            yield other
+
+
+def _beside(design: Design, tree: CallTree, other: Workload, callee: str) -> tuple[str, Fraction | None]:
+    """The other workload's name and worst load."""
+    found = ways(tree, other.name, callee)
+    if other.rate is None or found.cyclic or found.cut:
+        return other.name, None
+    sends = _total(design, found.ways, other.rate)
+    return other.name, None if sends is None else sends * other.rate.high
 
 
 def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) -> Capacity | None:
@@ -121,66 +153,9 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
     return None
 
 
-def _answer(question: Question, load: Load) -> Finding:
-    overload = None if load.sends is None else load.sends * load.rate.high
-    if overload is None or overload >= load.capacity.low:
-        return _overload(question, load)
-    served = f"{load.callee}, which can serve {decimal(load.capacity.low)}"
-    message = f"even when every try times out, {load.workload.name} sends {decimal(overload)} req/s to {served}"
-    evidence = arithmetic(load.numbers, certificate=bounded_sum({"load": overload}, load.capacity.low))
-    return question.proved(message, load.places, load.of, evidence, assumptions=[_FLUID])
-
-
-def _overload(question: Question, load: Load) -> Finding:
-    """The load of an overload reaches the capacity: does it stay, and does a stated disturbance lead there?"""
-    said = [(plan, plan.call.on_timeout.text if plan.call.on_timeout else "") for plan in load.retrying]
-    unsaid = next((plan.name for plan, word in said if not word), None)
-    slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=ZERO)
-    wait = _delay(load)
-    if unsaid is not None:
-        needs = f"needs on_timeout of {unsaid}: with abandon an overload of {load.callee} may keep itself up"
-    elif all(word == "cancel" for _, word in said):
-        needs = f"needs a simulation: cancelled tries free {load.callee}, which this arithmetic does not count"
-    elif wait is None or wait < slow:
-        burst = f"a disturbance (burst of {load.workload.name}) that delays {load.callee} by {seconds(slow)}"
-        needs = f"needs {burst}: {_keeps(load)}"
-    else:
-        return _stays(question, load, wait, slow)
-    return question.undecided(needs, load.places, load.of)
-
-
-def _keeps(load: Load) -> str:
-    times = "any number of" if load.sends is None else decimal(load.sends)
-    overload = f"an overload of {load.callee} ({decimal(load.capacity.high)} req/s) keeps itself up"
-    return f"each first try becomes {times} sends, so {overload}"
-
-
-def _stays(question: Question, load: Load, wait: Fraction, slow: Fraction) -> Finding:
-    burst, full = load.workload.burst, decimal(load.capacity.high)
-    rate = burst.rate if burst else None
-    begins, over = (rate.text, burst.lasts.high) if burst and burst.lasts and rate else ("", ZERO)
-    witness = (
-        Step(ZERO, f"a burst of {begins} begins"),
-        Step(over, f"it ends; the queue of {load.callee} delays by {seconds(wait)}, tries end after {seconds(slow)}"),
-        Step(None, f"every try times out and is sent again: the load stays at or above {full} req/s"),
-    )
-    places = [*load.places, *([rate.place.labelled("this disturbance reaches it")] if rate else [])]
-    evidence = arithmetic({**load.numbers, "delay after the burst": (wait, "s")}, witness=witness)
-    message = f"after the burst {_keeps(load)}"
-    return question.conflict(message, places, load.of, evidence, certain=False, assumptions=[_FLUID])
-
-
-def _delay(load: Load) -> Fraction | None:
-    """Seconds that the queue delays at the end of the burst; None without one."""
-    burst, served = load.workload.burst, load.capacity.low
-    if burst is None or burst.rate is None or burst.lasts is None or served <= 0:
-        return None
-    return max(ZERO, (burst.rate.high - served) * burst.lasts.high / served)
-
-
 def _sends(design: Design, way: Way, rate: Fraction) -> Fraction | None:
     """Sends per first try when every try times out: the product of the layers, each within its retry budget."""
-    if not any(plan.call.budget for plan in way):
+    if not any(any(retry_limits(design, plan)) for plan in way):
         sends = amplification(way, "timeout", abandons=True).sends
         return None if sends is None else Fraction(sends)
     total: Fraction | None = Fraction(1)
@@ -192,20 +167,60 @@ def _sends(design: Design, way: Way, rate: Fraction) -> Fraction | None:
 
 
 def _budget(design: Design, plan: Plan, rate: Fraction) -> Fraction | None:
-    """Most sends per first try that the call's retry budget lets through at this rate; None: no bound.
+    """Most sends per first try that the limits of retries let through at this rate; None: no bound.
 
-    The floor of the budget counts retries in flight: at a small load it admits more than the share does.
+    A count, and the floor of a share, are retries in flight, each of them `per_try` long while all time out: at a
+    small load they admit more than the share does.
     """
-    limit = design.limits.get(plan.call.budget.text) if plan.call.budget else None
-    share = share_of(limit) if limit is not None and limit.when_full is not None else None
-    if limit is None or share is None or plan.limit is None:
+    if plan.limit is None:
         return None
-    factor = budget_factor(share[0], of_first=share[1])
-    floor = limit.but_at_least.high if isinstance(limit.but_at_least, Quantity) else ZERO
     in_flight = rate * plan.limit.low
+    return min((b for limit in retry_limits(design, plan) if (b := _within(limit, in_flight))), default=None)
+
+
+def _within(limit: Limit, in_flight: Fraction) -> Fraction | None:
+    """Sends per first try within one limit, with so many first tries in flight."""
+    if isinstance(limit.at_most, Quantity):
+        return 1 + limit.at_most.high / in_flight if in_flight else None
+    share = share_of(limit)
+    factor = budget_factor(share[0], of_first=share[1]) if share is not None else None
+    floor = limit.but_at_least.high if isinstance(limit.but_at_least, Quantity) else ZERO
     if factor is None or (floor and not in_flight):
         return None
     return max(factor, 1 + floor / in_flight) if floor else factor
+
+
+def retry_limits(design: Design, plan: Plan) -> Iterator[Limit]:
+    """Limits that end retries of a call when they are full: its budget, and those that count its caller's retries.
+
+    They count retries in flight, of all callers together: of a limit `per` something there may be many.
+    """
+    for limit in design.limits.values():
+        ends = limit.when_full is not None and limit.when_full.text != "wait" and limit.per is None
+        named = plan.call.budget is not None and plan.call.budget.text == limit.name
+        counted = _counted(limit)
+        if ends and counted.endswith(".retries") and (named or counted == f"{plan.caller}.retries"):
+            yield limit
+
+
+def _counted(limit: Limit) -> str:
+    """What a limit counts in flight, or nothing."""
+    match limit.counts:
+        case Formula(tree=Function("in flight", (Name(path=path),))):
+            return path
+    return ""
+
+
+def in_flight_limit(design: Design, load: Load) -> Limit | None:
+    """The smallest breaker: a limit that rejects, of all tries in flight from the workload or to the callee."""
+    counted = (load.workload.name, load.callee, f"{load.workload.name}.requests", f"{load.callee}.requests")
+    found = [
+        (limit.at_most.high, limit.name)
+        for limit in design.limits.values()
+        if isinstance(limit.at_most, Quantity) and _counted(limit) in counted
+        and limit.when_full is not None and limit.when_full.text == "reject" and limit.per is None
+    ]  # fmt: skip
+    return design.limits[min(found)[1]] if found else None
 
 
 def share_of(limit: Limit) -> tuple[Fraction, bool] | None:

@@ -1,14 +1,13 @@
-"""retry-amplification: nested retries of one cause multiply, and the product keeps the promise, the limit or the load.
+"""retry-amplification: nested retries of one cause multiply, and the product keeps the promise or the limit.
 
 ## What
 Layers that try the same failure again multiply: 4 tries around 3 tries send 12 times. A layer whose `retry_when`
 does not name the cause counts once, and a deadline that ends before the tries do cuts the count. The product is
-measured against `attempts(x) per call(y) <= n`, a limit that counts `attempts(x)` per y, and against the capacity
-of x under the stated load. Where nothing bounds it, it is only noted: two retrying layers alone are no conflict.
+measured against `attempts(x) per call(y) <= n` and against a limit that counts `attempts(x)` per y. Where nothing
+bounds it, it is only noted: two retrying layers alone are no conflict. Against a stated load: COH224.
 
 ## Why it hurts
-Each layer looks modest on its own page of configuration. When the last callee is slow, it receives the product, and
-a load that the timeouts themselves keep up does not go away when the disturbance does.
+Each layer looks modest on its own page of configuration. When the last callee is slow, it receives the product.
 
 ## Example
 ```yaml
@@ -29,9 +28,7 @@ promises: {small: attempts(api) per call(app) <= 4}
 ```
 
 ## Source
-HKUDS/nanobot issue 2760: 12 requests were measured where 4 were meant. N. Bronson et al., "Metastable failures in
-distributed systems", HotOS 2021: an overloaded state sustains itself when load times sends reaches the capacity.
-Expected sends are (1 - p^A) / (1 - p); retry budgets as in the Envoy documentation of circuit breakers.
+HKUDS/nanobot issue 2760: 12 requests were measured where 4 were meant. Expected sends are (1 - p^A) / (1 - p).
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ from collections.abc import Iterator
 from coherence.finding import Finding
 from coherence.subject import Question, Subject
 from coherence.verify.call_tree import call_tree
-from coherence.verify.patterns._load_amplification import under_load
+from coherence.verify.patterns._load_amplification import loads
 from coherence.verify.patterns._nested_retries import noted
 from coherence.verify.patterns._sends_promises import bounds, kept
 
@@ -50,7 +47,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """The product of nested retries against promises, limits and load; without any of them a note."""
+    """The product of nested retries against promises and limits; without any of them, or a load, a note."""
     design = subject.design
     if not design.calls:
         return
@@ -58,7 +55,5 @@ def ask(subject: Subject) -> Iterator[Finding]:
     stated = tuple(bounds(design))
     for bound in stated:
         yield from kept(QUESTION, subject, tree, bound)
-    loaded = list(under_load(QUESTION, subject, tree))
-    yield from loaded
-    measured = {bound.callee for bound in stated} | {name for finding in loaded for name in finding.of}
+    measured = {bound.callee for bound in stated} | {name for load in loads(subject, tree) for name in load.of}
     yield from noted(QUESTION, tree, measured)

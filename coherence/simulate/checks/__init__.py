@@ -1,1 +1,0 @@
-"""Questions about dynamics under load; one file each."""

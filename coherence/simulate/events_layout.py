@@ -1,0 +1,108 @@
+"""Where the event loop keeps what: the map of its memory.
+
+The memory is one array of 64-bit words, seen twice: `n` as whole numbers, `x` as floats.  A record
+(request, call, try, route, station, ...) is a run of words; it is named by the address of its first
+word, and its fields are offsets: `n[route + N_TRIES] += 1`, `x[one + T_LIMIT]`.  The registers stand
+at the beginning of the memory.  Free records form a chain; records are joined into doubly linked
+lists, so that leaving a queue or a timer costs the same however long it is.
+
+A call is one use of a route by an owner (a request, or a try whose station calls on); it sends tries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+NOTHING = -1
+OUTSIDE = -2  # in the place of an earlier neighbour: the row is in no list
+
+# The kinds of events, in the order in which they happen at one instant.  Then come arrivals, by source in the
+# order of the program, then the sample.  Events of one kind happen in the order in which they were scheduled,
+# limits of several routes in the order of the routes.  What an event causes at its own instant (answers, next
+# stages, tries sent, starts of service) is carried out at once, in the order in which it was caused.
+DONE, RESUME, PAUSE, TRY_LIMIT, CALL_LIMIT, HEDGE, RETRY, BATCH_DUE = range(8)
+KIND_SHIFT = 56  # an event's key is its kind, then its number
+
+# What is carried out at once.
+BEGIN, SEND, SEND_HEDGE, FAIL, ANSWER, ENDED, START, CANCEL, GIVE_UP = range(9)
+
+# Owners of calls.
+REQUEST, TRY = range(2)
+# Why a try or a request failed; 0 is success.
+COMPLETED, TIMEOUT, REJECTED, FAILED, REFUSED, DEADLINE = range(6)
+# Where a try was when it failed.
+AT_BREAKER, AT_ROOM, AT_SHED, IN_QUEUE, IN_SERVICE, DOWNSTREAM, IN_OUTAGE, AT_ANSWER, IN_PAUSE = range(9)
+# What the trace tells.
+SENT, TRY_FAILED, RETRIED, DENIED, HEDGED, ENDS, STOPS, RESUMES, SERVERS_SET = range(9)
+# Phases of a try.
+QUEUED, SERVED, CALLING, BATCHED, LEAVING = range(5)
+FIFO, LIFO, PRIORITY, PREEMPTIVE = range(4)
+NO_JITTER, FULL, EQUAL, DECORRELATED = range(4)
+NO_BUDGET, OF_REQUESTS, OF_FIRST = range(3)
+
+# Owners of calls (requests and tries), and calls, share the first fields.
+STAGE, OPEN, CAUSE, STAMP, FREE = range(5)
+# Requests.
+R_SOURCE, R_TURNS, R_TRIES, R_SERIAL, R_START, R_WIDTH = range(5, 11)
+# Tries.  Q_: neighbours in a queue or among those in service; L_: neighbours in the list of time limits.
+(T_CALL, T_ROUTE, T_PHASE, T_CLASS, Q_PREV, Q_NEXT, L_PREV, L_NEXT, T_CALLS, T_MATE, T_NUMBER, T_ROOT, T_FIRST,
+ T_EVENT, T_LIMIT, T_WORK, T_END, T_DEMAND, T_SINCE, T_WIDTH) = range(5, 25)  # fmt: skip
+# Calls.  D_: neighbours in the list of deadlines; H_: of hedges; S_: the owner's other calls.
+(C_ROUTE, C_OWNER, C_KIND, C_ROUND, C_LIVE, C_ONE, C_TWO, C_HOLDS, D_PREV, D_NEXT, H_PREV, H_NEXT, S_PREV, S_NEXT,
+ C_ROOT, C_CLASS, C_DEADLINE, C_HEDGE, C_PAUSE, C_WIDTH) = range(5, 25)  # fmt: skip
+
+# Counts, by the name under which the result tells them.  Those in LEVELS go down again.
+SOURCE_COUNTS = ("arrivals", "completed", "failed", "in_flight")
+STATION_COUNTS = ("queue", "busy", "servers", "present", "offered", "served", "wasted", "cancelled", "preempted")
+ROUTE_COUNTS = (
+    "in_flight", "first_in_flight", "retries_in_flight", "at_station", "open",
+    "calls", "succeeded", "gave_up", "dropped",
+    "tries", "retries", "hedges", "timeouts", "deadlines", "rejected", "refused", "failed",
+    "served", "cancelled", "abandoned", "denied",
+)  # fmt: skip
+LEVELS = {"in_flight", "queue", "busy", "servers", "present", "first_in_flight", "retries_in_flight", "at_station",
+          "open"}  # fmt: skip
+# Work of a station in server-seconds, and integrals over time of its queue and of its busy servers.
+WORK = ("demanded", "useful", "wasted", "redone", "discarded", "queue_seconds", "busy_seconds")
+
+# Sources: counts, then facts.
+(N_ARRIVALS, N_COMPLETED, N_FAILED, N_REQUESTS, SOURCE_NUMBER, SOURCE_PLAN, LOW, HIGH, SOURCE_STREAM, SOURCE_CLASS,
+ SOURCE_WIDTH) = range(11)  # fmt: skip
+# Stations: counts, work, facts, limits; then for each class the list of those that wait and of those in service.
+N_QUEUE, N_BUSY, N_SERVERS, N_PRESENT, N_OFFERED, N_SERVED, N_WASTED, N_CANCELLED, N_PREEMPTED = range(9)
+DEMANDED, USEFUL, WASTED, REDONE, DISCARDED, QUEUE_SECONDS, BUSY_SECONDS, SINCE = range(9, 17)
+(STATION_NUMBER, DISCIPLINE, REDO, LARGEST, STATION_PLAN, STATION_STREAM, PAUSED, REFUSING, ARMED, MEAN, ROOM, SHED,
+ WAIT, FIXED, EACH, TAKES, LANES) = range(17, 34)  # fmt: skip
+IN_SERVERS, LANE_WIDTH = 2, 4  # offset of the second list of a lane
+# Routes: counts, facts, limits, timers (first, last, armed), pauses before retries.
+(N_LIVE, N_FIRST, N_HELD, N_AT_STATION, N_OPEN, N_CALLS, N_SUCCEEDED, N_GAVE_UP, N_DROPPED, N_TRIES, N_RETRIES,
+ N_HEDGES, N_TIMEOUTS, N_DEADLINES, N_REJECTED, N_REFUSED, N_ANSWERED_FAILED, N_ANSWERED, N_CANCELS, N_ABANDONED,
+ N_DENIED) = range(21)  # fmt: skip
+(ROUTE_NUMBER, STATION, TRIES, RETRY_ON, CANCELS, BUDGET_OF, JITTER, JITTER_STREAM, PER_TRY, ROUTE_DEADLINE, BREAKER,
+ MOST_RETRIES, HEDGE_AFTER, SHARE, FLOOR, BASE, CAP) = range(21, 38)  # fmt: skip
+TRY_TIMER, CALL_TIMER, HEDGE_TIMER, PAUSES = 38, 41, 44, 47
+TIMER_ARMED = 2
+DISTINCT_PAUSES = 64  # pauses before later retries are those of the last
+ROUTE_WIDTH = PAUSES + DISTINCT_PAUSES
+# Outages.  Streams of draws: how many were taken, then a block.
+OUTAGE_STATION, OUTAGE_REFUSES, OUTAGE_WIDTH = range(3)
+SLACK = 16  # draws left in a block when it is filled up again
+# Events in the heap, things to carry out at once, finished requests, lines of the trace.
+E_TIME, E_KEY, E_ROW, E_STAMP, E_WIDTH = range(5)
+A_KIND, A_ROW, A_STAMP, A_ARGUMENT, A_WIDTH = range(5)
+F_SOURCE, F_START, F_END, F_TRIES, F_CAUSE, F_WIDTH = range(6)
+(L_TIME, L_ACTION, L_WHICH, L_REQUEST, L_NUMBER, L_CAUSE, L_WHERE, L_WIDTH) = range(8)
+
+# The loop's own registers: how much is in its regions of memory, where they are, how much they hold.
+(HEAP, SEQUENCE, HEAD, TAIL, REQUESTS_FREE, CALLS_FREE, TRIES_FREE, REQUESTS_LEFT, CALLS_LEFT, TRIES_LEFT,
+ ARRIVAL, ARRIVALS, FINISHED, SAMPLED, SAMPLES_BEFORE, TRACED, EVENTS, AT_ONCE, MOST_AT_ONCE, SERIAL, LOW_DRAWS,
+ MARGIN, CLASSES, TRACING, COLUMNS,
+ HEAP_AT, TASKS_AT, ARRIVALS_AT, SOURCES_AT, FINISHED_AT, SAMPLES_AT, COLUMNS_AT, TRACED_AT,
+ HEAP_HOLDS, TASKS_HOLD, FINISHED_HOLDS, SAMPLES_HOLD, TRACED_HOLDS,
+ MOST_EVENTS, NOW, UNTIL, NEXT_SAMPLE, EVERY, REGISTERS) = range(44)  # fmt: skip
+# Why the loop returned.
+REACHED, NEEDS_ARRIVALS, NEEDS_DRAWS, NEEDS_ROOM, NEEDS_EMPTYING, TOO_MANY = range(6)

@@ -1,0 +1,120 @@
+"""Programs for the tests of the request-level engine: drawn by Hypothesis, and small ones by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hypothesis import strategies as st
+
+from coherence.simulate.program import (
+    Arrivals,
+    Backoff,
+    Batch,
+    Budget,
+    Burst,
+    Outage,
+    Program,
+    Route,
+    Service,
+    Source,
+    Station,
+)
+
+
+def one_call(route: Route | None = None, station: Station | None = None, **arrivals: Any) -> Program:
+    """Source `web` calls station `pool` on route `call`."""
+    comes = Arrivals(**{"rate": 1.0, **arrivals})
+    return Program(
+        (Source("web", comes, (("call",),)),),
+        (station or Station("pool", 1, Service(1.0)),),
+        (route or Route("call", "pool"),),
+    )
+
+
+seconds = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])
+limits = st.sampled_from([0.5, 1.0, 2.5, math.inf])
+pauses = st.builds(
+    Backoff,
+    base=st.sampled_from([0.1, 0.5]),
+    cap=st.sampled_from([1.0, math.inf]),
+    jitter=st.sampled_from(["none", "full", "equal", "decorrelated"]),
+)
+budgets = st.none() | st.builds(
+    Budget,
+    share=st.sampled_from([0.0, 0.2, 1.0]),
+    floor=st.sampled_from([0.0, 2.0]),
+    of=st.sampled_from(["requests", "first"]),
+)
+services = st.sampled_from(
+    [Service(0.4), Service(0.5, "constant"), Service(0.4, "gamma", 0.5), Service(1.0, values=(0.1, 0.9, 0.4))]
+)
+arrivals = st.sampled_from(
+    [
+        Arrivals(rate=1.5),
+        Arrivals("regular", rate=2.0),
+        Arrivals("gamma", rate=1.0, cv=2.0),
+        Arrivals("mmpp", states=((4.0, 2.0), (0.2, 5.0))),
+        Arrivals("trace", times=(0.0, 0.5, 0.5, 0.5, 3.0, 7.5)),
+        Arrivals(rate=0.5, bursts=(Burst(6.0, 2.0, 1.0, every=8.0),)),
+    ]
+)
+
+
+@st.composite
+def stations(draw: st.DrawFn, name: str, plan: tuple[tuple[str, ...], ...] = ()) -> Station:
+    batch = draw(st.none() | st.just(Batch(3, 0.5, 0.2, 0.1))) if not plan else None
+    kinds = ["fifo", "priority"] if batch else ["fifo", "lifo", "priority", "preemptive"]
+    return Station(
+        name,
+        draw(st.integers(0, 3)),
+        draw(services),
+        room=draw(st.sampled_from([0.0, 3.0, math.inf])),
+        discipline=draw(st.sampled_from(kinds)),
+        redo=draw(st.booleans()),
+        shed_above=draw(st.sampled_from([1.0, math.inf])),
+        batch=batch,
+        plan=plan,
+    )
+
+
+@st.composite
+def routes(draw: st.DrawFn, name: str, station: str) -> Route:
+    return Route(
+        name,
+        station,
+        tries=draw(st.sampled_from([1, 2, 3, 10**9])),
+        per_try=draw(limits),
+        deadline=draw(limits),
+        pause=draw(pauses),
+        retry_on=draw(st.sampled_from([("timeout",), ("timeout", "rejected", "failed", "refused")])),
+        cancel=draw(st.booleans()),
+        budget=draw(budgets),
+        breaker=draw(st.sampled_from([2.0, math.inf])),
+        most_retries=draw(st.sampled_from([1.0, math.inf])),
+        hedge_after=draw(st.sampled_from([0.3, math.inf])),
+    )
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """Two sources, a front that calls on a back and a side, everything in any combination."""
+    front = draw(stations("front", (("front to back",), ("front to back", "front to side"))))
+    outages = st.builds(
+        Outage, st.sampled_from(["front", "back", "side"]), seconds, seconds, st.sampled_from(["pause", "refuse"])
+    )
+    return Program(
+        sources=(
+            Source("web", draw(arrivals), (("web to front",),), turns=draw(st.sampled_from([(1, 1), (1, 3)]))),
+            Source("bulk", draw(arrivals), (("bulk to back", "bulk to side"), ("bulk to side",)), priority=2),
+        ),
+        stations=(front, draw(stations("back")), draw(stations("side"))),
+        routes=(
+            draw(routes("web to front", "front")),
+            draw(routes("front to back", "back")),
+            draw(routes("front to side", "side")),
+            draw(routes("bulk to back", "back")),
+            draw(routes("bulk to side", "side")),
+        ),
+        outages=tuple(draw(st.lists(outages, max_size=2))),
+    )
