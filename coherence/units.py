@@ -103,6 +103,9 @@ _LITERAL = re.compile(rf"([-+]?{NUMBER})\s*({UNIT})?")
 _GO = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|ms|s|m|h)")
 
 
+EXAMPLES = "units are written like ms, min, req/s, GB, kW or %"
+
+
 class UnitError(ValueError):
     """A text that is not a quantity; the message says why and `remedy` what to write."""
 
@@ -122,7 +125,7 @@ def unit(text: str) -> tuple[Fraction, Dimension]:
             from coherence.errors import did_you_mean
 
             same = [known for known in UNITS if known.lower() == part.lower()]
-            raise UnitError(f"unknown unit '{part}'", did_you_mean(same[0] if same else part, UNITS))
+            raise UnitError(f"unknown unit '{part}'", did_you_mean(same[0] if same else part, UNITS) or EXAMPLES)
         one, other = UNITS[part]
         factor = factor * one if sign > 0 else factor / one
         dimension = dimension * other if sign > 0 else dimension / other

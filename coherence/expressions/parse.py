@@ -131,7 +131,9 @@ class _Parser:
             from coherence.errors import did_you_mean
 
             return ExpressionError(
-                f"unknown unit '{token.text}'", did_you_mean(token.text, units.UNITS), (token.start, token.end)
+                f"unknown unit '{token.text}'",
+                did_you_mean(token.text, units.UNITS) or units.EXAMPLES,
+                (token.start, token.end),
             )
         if token.text == "=":
             remedy = "compare with =="
