@@ -258,7 +258,7 @@ def timeline(
 
 def _executed(backoff: Backoff, *, longest: bool) -> Pauses:
     """The pauses as the executor makes them, all at their largest or all at their smallest."""
-    cap = backoff.cap and (backoff.cap.high if longest else backoff.cap.low)
+    cap = None if backoff.cap is None else backoff.cap.high if longest else backoff.cap.low
     if not longest:
         base, factor = backoff.base.low, backoff.factor.low
         if backoff.answered or backoff.jitter == "full":
@@ -266,7 +266,7 @@ def _executed(backoff: Backoff, *, longest: bool) -> Pauses:
         if backoff.jitter == "decorrelated":
             return Pauses(base, ONE, cap)
         half = ONE / 2 if backoff.jitter == "equal" else ONE
-        return Pauses(half * base, factor or ONE, cap and half * cap)
+        return Pauses(half * base, factor or ONE, None if cap is None else half * cap)
     high, factor_high = backoff.base.high or ZERO, backoff.factor.high or ONE
     if backoff.jitter == "decorrelated":
         return Pauses(_DECORRELATED * high, _DECORRELATED, cap)

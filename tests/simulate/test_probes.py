@@ -16,12 +16,12 @@ spans = st.fractions(S(1, 10), 20, max_denominator=10)
 
 
 def test_a_liveness_probe_by_hand() -> None:
-    assert list(islice(probes(S(120), S(10), S(1)), 3)) == [(120, 121), (130, 131), (140, 141)]
+    assert list(islice(probes(S(120), S(10), S(1)), 3)) == [(S(120), S(121)), (S(130), S(131)), (S(140), S(141))]
     assert fires(S(120), S(10), 3, S(1)) == 141
 
 
 def test_probes_that_wait_longer_than_a_period_follow_each_other() -> None:
-    assert list(islice(probes(S(0), S(10), S(15)), 3)) == [(0, 15), (15, 30), (30, 45)]
+    assert list(islice(probes(S(0), S(10), S(15)), 3)) == [(S(0), S(15)), (S(15), S(30)), (S(30), S(45))]
 
 
 @given(first=spans, every=spans, misses=st.integers(1, 6), waits=spans, late=st.fractions(0, 1, max_denominator=50))
