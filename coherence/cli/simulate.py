@@ -56,6 +56,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         until, warmup, tuple(range(seed, seed + runs)), dict(map(_value, values)), dict(map(_trace, arrivals)),
         tuple(map(_pause, pauses)),
     )  # fmt: skip
+    _advise()
     with Progress("running") as bar:
         found = [study(_design(one), setting, bar) for one in (path, against) if one is not None]
     if telemetry is not None:
@@ -64,6 +65,15 @@ def command(  # noqa: PLR0913  (one parameter per option)
     names = [path, *([against] if against is not None else [])]
     click.echo(_json(names, found, changed) if output == "json" else _text(names, found, changed), nl=False)
     return 0
+
+
+def _advise() -> None:
+    """Without numba runs are slow: say once how to make them fast, where a person reads it."""
+    import importlib.util
+    import sys
+
+    if importlib.util.find_spec("numba") is None and sys.stderr.isatty():
+        click.echo("note: runs are not compiled; pip install 'coherence-engine[simulate]' makes them fast", err=True)
 
 
 def _replay(path: str, folder: str) -> int:
