@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 _RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq}
-_LIBRARIES = ("coherence-engine", "click", "cvc5", "highspy", "numpy", "pyyaml", "sympy", "z3-solver")
+_LIBRARIES = (
+    "coherence-engine", "ciw", "click", "control", "cvc5", "highspy", "numba", "numpy", "pyyaml", "scipy", "simpy",
+    "sympy", "z3-solver",
+)  # fmt: skip
 
 
 class BenchError(Exception):
