@@ -60,6 +60,9 @@ def run(words: list[str]) -> int:
         return 2
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        sys.stderr.write(f"error: cannot read or write: {error.strerror or error}\n")
+        return 2
     except RecursionError:
         sys.stderr.write("error: the input is nested too deeply\n  help: flatten it\n")
         return 2

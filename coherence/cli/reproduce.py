@@ -92,7 +92,10 @@ def _time(text: str, option: str) -> float:
         number, dimension = None, None
     if number is None or (dimension != units.SECOND and number != 0):
         raise UsageError(f"{option} {text!r} is not a time; write for example '3s'")
-    return float(number)
+    try:
+        return float(number)
+    except OverflowError:
+        raise UsageError(f"{option} {text!r} is too long a time") from None
 
 
 def _folder(path: Path) -> Path:

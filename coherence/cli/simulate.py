@@ -94,7 +94,10 @@ def _design(path: str) -> Design:
 
 
 def _time(text: str, option: str) -> float:
-    return float(_seconds(text, option))
+    try:
+        return float(_seconds(text, option))
+    except OverflowError:
+        raise UsageError(f"{option} {text!r} is too long a time") from None
 
 
 def _seconds(text: str, option: str) -> Fraction:

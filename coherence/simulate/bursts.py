@@ -11,6 +11,11 @@ from coherence.model import Model
 from coherence.simulate.exact import MissingValueError, Schedule
 
 FIRST_BURST = Fraction(60)
+MOST_BURSTS = 100_000  # of a workload in one run
+
+
+class BurstError(ValueError):
+    """Bursts that no run can go through."""
 
 
 def bursts(
@@ -20,7 +25,7 @@ def bursts(
 
     The first burst begins at `first` seconds, once or again every `every`; `<workload>.rate` takes the burst's
     rate while it lasts and its own again afterwards.  Ranges count with their lower ends, unless `values`
-    gives the rate.  Raises MissingValueError, and ValueError for a burst that outlasts its period.
+    gives the rate.  Raises MissingValueError, and BurstError for a burst that outlasts its period or comes too often.
     """
     entries = [
         entry
@@ -41,7 +46,9 @@ def _of(
         raise MissingValueError(f"{workload.name}.burst")
     every = burst.every.low if burst.every else None
     if every is not None and every < burst.lasts.low:
-        raise ValueError(f"{workload.name}.burst lasts longer than the time after which it comes again")
+        raise BurstError(f"{workload.name}.burst lasts longer than the time after which it comes again")
+    if every is not None and every * MOST_BURSTS < until - first:
+        raise BurstError(f"{workload.name}.burst comes more than {MOST_BURSTS:,} times")
     start, usual = first, values.get(path, workload.rate.low)
     while start <= until:
         yield start, path, burst.rate.low

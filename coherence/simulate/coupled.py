@@ -1,8 +1,8 @@
 """Control loops over requests: the loops of the model read what the request engine measures, and set its servers.
 
 The model is cut where requests take over: the outputs of a queue (backlog, utilization, busy, wait,
-served, arrivals) and the attempts of a workload become inputs, measured over the last tick.  The exact
-executor then goes through its instants (deliver, sample, decide, step) as always; what it makes of the
+served, arrivals) and the attempts of a workload become inputs, measured over the last tick (or a shorter period).
+The exact executor then goes through its instants (deliver, sample, decide, step) as always; what it makes of the
 signal that scales a station is given back as that station's number of servers.
 """
 
@@ -47,15 +47,27 @@ class Meter:
         self.stations = {station.name: station for station in program.stations}
         self.before: Mapping[str, float] = {}
         self.now: Mapping[str, float] = {}
+        self.levels: Mapping[str, float] = {}
         self.span = 0.0
 
     def read(self, seen: Mapping[str, float], span: float) -> None:
         """Take a reading, `span` seconds after the last one."""
-        self.before, self.now, self.span = self.now, seen, span
+        self.before, self.now, self.levels, self.span = self.now, seen, seen, span
+
+    def look(self, seen: Mapping[str, float]) -> None:
+        """See levels as they are now; rates stay those of the last reading."""
+        self.levels = seen
 
     def rate(self, key: str) -> float:
-        """Per second, of a counter."""
-        return (self.now.get(key, 0.0) - self.before.get(key, 0.0)) / self.span if self.span else 0.0
+        """Per second, of a counter; of tries before anything was measured, the rate at which first tries come."""
+        if not self.span:
+            return self._first(key)
+        return (self.now.get(key, 0.0) - self.before.get(key, 0.0)) / self.span
+
+    def _first(self, key: str) -> float:
+        used = [(source.arrivals.rate, {f"{route}.tries" for stage in source.plan for route in stage})
+                for source in self.program.sources]  # fmt: skip
+        return sum(rate for rate, tries in used if key in tries)
 
     def offered(self, station: str) -> float:
         """Tries a second that came to a station."""
@@ -64,7 +76,7 @@ class Meter:
     def capacity(self, station: str) -> float:
         """Services a second of all its servers."""
         mean = self.stations[station].service.mean
-        return self.now.get(f"{station}.servers", 0.0) / mean if mean else 0.0
+        return self.levels.get(f"{station}.servers", 0.0) / mean if mean else 0.0
 
 
 def cut(model: Model, program: Program) -> Cut:
@@ -107,10 +119,10 @@ def _ratio(above: float, below: float) -> float:
 
 _READINGS: dict[str, Callable[[Meter, str], float]] = {
     "arrivals": lambda meter, name: meter.offered(name),
-    "backlog": lambda meter, name: meter.now.get(f"{name}.queue", 0.0),
+    "backlog": lambda meter, name: meter.levels.get(f"{name}.queue", 0.0),
     "utilization": lambda meter, name: _ratio(meter.offered(name), meter.capacity(name)),
-    "busy": lambda meter, name: _ratio(meter.rate(f"{name}.busy_seconds"), meter.now.get(f"{name}.servers", 0.0)),
-    "wait": lambda meter, name: _ratio(meter.now.get(f"{name}.queue", 0.0), meter.capacity(name)),
+    "busy": lambda meter, name: _ratio(meter.rate(f"{name}.busy_seconds"), meter.levels.get(f"{name}.servers", 0.0)),
+    "wait": lambda meter, name: _ratio(meter.levels.get(f"{name}.queue", 0.0), meter.capacity(name)),
     "served": lambda meter, name: meter.rate(f"{name}.served"),
 }
 
@@ -128,22 +140,24 @@ class Coupled:
         start: dict[str, Any] = {path: Fraction(0) for path in self.cut.measured}
         self.execution = Execution(self.cut.model, Choices({**(values or {}), **start}))
         self.meter = Meter(made.program)
+        self.grain, self.read = min([TICK, *(loop.period for loop in self.cut.model.loops)]), Fraction(0)
         self.instants: list[Instant] = []
 
     def advance(self, until: float) -> None:
         """Go on to a time (s)."""
         limit = Fraction(until)
-        while (time := self.execution.next_time()) <= limit:
+        while (time := self.execution.next_time()) <= limit and not self.run.stopped:
             self._instant(time)
         self.run.advance(until=until)
 
     def _instant(self, time: Fraction) -> None:
-        span = float(time - self.execution.time)
         self.run.advance(until=float(time))
-        if span or not self.meter.now:
-            self.meter.read(self.run.observe(), span)
-            seen = {path: _exact(read(self.meter)) for path, read in self.cut.measured.items()}
-            self.execution.values.update(seen)
+        seen, span = self.run.observe(), time - self.read
+        if span >= self.grain or not self.meter.now:  # of a shorter time a rate says nothing
+            self.meter.read(seen, float(span))
+            self.read = time
+        self.meter.look(seen)
+        self.execution.values.update({path: _exact(read(self.meter)) for path, read in self.cut.measured.items()})
         self.instants.append(self.execution.advance())
         world = View(self.execution, self.execution.time, {**self.execution.values, **self.execution.modes})
         for station, path in self.made.scaled.items():

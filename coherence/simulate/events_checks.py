@@ -12,6 +12,7 @@ KINDS = ("poisson", "regular", "gamma", "mmpp", "trace")
 FAMILIES = ("exponential", "constant", "gamma", "lognormal", "uniform", "hyperexponential", "values")
 DISCIPLINES = ("fifo", "lifo", "priority", "preemptive")
 JITTERS = ("none", "full", "equal", "decorrelated")
+MOST_SERVERS = 1_000_000_000
 CAUSES = ("timeout", "rejected", "failed", "refused", "deadline")
 
 
@@ -97,6 +98,8 @@ def _arrivals(what: str, arrivals: Arrivals) -> Iterator[str]:
 def _station(station: Station) -> Iterator[str]:
     what = f"station {station.name}"
     yield from _least(what, {"servers": station.servers}, finite=True)
+    if station.servers > MOST_SERVERS:
+        yield f"{what}: servers = {station.servers:g}; help: at most {MOST_SERVERS:,}"
     yield from _least(what, {"room": station.room, "shed_above": station.shed_above})
     yield from _known(f"{what}: discipline", station.discipline, DISCIPLINES)
     yield from _service(f"{what}: service", station.service)
@@ -104,6 +107,8 @@ def _station(station: Station) -> Iterator[str]:
         facts = {"wait": station.batch.wait, "fixed": station.batch.fixed, "each": station.batch.each}
         yield from _least(f"{what}: batch", facts, finite=True)
         yield from _least(f"{what}: batch", {"largest": station.batch.largest}, 1, finite=True)
+        if station.batch.largest > MOST_SERVERS:
+            yield f"{what}: batch: largest = {station.batch.largest:g}; help: at most {MOST_SERVERS:,}"
         if station.plan or station.discipline in ("preemptive", "lifo"):
             yield f"{what}: a station that batches cannot call on, preempt or serve the last first; help: drop one"
 

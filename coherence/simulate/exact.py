@@ -24,7 +24,7 @@ from coherence.model import Model, SampledLoop, State
 from coherence.simulate.affine import Affine, plain
 from coherence.simulate.laws import Memory, decide
 from coherence.simulate.motion import STEADY, STILL, Steady
-from coherence.simulate.past import LOOK_BACK, Entry, Lookback, durations, look_backs, lookback_of
+from coherence.simulate.past import LOOK_BACK, Entry, Lookback, durations, longest_streak, look_backs, lookback_of
 from coherence.values import field, value
 
 Num = Any  # Fraction, Affine or float
@@ -135,7 +135,7 @@ class Execution:
         self.values: dict[str, Num] = self._initial()
         self.modes = {loop.name: False for loop in model.loops}
         self.memory = {loop.name: Memory() for loop in model.loops}
-        self.watch = Memory()
+        self.watch, self.longest = Memory(), longest_streak(model)
         self.pending: list[tuple[Fraction, int, str, Num]] = []
         self.commanded = {path: self.values[path] for path in model.commands}
         self.flowing = {path: state.flow for path, state in model.states.items() if state.flow is not None}
@@ -376,7 +376,8 @@ class Execution:
         """Everything that decides the future, relative to now: equal configurations have equal futures."""
         recent = tuple((e.time - self.time, _frozen(e.sampled), _frozen(e.after)) for e in self._window())
         memory = tuple(
-            m.relative(self.time, loop) for loop, m in zip(self.model.loops, self.memory.values(), strict=True)
+            m.relative(self.time, loop, self.longest)
+            for loop, m in zip(self.model.loops, self.memory.values(), strict=True)
         )
         pending = tuple((at - self.time, path, plain(v)) for at, _, path, v in self.pending)
         to_come = tuple((at - self.time, path, plain(v)) for at, path, v in self.schedule)
@@ -387,6 +388,7 @@ class Execution:
             _frozen(self.commanded),
             pending,
             memory,
+            self.watch.streaks(self.time, self.longest),
             recent,
             to_come,
         )

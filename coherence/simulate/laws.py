@@ -63,14 +63,18 @@ class Memory:
             dict(self.earlier),
         )
 
-    def relative(self, time: Fraction, loop: SampledLoop) -> tuple[Any, ...]:
+    def streaks(self, time: Fraction, longest: Fraction) -> tuple[Any, ...]:
+        """Ages of conditions, cut at the longest that anything asks for, and values of the sample before."""
+        held = tuple(None if at is None else min(time - at, longest) for at in self.since.values())
+        return held, tuple(plain(current) for _, _, current in self.earlier.values())
+
+    def relative(self, time: Fraction, loop: SampledLoop, longest: Fraction) -> tuple[Any, ...]:
         """Everything relative to now, for the comparison of configurations; ages beyond their use are cut."""
-        held = tuple(None if at is None else time - at for at in self.since.values())
         reach = max(loop.hold_down, loop.hold_up)
         kept = tuple((time - at, plain(v)) for at, v in self.recommendations if at >= time - reach)
-        longest = max((rate.per for rate in loop.rates), default=Fraction(0))
-        written = tuple((time - at, plain(v)) for at, v in self.written if at >= time - longest)
-        earlier = tuple(plain(current) for _, _, current in self.earlier.values())
+        window = max((rate.per for rate in loop.rates), default=Fraction(0))
+        written = tuple((time - at, plain(v)) for at, v in self.written if at >= time - window)
+        before = tuple(plain(v) for at, v in self.written if at < time - window)[-1:]  # where a window begins
         quiet = (
             None
             if self.changed is None or loop.cooldown is None
@@ -79,10 +83,10 @@ class Memory:
         return (
             kept,
             written,
+            before,
             quiet,
             self.done,
-            tuple(None if h is None else min(h, Fraction(10**6)) for h in held),
-            earlier,
+            self.streaks(time, longest),
         )
 
 

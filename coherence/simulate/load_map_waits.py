@@ -24,6 +24,7 @@ from coherence.errors import UsageError
 from coherence.values import value
 
 PATIENT = 5  # mean services
+_LAST_DIGIT = 1e-17
 
 
 @value
@@ -51,11 +52,21 @@ class Lateness:
 
 
 def erlang_b(servers: int, offered: float) -> float:
-    """Share blocked by `servers` without a queue; `offered` in Erlang.  By the stable recursion."""
-    blocked = 1.0
-    for n in range(1, servers + 1):
-        blocked = offered * blocked / (n + offered * blocked)
-    return blocked
+    """Share blocked by `servers` without a queue; `offered` in Erlang.
+
+    1 / B = 1 + c/a + c (c-1)/a^2 + ..., whose terms grow down to a of them and then fall: what is left out is less
+    than the last digit, so that even millions of servers take a few thousand terms.
+    """
+    if offered <= 0:
+        return 0.0 if servers > 0 else 1.0
+    total = term = 1.0
+    for left in range(servers, 0, -1):
+        ratio = left / offered
+        term *= ratio
+        total += term
+        if math.isinf(total) or (ratio < 1 and term < _LAST_DIGIT * (1 - ratio) * total):
+            break
+    return 1 / total
 
 
 def erlang_c(servers: int, offered: float) -> float:
@@ -133,8 +144,7 @@ def _cancelled(server: Server, load: float) -> Lateness:
             f"tries of {server.per_try:g} s that are cancelled in service of {server.mean:g} s at {server.servers} "
             f"servers have no closed form; help: simulate, or allow at least {PATIENT} mean service times"
         )
-    if load <= 0:
-        return Lateness(0.0, 0.0)
+    load = max(load, _NO_LOAD * server.capacity)
     gap = (server.capacity - load) * server.per_try
     if gap < -_STEEP:
         return Lateness(1 - server.capacity / load, server.per_try)
@@ -147,6 +157,7 @@ def _cancelled(server: Server, load: float) -> Lateness:
     return Lateness(1 - answered / load, min(server.per_try, waiting / (1 + queue) + busy / load))
 
 
+_NO_LOAD = 1e-9  # of the capacity: the limit is reached, and digits do not cancel yet
 _STEEP = 500.0  # beyond, the wait stays at the limit to within e^-500
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.expressions.evaluate import NotExactError
-from coherence.expressions.tree import Arithmetic, Call, Name, Number, Tree, children, walk
+from coherence.expressions.tree import Arithmetic, Call, Held, Name, Number, Tree, children, walk
 from coherence.model import Model
 from coherence.simulate.affine import plain
 from coherence.values import value
@@ -81,6 +81,12 @@ def look_backs(model: Model) -> list[tuple[str, Fraction]]:
     """(function, seconds) of every expression that reads the past.  Raises NotExactError."""
     highest = {path: constant.range.high or Fraction(0) for path, constant in model.constants.items()}
     return [(node.function, duration_of(node, highest)) for node in _calls(trees_of(model))]
+
+
+def longest_streak(model: Model) -> Fraction:
+    """The longest h of all `for h`, in seconds."""
+    held = (node.duration for tree in trees_of(model) for node in walk(tree) if isinstance(node, Held))
+    return max(held, default=Fraction(0))
 
 
 def durations(model: Model) -> frozenset[str]:

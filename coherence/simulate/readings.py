@@ -115,7 +115,7 @@ def _of_source(index: int, name: str, result: Result, setting: Setting) -> Rows:
     mine = (done.source == index) & (done.start >= setting.warmup)
     good = mine & (done.outcome == 0)
     finished = int(mine.sum())
-    yield (name, "arrive", "/s"), result.counters[f"{name}.arrivals"] / setting.until
+    yield (name, "arrive", "/s"), result.counters[f"{name}.arrivals"] / (setting.until - setting.warmup)
     if not finished:
         return
     yield (name, "succeed", "%"), 100.0 * int(good.sum()) / finished

@@ -142,7 +142,7 @@ def test_a_memory_is_compared_relative_to_now() -> None:
     for time, level in [(0, 8), (1, 4)]:
         one.at(time, level)
         other.at(time + 10, level)
-    assert one.memory.relative(F(2), made) == other.memory.relative(F(12), made)
+    assert one.memory.relative(F(2), made, F(0)) == other.memory.relative(F(12), made, F(0))
     assert one.memory.copy() == one.memory
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coherence.errors import UsageError
@@ -206,6 +206,7 @@ calls = st.builds(
 
 @settings(max_examples=100, deadline=None)
 @given(servers, st.floats(0.0, 1.2), st.floats(0.0, 1.2), st.booleans())
+@example(Server(1, 1.0, 0.5), 1.0, 5e-324, True)
 def test_late_tries_and_time_in_flight_grow_with_the_load(
     server: Server, one: float, other: float, cancel: bool
 ) -> None:
@@ -263,3 +264,12 @@ def test_more_of_what_helps_never_hurts(call: Retrying, what: str) -> None:
     one, other = portrait(better), portrait(worse)
     if Verdict.UNRESOLVED not in (one.verdict, other.verdict):
         assert _order(one) <= _order(other)
+
+
+def test_erlang_of_millions_of_servers_is_soon_known() -> None:
+    blocked = 1.0
+    for n in range(1, 3001):
+        blocked = 2900.0 * blocked / (n + 2900.0 * blocked)
+    assert erlang_b(3000, 2900.0) == pytest.approx(blocked, rel=1e-11)
+    assert erlang_b(4_000_000_000, 2e9) == 0.0
+    assert erlang_b(4_000_000, 4e6) == pytest.approx(math.sqrt(2 / (math.pi * 4e6)), rel=1e-3)  # Stirling

@@ -177,7 +177,7 @@ def _branches(run: Execution, moment: Fraction, found: Sequence[Threshold]) -> I
 def _future(run: Execution, shown: Trajectory, found: Sequence[Threshold]) -> Any:
     """What decides the rest of the run, and what it has shown: equal keys have equal trajectories."""
     decided = {one.constant: run.values[one.state] >= run.values[one.constant] for one in found}
-    memory = tuple(run.memory[loop.name].relative(run.time, loop) for loop in run.model.loops)
+    memory = tuple(run.memory[loop.name].relative(run.time, loop, run.longest) for loop in run.model.loops)
     values = tuple({**run.values, **decided}.values())
     seen = () if run.horizon is None else run.configuration(run.time + 1)  # some expression looks back: no short cut
     return shown, values, tuple(run.modes.values()), tuple(run.commanded.values()), memory, tuple(run.pending), seen

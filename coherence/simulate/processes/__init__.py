@@ -35,6 +35,14 @@ def processes(design: Design, *, first_burst: float = FIRST_BURST) -> Processes:
 
     Raises InputError with everything that is missing.
     """
+    try:
+        return _processes(design, first_burst)
+    except ArithmeticError:
+        said, remedy = "a number is too large or too small for a run", "keep numbers between 1e-150 and 1e150"
+        raise InputError([Problem(Place(design.file, 1, 1, 1, 1), said, remedy)]) from None
+
+
+def _processes(design: Design, first_burst: float) -> Processes:
     notes: list[str] = []
     problems: list[Problem] = []
     flow = _flow(design)
@@ -54,6 +62,12 @@ def has_requests(design: Design) -> bool:
     return bool(_flow(design).plans)
 
 
+def requested(design: Design) -> tuple[str, ...]:
+    """The workloads whose requests are run, and what they reach."""
+    flow = _flow(design)
+    return (*flow.plans, *flow.stations)
+
+
 def _flow(design: Design) -> Flow:
     """The flow of single requests; what calls an inference server is run token by token (serving.of_design)."""
     engines = [c.name for c in design.components.values() if c.part is not None and c.part.text == "inference_server"]
@@ -69,4 +83,4 @@ def _nothing(design: Design) -> Problem:
     )
 
 
-__all__ = ["FIRST_BURST", "Flow", "Processes", "has_requests", "processes"]
+__all__ = ["FIRST_BURST", "Flow", "Processes", "has_requests", "processes", "requested"]

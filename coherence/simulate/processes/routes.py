@@ -20,6 +20,11 @@ UNTIL_IT_WORKS = 1_000_000_000  # `tries: unlimited`
 
 def routes_of(design: Design, flow: Flow, notes: list[str], problems: list[Problem]) -> tuple[Route, ...]:
     """One route for each call that requests reach, and a plain one where no call says how."""
+    stated = [call for call in flow.calls.values() if call is not None]
+    for limit in design.limits.values():
+        of = [call for call in stated if limit in list(_limits(design, call, []))]
+        if len(of) > 1:
+            notes.append(f"{limit.name} is kept by each of {', '.join(call.name for call in of)} for itself")
     return tuple(
         Route(name, flow.ends[name][1]) if call is None else _route(design, name, call, notes, problems)
         for name, call in flow.calls.items()
@@ -37,7 +42,7 @@ def _route(design: Design, name: str, call: Call, notes: list[str], problems: li
         problems.append(
             Problem(call.place, f"{name} needs on_timeout: what becomes of a try that was given up", remedy)
         )
-    limits = list(_limits(design, call))
+    limits = list(_limits(design, call, notes))
     return Route(
         name,
         call.callee.text if call.callee else "",
@@ -90,13 +95,32 @@ def _causes(call: Call, name: str, notes: list[str]) -> tuple[str, ...]:
     return (*(("timeout",) if words & TIMEOUTS else ()), *(("rejected", "failed", "refused") if others else ()))
 
 
-def _limits(design: Design, call: Call) -> Iterator[Limit]:
+def _limits(design: Design, call: Call, notes: list[str]) -> Iterator[Limit]:
     """The limits that count this call's sends: its budget, and those in flight from its caller or to its callee."""
     ends = {end.text for end in (call.caller, call.callee) if end is not None}
     for limit in design.limits.values():
         named = call.budget is not None and call.budget.text == limit.name
         if named or (limit.counts is not None and _in_flight(limit.counts.tree, ends)):
-            yield limit
+            why = _not_run(limit, ends)
+            if why:
+                notes.append(f"{limit.name} is not run: {why}")
+            else:
+                yield limit
+
+
+def _not_run(limit: Limit, ends: set[str]) -> str:
+    """Why a route cannot keep a limit; nothing, where it can."""
+    tree = limit.counts.tree if limit.counts is not None else None
+    if not (isinstance(tree, Function) and tree.function == "in flight") or limit.window is not None:
+        return "it counts something else than what is in flight"
+    if limit.when_full is not None and limit.when_full.text != "reject":
+        return f"what it does when full ({limit.when_full.text}) is not rejecting"
+    if limit.per is not None or limit.during is not None:
+        return f"there is one of it per {limit.per.text}" if limit.per is not None else "it does not hold at all times"
+    share = _share(limit.at_most.tree) if isinstance(limit.at_most, Formula) else None
+    if isinstance(limit.at_most, Formula) and (share is None or share[1].partition(".")[0] not in ends):
+        return "it is not a share of what its call has in flight"
+    return ""
 
 
 def _in_flight(tree: Tree, ends: set[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from coherence.design import Component, Design, Spread2, Workload
 from coherence.errors import Problem
@@ -86,8 +87,20 @@ def _station(
         problems.append(Problem(component.place, f"nothing says how long a service of {name} takes", remedy))
         service = Service(1.0)
     if servers is None:
+        servers, service = _of_capacity(pool, service, notes)
+    return Station(name, servers, service, room=_room(design, name), plan=onward)
+
+
+def _of_capacity(pool: Component, service: Service, notes: list[str]) -> tuple[int, Service]:
+    """As many servers as make the stated capacity with services of this mean; else one."""
+    stated = next((pool.constants[key] for key in RATES if key in pool.constants), None)
+    if not isinstance(stated, Quantity) or stated.low <= 0 or not service.mean:
         notes.append(f"{pool.name} is one server (no copies are stated)")
-    return Station(name, servers or 1, service, room=_room(design, name), plan=onward)
+        return 1, service
+    capacity = lower(stated, f"capacity of {pool.name}", notes)
+    servers = max(1, round(capacity * service.mean))
+    notes.append(f"{pool.name} is so many servers as together serve {capacity:g} req/s: {servers}")
+    return servers, replace(service, mean=servers / capacity)
 
 
 def _servers(design: Design, pool: Component, notes: list[str]) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.design import Design, Limit, Spread2, Workload
+from coherence.design import Design, Limit, Randomness, Spread2, Workload
 from coherence.expressions.tree import Arithmetic, Name, Number
 from coherence.expressions.tree import Call as Function
 from coherence.places import Place
@@ -41,7 +41,8 @@ class Capacity:
 class Load:
     """First tries of a workload, all ways that they go to one callee, and the sends that each becomes at worst.
 
-    `beside`: the other workloads that go there, each with its own worst load (None: not known).
+    `beside`: the other workloads that go there, each with its own worst load (None: not known), in tries of the mean
+    service of this one.  `often`: most first tries per second over a long time, repeated bursts and switches included.
     """
 
     workload: Workload
@@ -53,6 +54,12 @@ class Load:
     sends: Fraction | None
     budgets: tuple[str, ...]
     beside: tuple[tuple[str, Fraction | None], ...] = ()
+    often: Fraction = ZERO
+
+    @property
+    def lasting(self) -> Fraction | None:
+        """Tries per second over a long time while all time out, whatever bursts come again; None: nothing bounds it."""
+        return None if self.sends is None else self.sends * max(self.rate.high, self.often)
 
     @property
     def worst(self) -> Fraction | None:
@@ -61,8 +68,8 @@ class Load:
 
     @property
     def crowd(self) -> Fraction | None:
-        """The same together with the other workloads."""
-        parts = [self.worst, *(most for _, most in self.beside)]
+        """`lasting` together with the other workloads."""
+        parts = [self.lasting, *(most for _, most in self.beside)]
         return None if None in parts else sum((part for part in parts if part is not None), ZERO)
 
     @property
@@ -109,8 +116,12 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
         return None
     budgets = tuple(dict.fromkeys(limit.name for plan in calls for limit in retry_limits(design, plan)))
     total = _total(design, found.ways, rate)
-    beside = tuple(_beside(design, tree, other, callee) for other in _others(design, tree, workload, callee))
-    return Load(workload, rate, callee, capacity, found.ways, retrying, total, budgets, beside)
+    beside = tuple(
+        (other.name, _beside(subject, tree, other, callee, capacity))
+        for other in _others(design, tree, workload, callee)
+    )
+    often = long_run_rate(workload)
+    return Load(workload, rate, callee, capacity, found.ways, retrying, total, budgets, beside, often)
 
 
 def _total(design: Design, found: tuple[Way, ...], rate: Quantity) -> Fraction | None:
@@ -125,13 +136,30 @@ def _others(design: Design, tree: CallTree, workload: Workload, callee: str) -> 
             yield other
 
 
-def _beside(design: Design, tree: CallTree, other: Workload, callee: str) -> tuple[str, Fraction | None]:
-    """The other workload's name and worst load."""
+def _beside(subject: Subject, tree: CallTree, other: Workload, callee: str, capacity: Capacity) -> Fraction | None:
+    """The other workload's worst load over a long time, as so many tries of those that `capacity` counts."""
     found = ways(tree, other.name, callee)
-    if other.rate is None or found.cyclic or found.cut:
-        return other.name, None
-    sends = _total(design, found.ways, other.rate)
-    return other.name, None if sends is None else sends * other.rate.high
+    own = capacity_of(subject, callee, other, leaf=callee not in tree.of_caller)
+    if other.rate is None or own is None or not own.low or found.cyclic or found.cut:
+        return None
+    sends = _total(subject.design, found.ways, other.rate)
+    return None if sends is None else sends * long_run_rate(other) * capacity.low / own.low
+
+
+def long_run_rate(workload: Workload) -> Fraction:
+    """Most first tries per second over a long time: every range at its worse end, bursts that come again included."""
+    rate, stated, burst = workload.rate, workload.arrivals, workload.burst
+    least = rate.high if rate is not None else ZERO
+    if isinstance(stated, Randomness) and stated.switches:
+        parts = [(s.rate.high, s.lasts) for s in stated.switches if s.rate is not None and s.lasts is not None]
+        stays = sum((lasts.low for _, lasts in parts), ZERO)
+        if stays and all(lasts.exact for _, lasts in parts):
+            return sum((high * lasts.low for high, lasts in parts), ZERO) / stays
+        return max((high for high, _ in parts), default=least)
+    if burst is None or burst.rate is None or burst.lasts is None or burst.every is None:
+        return least
+    share = min(Fraction(1), burst.lasts.high / burst.every.low) if burst.every.low else Fraction(1)
+    return max(least, least + (burst.rate.high - least) * share)
 
 
 def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) -> Capacity | None:
@@ -175,14 +203,20 @@ def _budget(design: Design, plan: Plan, rate: Fraction) -> Fraction | None:
     if plan.limit is None:
         return None
     in_flight = rate * plan.limit.low
-    return min((b for limit in retry_limits(design, plan) if (b := _within(limit, in_flight))), default=None)
+    alone = sum(call.caller is not None and call.caller.text == plan.caller for call in design.calls) == 1
+    return min(
+        (b for limit in retry_limits(design, plan) if (b := _within(limit, in_flight, alone=alone))), default=None
+    )
 
 
-def _within(limit: Limit, in_flight: Fraction) -> Fraction | None:
-    """Sends per first try within one limit, with so many first tries in flight."""
+def _within(limit: Limit, in_flight: Fraction, *, alone: bool) -> Fraction | None:
+    """Sends per first try within one limit, with so many first tries in flight.
+
+    `alone`: the call is its caller's only one; else a share counts other calls as well, which may be many.
+    """
     if isinstance(limit.at_most, Quantity):
         return 1 + limit.at_most.high / in_flight if in_flight else None
-    share = share_of(limit)
+    share = share_of(limit) if alone else None
     factor = budget_factor(share[0], of_first=share[1]) if share is not None else None
     floor = limit.but_at_least.high if isinstance(limit.but_at_least, Quantity) else ZERO
     if factor is None or (floor and not in_flight):
@@ -196,11 +230,16 @@ def retry_limits(design: Design, plan: Plan) -> Iterator[Limit]:
     They count retries in flight, of all callers together: of a limit `per` something there may be many.
     """
     for limit in design.limits.values():
-        ends = limit.when_full is not None and limit.when_full.text != "wait" and limit.per is None
+        ends = limit.when_full is not None and limit.when_full.text != "wait" and _always(limit)
         named = plan.call.budget is not None and plan.call.budget.text == limit.name
         counted = _counted(limit)
         if ends and counted.endswith(".retries") and (named or counted == f"{plan.caller}.retries"):
             yield limit
+
+
+def _always(limit: Limit) -> bool:
+    """Is there one of it, and does it hold at every time?"""
+    return limit.per is None and limit.during is None
 
 
 def _counted(limit: Limit) -> str:
@@ -218,16 +257,20 @@ def in_flight_limit(design: Design, load: Load) -> Limit | None:
         (limit.at_most.high, limit.name)
         for limit in design.limits.values()
         if isinstance(limit.at_most, Quantity) and _counted(limit) in counted
-        and limit.when_full is not None and limit.when_full.text == "reject" and limit.per is None
+        and limit.when_full is not None and limit.when_full.text == "reject" and _always(limit)
     ]  # fmt: skip
     return design.limits[min(found)[1]] if found else None
 
 
 def share_of(limit: Limit) -> tuple[Fraction, bool] | None:
-    """(share, of first tries?) of `20 % of x in flight`: of x itself all tries count, of `x.first` the first ones."""
+    """(share, of first tries?) of `20 % of x in flight`: of x itself all tries count, of `x.first` the first ones.
+
+    None also where x is another thing than the one whose retries are counted: its number is not known.
+    """
     match limit.at_most:
         case Formula(
             tree=Arithmetic(op="*", left=Number(value=share), right=Function("in flight", (Name(path=path),)))
         ):
-            return share, path.partition(".")[2].startswith(("first", "accepted"))
+            same = path.partition(".")[0] == _counted(limit).partition(".")[0]
+            return (share, path.partition(".")[2].startswith(("first", "accepted"))) if same else None
     return None

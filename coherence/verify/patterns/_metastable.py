@@ -9,14 +9,15 @@ from fractions import Fraction
 from coherence.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.places import Place
 from coherence.repairs import change, proposal
-from coherence.shape import Quantity
+from coherence.shape import Formula, Quantity
 from coherence.simulate.load_map import Portrait, Verdict, overload, portrait
 from coherence.simulate.metastability_fluid import Disturbance, course, smallest_pause
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import decimal, seconds
 from coherence.verify.call_claims import Numbers, bounded_sum
 from coherence.verify.call_repairs import fewer_tries, offered
-from coherence.verify.patterns._load_amplification import Load, in_flight_limit
+from coherence.verify.call_tree import call_tree
+from coherence.verify.patterns._load_amplification import Load, in_flight_limit, retry_limits, share_of
 from coherence.verify.patterns._metastable_call import Facts, burst_delay, facts, far_apart, room
 from coherence.verify.plans import Plan
 
@@ -31,7 +32,10 @@ def answer(question: Question, subject: Subject, load: Load) -> Finding:
     """Arithmetic first; the closed forms of waiting only where an overload would keep itself up."""
     within = _within(question, subject, load)
     if within is not None:
-        return within
+        return _leaf(question, subject, load) or within
+    if load.worst is not None and load.lasting is not None and load.worst < load.capacity.low <= load.lasting:
+        needs = f"needs a simulation: the bursts of {load.workload.name} make {decimal(load.often)} req/s in the mean"
+        return question.undecided(needs, load.places, load.of)
     if load.crowd is not None and load.worst is not None and load.worst < load.capacity.low:
         names = ", ".join(name for name, _ in load.beside)
         needs = f"needs a simulation: together with {names} the retries may overload {load.callee}"
@@ -69,6 +73,33 @@ def _within(question: Question, subject: Subject, load: Load) -> Finding | None:
     return question.proved(message, places, of, arithmetic(numbers, certificate=certificate), assumptions=[FLUID])
 
 
+def _leaf(question: Question, subject: Subject, load: Load) -> Finding | None:
+    """Undecided, where the callee itself calls on: its servers wait meanwhile, and it serves less than is stated."""
+    onward = call_tree(subject.design).of_caller.get(load.callee, ())
+    if not onward:
+        return None
+    names = ", ".join(dict.fromkeys(plan.callee for plan in onward))
+    needs = f"needs a simulation: {load.callee} waits for {names} while it serves, and can serve less than it states"
+    return question.undecided(needs, load.places, load.of)
+
+
+def _unclear(subject: Subject, load: Load) -> str:
+    """Why the load of an overload is not known: a budget that is a share of something else, copies that a loop sets."""
+    design = subject.design
+    limits = [limit for way in load.ways for plan in way for limit in retry_limits(design, plan)]
+    other = next((one for one in limits if isinstance(one.at_most, Formula) and share_of(one) is None), None)
+    if other is not None:
+        return f"{other.name} is a share of something else than the calls that it bounds"
+    signals = {f"{load.callee}.{word}" for word in ("ready", "desired", "replicas", "copies")}
+    writers = [
+        loop.name for loop in design.loops.values()
+        if loop.actuation is not None and loop.actuation.signal is not None and loop.actuation.signal.text in signals
+    ]  # fmt: skip
+    if writers and load.worst is not None and load.worst < load.capacity.high:
+        return f"{writers[0]} may give {load.callee} the copies that end an overload"
+    return ""
+
+
 def _overload(question: Question, subject: Subject, load: Load) -> Finding:
     """While all time out the load reaches the capacity: is work given up still done, and what begins it?"""
     said = [(plan, plan.call.on_timeout.text if plan.call.on_timeout else "") for plan in load.retrying]
@@ -76,6 +107,8 @@ def _overload(question: Question, subject: Subject, load: Load) -> Finding:
     if unsaid is not None:
         needs = f"needs on_timeout of {unsaid}: with abandon an overload of {load.callee} may keep itself up"
         return question.undecided(needs, load.places, load.of)
+    if unclear := _unclear(subject, load):
+        return question.undecided(f"needs a simulation: {unclear}", load.places, load.of)
     far = next((plan for plan in load.retrying if far_apart(plan)), None)
     if far is not None:
         needs = f"needs a simulation: the pauses of {far.name} are long or not known, its retries may miss the overload"
@@ -98,6 +131,9 @@ def _cancelled(question: Question, load: Load, one: Facts | None) -> Finding:
         return question.undecided(needs, load.places, load.of)
     facts_ = (f"(= answers {rational(load.capacity.low)})", f"(<= answers {rational(load.rate.high)})")
     certificate = Certificate({"answers": "Real"}, facts_, "false").script()
+    if load.often >= load.capacity.low:
+        needs = f"needs a simulation: the bursts of {load.workload.name} make {decimal(load.often)} req/s in the mean"
+        return question.undecided(needs, load.places, load.of)
     message = (
         f"no overload of {load.callee} lasts: all busy it answers {decimal(load.capacity.low)} req/s, more than the "
         f"{decimal(load.rate.high)} first tries, and cancelled tries leave it"

@@ -19,6 +19,7 @@ from coherence.verify.plans import Plan
 
 WAITING = ("backlog", "queue", "waiting", "queued")
 MOST_PAUSES = 16  # of more tries the first pauses stand for all
+MOST_SERVERS = 1_000_000  # beyond, the closed forms of waiting take too long
 LONGEST_PAUSE = 20  # limits of a try: a longer pause leaves the tries of one request far apart
 
 
@@ -50,6 +51,7 @@ def facts(subject: Subject, load: Load) -> Facts | None:
     servers = int(number.low) if number is not None and number.low is not None and number.low >= 1 else 0
     cv = load.workload.service.cv if isinstance(load.workload.service, Spread2) else None
     absent = [] if servers else [f"copies of {load.callee}"]
+    absent += [f"fewer copies of {load.callee}"] if servers > MOST_SERVERS else []
     absent += [] if cv is not None else [f"cv of the service of {load.workload.name} (1: exponential)"]
     server = Server(
         max(1, servers), float(max(1, servers) / load.capacity.low), float(plan.limit.low),

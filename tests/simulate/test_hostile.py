@@ -1,0 +1,175 @@
+"""Inputs that no design should hold: an answer in words, never a wrong number, a crash or a run without end."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from coherence.cli._run import run
+from coherence.elaborate import elaborate
+from coherence.errors import InputError, UsageError
+from coherence.reading import read_text
+from coherence.simulate.exact import Choices, execute
+from coherence.simulate.orbits import long_run
+from coherence.simulate.processes import processes
+from coherence.simulate.samples import study
+from coherence.simulate.study import Setting, Study
+
+PLAIN = """\
+coherence: 1
+workload: {clients: {rate: 50 req/s, service: {mean: 40 ms, cv: 1}}}
+components: {workers: {copies: 4}}
+calls:
+  - {from: clients, to: workers, per_try: 250 ms, tries: 3, on_timeout: abandon}
+"""
+SCALED = """\
+coherence: 1
+workload: {requests: {rate: 400 req/s}}
+components:
+  gateway: {uses: queue, arrivals: requests.attempts, served_by: pool}
+  pool: {uses: replica_pool, takes: {start: 6 s}, rate_per_replica: 500 req/s}
+loops:
+  autoscaler:
+    target: {signal: gateway.utilization, setpoint: 10 %, tolerance: 60 %}
+    timescale: {period: 10 s, phase: PHASE}
+    actuation: {signal: pool.desired, law: proportional, bounds: [4, 64], from: 8}
+calls:
+  - {from: requests, to: gateway, on_timeout: abandon}
+"""
+
+
+def ran(text: str, *, until: float = 20.0, **setting: object) -> Study:
+    return study(read_text(text, "design.yaml"), Setting(until, seeds=(1,), **setting))  # type: ignore[arg-type]
+
+
+def shown(found: Study, of: str, what: str) -> float:
+    return next(r.value for r in found.readings if (r.of, r.what) == (of, what))
+
+
+@pytest.mark.parametrize(
+    ("change", "by"),
+    [("per_try: 250 ms, tries: 3", "per_try: 0 ms, tries: unlimited"), ("rate: 50 req/s", "rate: 1e12 req/s")],
+)
+def test_a_run_that_does_not_get_on_is_an_answer_without_numbers(change: str, by: str) -> None:
+    with pytest.raises(UsageError, match="stopped at"):
+        ran(PLAIN.replace(change, by))
+
+
+@pytest.mark.parametrize("path", ["clients.rate", "workers.copies", "nothing.there"])
+def test_a_value_that_no_run_reads_is_refused(path: str) -> None:
+    with pytest.raises(UsageError, match=path):
+        ran(PLAIN, values={path: Fraction(1)})
+
+
+def test_the_warm_up_is_left_out_of_the_counts_too() -> None:
+    short = ran(PLAIN.replace("tries: 3", "tries: 1"), until=60.0, warmup=40.0, pauses=(("workers", 1.0, 5.0),))
+    assert shown(short, "clients -> workers", "time out") < 5  # the pause makes it 8 % or more of the whole run
+    assert 40 < shown(short, "clients", "arrive") < 60
+
+
+@pytest.mark.parametrize(
+    ("change", "by"),
+    [
+        ("copies: 4", "copies: 4e30"),
+        ("tries: 3", "tries: 3, pause: {base: 1e400 s, cap: 1e400 s}"),
+        ("rate: 50 req/s", "rate: 1e400 req/s"),
+    ],
+)
+def test_numbers_that_floats_cannot_hold_are_an_answer(change: str, by: str) -> None:
+    with pytest.raises((UsageError, InputError)):
+        ran(PLAIN.replace(change, by))
+
+
+def test_no_copies_serve_nothing() -> None:
+    assert shown(ran(PLAIN.replace("copies: 4", "copies: 0")), "workers", "servers") == 0
+
+
+def test_a_stated_capacity_counts_beside_a_stated_service_time() -> None:
+    (station,) = processes(read_text(PLAIN.replace("copies: 4", "capacity: 200 req/s"), "design.yaml")).program.stations
+    assert station.servers / station.service.mean == pytest.approx(200)
+    assert station.service.mean == pytest.approx(0.04)
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "{counts: clients.retries, at_most: 10, window: 1 min, when_full: reject}",
+        "{counts: clients.retries in flight, at_most: 20 % of others in flight, when_full: reject}",
+        "{counts: clients.retries in flight, at_most: 20 % of clients in flight, when_full: wait}",
+    ],
+)
+def test_a_limit_that_a_route_cannot_keep_is_told_and_not_run_as_another(limit: str) -> None:
+    text = PLAIN.replace("abandon}", "abandon, budget: retries}") + f"limits: {{retries: {limit}}}\n"
+    text = text.replace("cv: 1}}}", "cv: 1}}, others: {rate: 1 req/s, service: {mean: 40 ms}}}")
+    found = processes(read_text(text, "design.yaml"))
+    assert found.program.routes[0].budget is None
+    assert found.program.routes[0].most_retries == float("inf")
+    assert any(note.startswith("retries is not run") for note in found.assumptions)
+
+
+def test_a_loop_just_after_a_tick_reads_what_was_measured_over_a_tick() -> None:
+    at_tick, after = (ran(SCALED.replace("PHASE", phase), until=120.0) for phase in ("0 s", "1 ms"))
+    assert shown(at_tick, "autoscaler", "writes") == shown(after, "autoscaler", "writes") == 0
+
+
+def test_what_a_loop_beside_requests_lacks_is_named() -> None:
+    text = SCALED.replace("PHASE", "0 s").replace("signal: gateway.utilization", "signal: outside.thing")
+    with pytest.raises(InputError, match=r"outside\.thing"):
+        ran(text)
+
+
+def test_a_condition_that_a_plant_waits_for_is_part_of_where_a_run_stands() -> None:
+    model = elaborate(read_text("""\
+coherence: 1
+components: {web: {state: "p' = (1 if (desired > 50 for 100 s) else 0)", step: 10 s}}
+loops:
+  hpa:
+    timescale: {period: 10 s}
+    rules: [{when: web.p > 0, to: 70}]
+    actuation: {signal: web.desired, bounds: [1, 1000], from: 60}
+""", "design.yaml"))  # fmt: skip
+    choices = Choices({"web.p": Fraction(0)})
+    orbit = long_run(model, choices).orbit
+    assert orbit is not None
+    assert orbit.still
+    after = [i.after for i in execute(model, choices, until=Fraction(1000)) if i.time >= orbit.start]
+    assert after[0]["web.p"] == 1
+    assert all(values == after[0] for values in after)
+
+
+def test_a_run_with_bursts_is_not_called_settled() -> None:
+    found = ran("""\
+coherence: 1
+workload: {requests: {rate: 50 req/s, burst: {rate: 480 req/s, lasts: 3 s, every: 1 min}}}
+loops:
+  l:
+    timescale: {period: 10 s}
+    rules: [{when: requests.rate > 100 req/s, to: 7}, {when: requests.rate < 100 req/s, to: 3}]
+    actuation: {signal: web.desired, bounds: [1, 64]}
+""", until=200.0)  # fmt: skip
+    assert shown(found, "l", "writes") > 4
+    assert found.notes[0].startswith("without its bursts: ")
+
+
+def test_more_instants_than_a_run_keeps_are_refused() -> None:
+    with pytest.raises(UsageError, match="shorter --for"):
+        ran(SCALED.replace("PHASE", "0 s"), until=1e9)
+
+
+@pytest.mark.parametrize(("lasts", "every"), [("1 ns", "2 ns"), ("3 s", "2 s")])
+def test_bursts_that_no_run_can_go_through_are_an_answer(lasts: str, every: str) -> None:
+    with pytest.raises(InputError, match="burst"):
+        ran(f"""\
+coherence: 1
+workload: {{requests: {{rate: 120 req/s, burst: {{rate: 480 req/s, lasts: {lasts}, every: {every}}}}}}}
+components: {{q: {{state: "b' = max(0 req/s, requests.rate - 100 req/s)", from: 0 req}}}}
+""", until=120.0)  # fmt: skip
+
+
+def test_a_time_that_floats_cannot_hold_is_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    design = tmp_path / "design.yaml"
+    design.write_text(PLAIN, encoding="utf-8")
+    assert run(["simulate", str(design), "--for", "1e400s"]) == 2
+    assert "too long" in capsys.readouterr().err
