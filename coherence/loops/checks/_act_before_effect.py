@@ -1,0 +1,239 @@
+"""Answers of `act-before-effect`: a command that passes where it settles, by an action whose predecessor was unseen."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from coherence import repairs, units
+from coherence.expressions import names as names_of
+from coherence.expressions.evaluate import evaluate
+from coherence.expressions.tree import Compare, Tree, rename, walk
+from coherence.finding import Finding, Repair
+from coherence.loops.checks._groups import (
+    Numbers,
+    altered,
+    breaks,
+    groups,
+    linear_at,
+    runs,
+    runs_of,
+    settled,
+    tried,
+    witnessed,
+)
+from coherence.loops.groups import Group, place
+from coherence.model import SampledLoop, sensor_delay
+from coherence.places import Place
+from coherence.simulate.affine import plain
+from coherence.simulate.exact import Execution, Instant, View
+from coherence.simulate.orbits import LongRun
+from coherence.simulate.slices import influences
+from coherence.simulate.timeline import shown, told_choices
+from coherence.subject import Question, Subject, arithmetic
+from coherence.values import value
+
+LEAST, MOST_TRIED, MOST_LOOKED = Fraction(1, 100), 6, 400
+
+
+@value
+class Overshoot:
+    """A blind action: its run, the two instants, the command before and after, where it settles, and the lag."""
+
+    run: LongRun
+    first: Fraction
+    second: Fraction
+    before: Fraction
+    after: Fraction
+    rest: Fraction
+    lag: Fraction
+    end: int  # instants up to and with the second action
+
+    @property
+    def excess(self) -> Fraction:
+        return abs(self.after - self.rest)
+
+
+def answers(question: Question, subject: Subject) -> Iterator[Finding]:
+    """One answer per loop that passes where it settles before it sees what it did."""
+    for group in groups(subject):
+        linear = linear_at(subject, group)
+        for loop in group.loops:
+            if loop.law not in ("proportional", "step", "rules") or not loop.signal or loop.mode == "once":
+                continue
+            rest = linear.point.get(loop.signal) if linear else None
+            found = tried(_overshoots, subject, group, loop, rest) or []
+            first = next((one for one in found if one is not None), None)
+            if first is not None:
+                yield _answer(question, subject, group, loop, first)
+
+
+def _overshoots(subject: Subject, group: Group, loop: SampledLoop, rest: Fraction | None) -> list[Overshoot | None]:
+    return [overshoot(group, loop, run, rest) for run in runs(subject, group)]
+
+
+def overshoot(group: Group, loop: SampledLoop, run: LongRun, rest: Fraction | None) -> Overshoot | None:
+    """The first action beyond where the loop settles whose predecessor, in the same direction, was not seen yet."""
+    if settled(run) and run.orbit is not None:
+        rest = plain(run.orbit.lap[0].after[loop.signal])
+    if rest is None:
+        return None
+    for one, other in _pairs(loop, run.instants, rest)[:MOST_TRIED]:
+        lag = _unseen(group, loop, run, one, other)
+        if lag is not None:
+            before, after = _change(loop, run.instants[other])
+            return Overshoot(run, run.instants[one].time, run.instants[other].time, before, after, rest, lag, other + 1)
+    return None
+
+
+def _change(loop: SampledLoop, instant: Instant) -> tuple[Fraction, Fraction]:
+    action = next(a for a in instant.actions if a.loop == loop.name)
+    return plain(action.before), plain(action.after)
+
+
+def _pairs(loop: SampledLoop, instants: Sequence[Instant], rest: Fraction) -> list[tuple[int, int]]:
+    """Consecutive actions of one direction, of which the second ends beyond the rest by more than the tolerance."""
+    acts = [i for i, instant in enumerate(instants) if any(a.loop == loop.name for a in instant.actions)]
+    margin = max(abs(rest) * max(loop.tolerance, LEAST), Fraction(1 if loop.integer else 0))
+    found = []
+    for one, other in itertools.pairwise(acts):
+        (a, b), (c, d) = _change(loop, instants[one]), _change(loop, instants[other])
+        up = d > c
+        if (b > a) == up and (d - rest if up else rest - d) > margin:
+            found.append((one, other))
+    return found
+
+
+def _unseen(group: Group, loop: SampledLoop, run: LongRun, one: int, other: int) -> Fraction | None:
+    """How long the first action takes to show in what the loop reads, if it does not at the second; else None."""
+    world = Execution(group.model, run.choices)
+    for _ in range(one):
+        world.advance()
+    acted, still = world, world.copy()
+    still.order = tuple(x for x in still.order if x.name != loop.name)
+    still.advance()
+    acted.advance()
+    acted.order = still.order
+    start, second = run.instants[one].time, run.instants[other].time
+    for _ in range(MOST_LOOKED):
+        time = acted.next_time()
+        for run_ in (acted, still):
+            while run_.next_time() <= time:
+                run_.advance()
+        if not _due(acted, loop):
+            continue
+        if _read(acted, loop) != _read(still, loop):
+            return time - start if time > second else None
+    return None
+
+
+def _due(run: Execution, loop: SampledLoop) -> bool:
+    phase = run.phase_of(loop)
+    return run.time >= phase and (run.time - phase) % loop.period == 0
+
+
+def _read(run: Execution, loop: SampledLoop) -> tuple[object, ...]:
+    """Every number that the loop's decision compares, as its sample of this instant sees it."""
+    view = View(run, run.time, run.seen, loop.name)
+    return tuple(evaluate(tree, view) for tree in _looked_at(loop))
+
+
+def _looked_at(loop: SampledLoop) -> Iterator[Tree]:
+    if loop.measured is not None and loop.law == "proportional":
+        yield loop.measured
+    for condition in (loop.trigger, loop.enter, loop.leave, *(rule[0] for rule in loop.rules)):
+        if condition is not None:
+            yield from (
+                side for node in walk(condition) if isinstance(node, Compare) for side in (node.left, node.right)
+            )
+
+
+def _answer(question: Question, subject: Subject, group: Group, loop: SampledLoop, found: Overshoot) -> Finding:
+    model, settles = group.model, settled(found.run)
+    end, told = found.run.instants[-1].time, _told(subject, loop)
+    broken = tried(lambda: breaks(subject, model, found.run.choices, end)) if told else None
+    wait = next((w for w in _waits(loop, found) if _mends(subject, group, loop, w)), None)
+    numbers: Numbers = {
+        "period": (loop.period, "s"), "effect seen after": (found.lag, "s"), "reaches": (found.after, ""),
+        "settles at" if settles else "operating point": (found.rest, ""),
+    }  # fmt: skip
+    message = (
+        f"{loop.name} acts again {units.seconds(found.second - found.first)} after an action that it sees only after "
+        f"{units.seconds(found.lag)}: {loop.signal} goes to {shown(model, loop.signal, found.after)} where "
+        f"{_about(group, loop, found.rest)} would do"
+    )
+    places = (place(loop), *_delays(loop))
+    instants = broken.instants if broken else found.run.instants[: found.end]
+    evidence = witnessed(model, found.run.choices, tuple(instants), "exact execution", numbers)
+    if evidence is None or wait is None or (told and broken is None):
+        return question.note(message, places, (loop.name,), evidence or arithmetic(numbers))
+    if broken is not None:
+        places = (*places, broken.promise.place.labelled("this promise is broken on the way"))
+    of = (loop.name, *((broken.promise.name,) if broken and broken.promise.name else ()))
+    return question.conflict(
+        message, places, of, evidence, certain=False,
+        assumptions=(*told_choices(model, found.run.choices), *model.abstractions),
+        repairs=_repairs(subject, loop, wait),
+    )  # fmt: skip
+
+
+def _about(group: Group, loop: SampledLoop, rest: Fraction) -> str:
+    short = rest if rest.denominator < 1000 else Fraction(f"{float(rest):.4g}")
+    return shown(group.model, loop.signal, short)
+
+
+def _told(subject: Subject, loop: SampledLoop) -> bool:
+    """Does the design itself say, by a promise, what matters about this command?"""
+    model = subject.model
+    stated = [p.condition.tree for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
+    return any(loop.signal in influences(model, names_of(rename(tree, model.resolve))) for tree in stated)
+
+
+def _waits(loop: SampledLoop, found: Overshoot) -> list[Fraction]:
+    """Cooldowns after which the action is seen: at all, surely, and through the whole sensor chain."""
+    chain = sensor_delay(loop.source.target.sensor)[1] if loop.source.target else Fraction(0)
+    return [
+        w for w in dict.fromkeys((found.lag - loop.period, found.lag, found.lag + chain)) if w > (loop.cooldown or 0)
+    ]
+
+
+def _mends(subject: Subject, group: Group, loop: SampledLoop, wait: Fraction) -> bool:
+    """With this cooldown, does every run settle without passing so far, and keep the promises?"""
+    model = altered(group.model, loop, cooldown=wait)
+    again = Group(tuple(x for x in model.loops if x.name in group.names), model)
+    changed = next(x for x in again.loops if x.name == loop.name)
+    found = tried(lambda: runs_of(model)) or ()
+    return bool(found) and all(_calm(subject, again, changed, run) for run in found)
+
+
+def _calm(subject: Subject, group: Group, loop: SampledLoop, run: LongRun) -> bool:
+    if not settled(run) or tried(lambda: (overshoot(group, loop, run, None),)) != (None,):
+        return False
+    end = run.instants[-1].time
+    return tried(lambda: (breaks(subject, group.model, run.choices, end),)) == (None,)
+
+
+def _delays(loop: SampledLoop) -> Iterator[Place]:
+    timescale = loop.source.timescale
+    if timescale is not None and timescale.period is not None:
+        yield timescale.period.place.labelled(f"{loop.name} decides this often")
+    if loop.source.target is not None:
+        for link in loop.source.target.sensor:
+            if link.duration is not None:
+                yield link.place.labelled("adds to the age of what it reads")
+
+
+def _repairs(subject: Subject, loop: SampledLoop, wait: Fraction) -> list[Repair]:
+    """A cooldown that lasts until the action is seen."""
+    timescale = loop.source.timescale
+    if timescale is None:
+        return []
+    if timescale.cooldown is not None:
+        made = repairs.proposal(repairs.change(subject, timescale.cooldown, wait))
+        return [made] if made else []
+    beside = (timescale.period, timescale.hold_down, timescale.phase, timescale.lands)
+    written = [x.place for x in beside if x is not None and x.place.file in subject.sources]
+    text = repairs.duration_text(subject, wait)
+    made = repairs.proposal(repairs.insert(subject, written[0], "cooldown", text)) if written else None
+    return [made] if made else []

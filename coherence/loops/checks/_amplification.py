@@ -1,0 +1,115 @@
+"""Answers of `amplification`: the peak of the sensitivity of each loop of a group that settles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence import units
+from coherence.finding import Evidence, Finding, Grade
+from coherence.loops.checks._groups import Numbers, groups, linear_at, runs, swings, tried, witnessed
+from coherence.loops.checks._responses import Peak, disturbed, peak, response, system
+from coherence.loops.checks._waves import Wave, wave
+from coherence.loops.groups import Group, place
+from coherence.loops.linear import Linear
+from coherence.model import SampledLoop
+from coherence.simulate.timeline import told_choices
+from coherence.subject import Question, Subject
+from coherence.values import value
+
+THRESHOLD = 2.0  # SOURCE: Skogestad and Postlethwaite, Multivariable Feedback Control, 2nd ed., 2.4.3 (6 dB)
+
+
+@value
+class Resonance:
+    """The sensitivity peak of one loop, and how far its command then swings per swing of its reading."""
+
+    loop: SampledLoop
+    peak: Peak
+    command: float | None
+
+
+def answers(question: Question, subject: Subject) -> Iterator[Finding]:
+    """One answer per loop that settles and amplifies what disturbs its reading more than twice."""
+    for group in groups(subject):
+        linear = linear_at(subject, group)
+        if linear is None or linear.verdict.stable is not True:
+            continue
+        if any(swings(group, run) for run in runs(subject, group)):
+            continue  # it does not settle: sustained-oscillation's matter
+        for loop in group.loops:
+            found = tried(resonance, group, loop, linear)
+            if found is not None and found.peak.low > THRESHOLD:
+                yield _answer(question, subject, group, linear, found)
+
+
+def resonance(group: Group, loop: SampledLoop, linear: Linear) -> Resonance | None:
+    """The sensitivity peak of one loop, all others closed."""
+    if loop.measured is None:
+        return None
+    model, noise, seen = disturbed(group.model, loop)
+    near = {**linear.point, noise: Fraction(0), seen: Fraction(0)}
+    found = system(model, noise, [seen, loop.signal], near)
+    top = peak(response(found, seen), found.lap) if found else None
+    if found is None or top is None:
+        return None
+    command, level = found.point[loop.signal], found.point[seen]
+    size = abs(response(found, loop.signal).at(top.angle))
+    return Resonance(loop, top, size * float(level / command) if command and level else None)
+
+
+def _answer(question: Question, subject: Subject, group: Group, linear: Linear, found: Resonance) -> Finding:
+    loop, numbers = found.loop, _numbers(linear, found)
+    period = Fraction(found.peak.period) if math.isfinite(found.peak.period) else linear.lap
+    broken = wave(subject, group.model, period)
+    conflict = _conflict(question, group, loop, numbers, broken) if broken else None
+    if conflict is not None:
+        return conflict
+    told = f"every {units.clock(_rounded(period))}" if math.isfinite(found.peak.period) else "that lasts"
+    swing = f", its command {found.command:.3g} times as much" if found.command else ""
+    left = "left out: " + ", ".join(linear.dropped) if linear.dropped else ""
+    method = "peak of the exact transfer function of one lap"
+    evidence = Evidence(Grade.LINEARISED, method, numbers=numbers, bound=left)
+    message = (
+        f"{loop.name} settles, but amplifies what disturbs its reading: a swing {told} comes out "
+        f"{found.peak.low:.3g} times as large{swing}"
+    )
+    return question.note(
+        message, (place(loop), *(place(x) for x in group.loops if x is not loop)), group.names, evidence
+    )
+
+
+def _rounded(period: Fraction) -> Fraction:
+    return Fraction(round(period * 10), 10)
+
+
+def _numbers(linear: Linear, found: Resonance) -> Numbers:
+    numbers: Numbers = {
+        "peak sensitivity": (found.peak.low, ""),
+        "proved below": (found.peak.high, ""),
+        "threshold": (THRESHOLD, ""),
+        "growth per lap": (linear.verdict.modulus, ""),
+    }
+    if math.isfinite(found.peak.period):
+        numbers |= {"resonance period": (found.peak.period, "s"), "resonance frequency": (1 / found.peak.period, "1/s")}
+    if found.command:
+        numbers["command per reading"] = (found.command, "")
+    return numbers
+
+
+def _conflict(question: Question, group: Group, loop: SampledLoop, numbers: Numbers, found: Wave) -> Finding | None:
+    broken = found.broken
+    evidence = witnessed(group.model, broken.choices, broken.instants, "exact execution with a moving input", numbers)
+    if evidence is None:
+        return None
+    at = units.clock(broken.instants[-1].time)
+    message = f"{found.words} breaks `{broken.promise.text}` after {at}; held still at either end it keeps it"
+    places = (
+        place(loop), broken.promise.place.labelled("this promise"), found.constant.place.labelled("this may vary"),
+    )  # fmt: skip
+    of = (*group.names, broken.promise.name)
+    told = told_choices(group.model, broken.choices)
+    return question.conflict(
+        message, places, of, evidence, certain=False, assumptions=(*told, *group.model.abstractions)
+    )

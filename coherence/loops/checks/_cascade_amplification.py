@@ -1,0 +1,172 @@
+"""Answers of `cascade-amplification`: how a swing of the input grows from loop to loop along a chain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence import units
+from coherence.finding import Evidence, Finding, Grade
+from coherence.loops.checks._groups import Numbers, middle, runs_of, smooth, tried, without, witnessed
+from coherence.loops.checks._responses import Peak, Response, driven, peak, response, system
+from coherence.loops.checks._waves import Wave, wave
+from coherence.loops.groups import place
+from coherence.loops.linear import skeleton
+from coherence.loops.polynomials import count_roots
+from coherence.model import Model, SampledLoop
+from coherence.places import Place
+from coherence.simulate.past import durations
+from coherence.simulate.slices import blocked, influences, reads, sliced
+from coherence.simulate.timeline import told_choices
+from coherence.subject import Question, Subject
+from coherence.values import value
+
+THRESHOLD, MOST_CHAIN = 2.0, 6
+
+
+@value
+class Cascade:
+    """A chain of loops, the input at its head, the peak of the last command per input, and the gain of each hop."""
+
+    loops: tuple[SampledLoop, ...]
+    model: Model
+    source: str
+    peak: Peak
+    hops: tuple[float, ...]
+    dropped: tuple[str, ...]
+
+
+def answers(question: Question, subject: Subject) -> Iterator[Finding]:
+    """One answer per longest chain of loops with a smooth law that amplifies an input."""
+    for chain in chains(subject.model):
+        part = sliced(subject.model, (chain[-1].signal,))
+        if part.inputs or blocked(subject.model, (chain[-1].signal,)) or not all(smooth(x) for x in part.loops):
+            continue
+        for source in _sources(part, chain[0]):
+            found = tried(cascade, part, chain, source)
+            if found is not None and found.peak.low > THRESHOLD and sum(hop > 1 for hop in found.hops) > 1:
+                yield _answer(question, subject, found)
+
+
+def chains(model: Model) -> Iterator[tuple[SampledLoop, ...]]:
+    """Paths of loops, each reading what the one before writes and not the other way round, that cannot be prolonged."""
+    acting = [loop for loop in model.loops if loop.signal]
+    seen = {loop.name: influences(model, reads(loop)) for loop in acting}
+    after = {
+        one.name: [b for b in acting if b.name != one.name and _next(model, acting, seen, one, b)] for one in acting
+    }
+    heads = [x for x in acting if not any(x in following for following in after.values())]
+    stack: list[tuple[SampledLoop, ...]] = [(head,) for head in heads]
+    while stack:
+        path = stack.pop()
+        more = [b for b in after[path[-1].name] if b not in path] if len(path) < MOST_CHAIN else []
+        stack += [(*path, b) for b in more]
+        if not more and len(path) > 1:
+            yield path
+
+
+def _next(
+    model: Model, acting: list[SampledLoop], seen: dict[str, frozenset[str]], one: SampledLoop, other: SampledLoop
+) -> bool:
+    """Does `other` read what `one` writes, not through a third loop, and `one` nothing of `other`?"""
+    if one.signal not in seen[other.name] or other.signal in seen[one.name] or one.signal == other.signal:
+        return False
+    between = (
+        x for x in acting
+        if x.name not in (one.name, other.name) and x.signal in seen[other.name] and one.signal in seen[x.name]
+        and one.signal not in _direct(model, other)
+    )  # fmt: skip
+    return not any(True for _ in between)
+
+
+def _direct(model: Model, loop: SampledLoop) -> frozenset[str]:
+    """What a loop reads without any other loop in between."""
+    return influences(without(model, tuple(x for x in model.loops if x.name != loop.name)), reads(loop))
+
+
+def _sources(model: Model, head: SampledLoop) -> list[str]:
+    """Constants that the head reads and that may move: those that vary, else rates of arrival, else none."""
+    fixed, seen = durations(model), influences(model, reads(head))
+    read = [c for p, c in model.constants.items() if p in seen and p not in fixed]
+    varies = [c.path for c in read if c.varies]
+    return varies or [c.path for c in read if c.path.endswith(".rate")][:1]
+
+
+def cascade(model: Model, chain: tuple[SampledLoop, ...], source: str) -> Cascade | None:
+    """The chain's response to a small swing of the source, around where the model settles."""
+    run = runs_of(model)[0]
+    start = run.choices.values.get(source, model.constants[source].range.low or Fraction(0))
+    near = {**middle(model, run), source: start}
+    signals = [loop.signal for loop in chain]
+    found = system(driven(model, source), source, signals, near)
+    if found is None or not found.point[source]:
+        return None
+    made = [response(found, signal) for signal in signals]
+    if not all(_decays(one) for one in made) or not all(found.point[s] for s in signals):
+        return None
+    scales = [abs(found.point[source] / found.point[s]) for s in signals]
+    last = Response([scales[-1] * x for x in made[-1].numerator], made[-1].denominator)
+    top = peak(last, found.lap)
+    if top is None:
+        return None
+    gains = [abs(one.at(top.angle)) * float(scale) for one, scale in zip(made, scales, strict=True)]
+    if not all(gains):
+        return None
+    hops = tuple(gain / before for gain, before in zip(gains, [1.0, *gains[:-1]], strict=True))
+    return Cascade(chain, model, source, top, hops, skeleton(model)[1])
+
+
+def _decays(one: Response) -> bool:
+    counts = count_roots(one.denominator)
+    return counts.outside == 0 and counts.on == 0
+
+
+def _answer(question: Question, subject: Subject, found: Cascade) -> Finding:
+    finite = math.isfinite(found.peak.period)
+    period = Fraction(found.peak.period) if finite else Fraction(0)
+    names = tuple(loop.name for loop in found.loops)
+    broken = wave(subject, found.model, period) if finite else None
+    conflict = _conflict(question, found, names, broken) if broken else None
+    if conflict is not None:
+        return conflict
+    told = f"of {units.clock(Fraction(round(period * 10), 10))}" if finite else "that lasts"
+    product = " x ".join(f"{hop:.3g}" for hop in found.hops)
+    chain = " -> ".join(names)
+    message = f"{chain} amplifies a swing of {found.source} {told} {found.peak.low:.3g} times, hop by hop {product}"
+    left = "left out: " + ", ".join(found.dropped) if found.dropped else ""
+    method = "peak of the exact transfer function of one lap"
+    evidence = Evidence(Grade.LINEARISED, method, numbers=_numbers(found), bound=left)
+    return question.note(message, _places(found), names, evidence)
+
+
+def _places(found: Cascade) -> tuple[Place, ...]:
+    source = found.model.constants[found.source].place.labelled("this swings")
+    return (*(place(loop) for loop in found.loops), source)
+
+
+def _numbers(found: Cascade) -> Numbers:
+    numbers: Numbers = {"peak gain": (found.peak.low, ""), "proved below": (found.peak.high, "")}
+    if math.isfinite(found.peak.period):
+        numbers["period"] = (found.peak.period, "s")
+    for loop, hop in zip(found.loops, found.hops, strict=True):
+        numbers[f"gain of {loop.name}"] = (hop, "")
+    return numbers
+
+
+def _conflict(question: Question, found: Cascade, names: tuple[str, ...], moved: Wave) -> Finding | None:
+    broken, model = moved.broken, found.model
+    method = "exact execution with a moving input"
+    evidence = witnessed(model, broken.choices, broken.instants, method, _numbers(found))
+    if evidence is None:
+        return None
+    product = " x ".join(f"{hop:.3g}" for hop in found.hops)
+    message = (
+        f"{moved.words} breaks `{broken.promise.text}` after {units.clock(broken.instants[-1].time)}: "
+        f"{' -> '.join(names)} amplifies it, hop by hop {product}"
+    )
+    places = (*_places(found), broken.promise.place.labelled("this promise"))
+    return question.conflict(
+        message, places, (*names, broken.promise.name), evidence, certain=False,
+        assumptions=(*told_choices(model, broken.choices), *model.abstractions),
+    )  # fmt: skip

@@ -1,0 +1,84 @@
+"""Which loops depend on which, as far as names tell: cheap, so that a design without feedback pays nothing.
+
+A component that computes (a state, a part, an output expression) is taken whole, so a dependence may be
+reported that the model does not have; never the other way round.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import permutations
+
+from coherence.design import Component, Design, Loop
+from coherence.expressions import names as names_of
+from coherence.names import component_formulas, loop_formulas, resolve
+from coherence.shape import Formula
+
+Reach = Mapping[str, frozenset[str]]
+
+
+def reach(design: Design) -> Reach:
+    """Loop -> the loops (itself among them where it sees its own effect) that may change what it reads."""
+    return design.once("loops that may change what a loop reads", lambda: _reach(design))
+
+
+def feeds_back(design: Design) -> bool:
+    """May any loop see its own effect?"""
+    return any(name in found for name, found in reach(design).items())
+
+
+def chained(design: Design) -> bool:
+    """May any loop with a smooth law read what another such loop changes, without the other reading it?"""
+    following = [loop.name for loop in design.loops.values() if _follows(loop)]
+    if len(following) < 2:
+        return False
+    found = reach(design)
+    return any(one in found[other] and other not in found[one] for one, other in permutations(following, 2))
+
+
+def _follows(loop: Loop) -> bool:
+    """Does the loop write always, in proportion or to an expression?"""
+    trigger, actuation = loop.trigger, loop.actuation
+    always = trigger is None or (isinstance(trigger, Formula) and trigger.text.strip() == "always")
+    if actuation is None or actuation.signal is None or loop.rules or not always:
+        return False
+    law = actuation.law.text if actuation.law else "set" if actuation.to else "step" if actuation.by else "proportional"
+    return law == "proportional" or (law == "set" and isinstance(actuation.to, Formula))
+
+
+def _reach(design: Design) -> Reach:
+    depends: dict[str, set[str]] = {}
+    for loop in design.loops.values():
+        read = (path for f in loop_formulas(loop) for path in names_of(f.tree))
+        depends.setdefault(loop.name, set()).update(_node(resolve(path, design), design) for path in read)
+        if loop.actuation and loop.actuation.signal:
+            depends.setdefault(_node(loop.actuation.signal.text, design), set()).add(loop.name)
+    for component in design.components.values():
+        own = depends.setdefault(component.name, set())
+        own.update(_node(resolve(path, design), design) for path in _read_by(component))
+    return {name: frozenset(_reached(depends, depends[name]) & design.loops.keys()) for name in design.loops}
+
+
+def _read_by(component: Component) -> list[str]:
+    words = re.findall(r"[a-z][a-z0-9_.]*", component.state.text) if component.state else []
+    return [*words, *(path for f in component_formulas(component) for path in names_of(f.tree))]
+
+
+def _node(path: str, design: Design) -> str:
+    component = design.components.get(path.split(".", maxsplit=1)[0])
+    if component is None:
+        return path
+    computes = component.part or component.state or any(component_formulas(component))
+    return component.name if computes else path
+
+
+def _reached(depends: Mapping[str, set[str]], start: set[str]) -> set[str]:
+    found: set[str] = set()
+    stack = list(start)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack += depends.get(node, ())
+    return found

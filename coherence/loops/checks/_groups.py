@@ -1,0 +1,161 @@
+"""What the checks share about loops in feedback: the groups that can run, their exact runs, their linear verdict.
+
+A group that needs a fact which the design does not state is left out: sustained-oscillation names the fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from coherence.expressions import names as names_of
+from coherence.expressions.evaluate import NotExactError, evaluate
+from coherence.expressions.tree import Tree, rename
+from coherence.finding import Evidence, Grade
+from coherence.loops.groups import Group
+from coherence.loops.linear import Linear, linearise
+from coherence.model import Interval, Model, SampledLoop
+from coherence.phrases import Promise
+from coherence.simulate.affine import plain
+from coherence.simulate.exact import Choices, Execution, Instant, MissingValueError, View, replay
+from coherence.simulate.orbits import LongRun, long_run
+from coherence.simulate.slices import blocked, feedback_groups, sliced
+from coherence.simulate.starts import corners
+from coherence.simulate.timeline import timeline
+from coherence.subject import Subject
+from coherence.values import value
+
+LAPS, MOST_INSTANTS = 160, 6_000
+# what a run, or the arithmetic on its linearisation (numbers of a million bits), cannot carry out
+NOT_CARRIED = (NotExactError, MissingValueError, ZeroDivisionError, OverflowError, ValueError)
+SMOOTH = ("proportional", "set")
+Numbers = dict[str, tuple[Fraction | float | int, str]]
+T = TypeVar("T")
+
+
+def groups(subject: Subject) -> tuple[Group, ...]:
+    """Loops in feedback that the executor can run, in order of declaration."""
+    return subject.design.once("groups of loops that run", lambda: tuple(_groups(subject.model)))
+
+
+def _groups(model: Model) -> Iterator[Group]:
+    for loops in feedback_groups(model):
+        signals = tuple(loop.signal for loop in loops if loop.signal)
+        part = sliced(model, signals)
+        if signals and not part.inputs and not blocked(model, signals):
+            yield Group(loops, part)
+
+
+def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
+    """The exact run from each end of the ranges; empty where one leaves the rationals."""
+    key = f"exact runs of {', '.join(group.names)}"
+    return subject.design.once(key, lambda: tried(lambda: runs_of(group.model)) or ())
+
+
+def runs_of(model: Model, laps: int = LAPS) -> tuple[LongRun, ...]:
+    """The exact run from each end of the ranges.  Raises NotExactError, MissingValueError."""
+    return tuple(long_run(model, choices, laps=laps, most=MOST_INSTANTS) for choices in corners(model))
+
+
+def tried(compute: Callable[..., T], *arguments: Any) -> T | None:
+    """The result, or None where a run cannot be carried out."""
+    try:
+        return compute(*arguments)
+    except NOT_CARRIED:
+        return None
+
+
+def swings(group: Group, run: LongRun) -> bool:
+    """Does a command of the group keep changing on the orbit?"""
+    return run.orbit is not None and any(run.orbit.turns(loop.signal) for loop in group.loops if loop.signal)
+
+
+def settled(run: LongRun) -> bool:
+    """Does the run come to rest (or close in on a point)?"""
+    return run.orbit is not None and run.orbit.still
+
+
+def smooth(loop: SampledLoop) -> bool:
+    """Has its law a derivative once rounding, windows and bounds are taken out?"""
+    return loop.law in SMOOTH and not loop.relay and loop.trigger is None and not loop.rules
+
+
+def linear_at(subject: Subject, group: Group) -> Linear | None:
+    """The linear verdict near where the first run ends; None for other laws and where there is none."""
+    if not all(smooth(loop) for loop in group.loops):
+        return None
+    key = f"linear verdict of {', '.join(group.names)}"
+    return subject.design.once(key, lambda: (tried(lambda: _linear(subject, group)),))[0]
+
+
+def _linear(subject: Subject, group: Group) -> Linear | None:
+    found = runs(subject, group)
+    return linearise(group.model, middle(group.model, found[0])) if found else None
+
+
+def middle(model: Model, run: LongRun) -> dict[str, Fraction]:
+    """The mean over the orbit (or the last instants) of every state and command."""
+    lap = run.orbit.lap if run.orbit else run.instants[-12:]
+    names = (*model.states, *model.commands)
+    return {n: sum((plain(i.after[n]) for i in lap), Fraction(0)) / len(lap) for n in names}
+
+
+def without(model: Model, stopped: tuple[SampledLoop, ...], spans: dict[str, Interval] | None = None) -> Model:
+    """The model in which these loops do not act; their commands stand somewhere in `spans` (where they began)."""
+    names = {loop.name for loop in stopped}
+    commands = {p: replace(c, initial=(spans or {}).get(p, c.initial)) for p, c in model.commands.items()}
+    return replace(model, loops=tuple(loop for loop in model.loops if loop.name not in names), commands=commands)
+
+
+def altered(model: Model, loop: SampledLoop, **changes: Any) -> Model:
+    """The model in which one loop is different."""
+    loops = tuple(replace(one, **changes) if one.name == loop.name else one for one in model.loops)
+    return replace(model, loops=loops)
+
+
+def reading(run: Execution, loop: SampledLoop, tree: Tree) -> Fraction:
+    """A tree as the loop's sample of the present instant saw it."""
+    return plain(evaluate(tree, View(run, run.time, run.seen, loop.name)))
+
+
+@value
+class Broken:
+    """A run that breaks an `always` or `never` promise: its text, the choices, the instants up to there."""
+
+    promise: Promise
+    choices: Choices
+    instants: tuple[Instant, ...]
+
+
+def breaks(subject: Subject, model: Model, choices: Choices, until: Fraction) -> Broken | None:
+    """The first `always` or `never` promise that the run breaks up to a time."""
+    told = [(p, c, p.kind == "always") for p, c in promises(subject, model)]
+    run, made = Execution(model, choices), list[Instant]()
+    while told and run.next_time() <= until and run.count < MOST_INSTANTS:
+        made.append(run.advance())
+        for promise, condition, wanted in told:
+            for values in (made[-1].sampled, made[-1].after):
+                if bool(evaluate(condition, View(run, run.time, dict(values)))) is not wanted:
+                    return Broken(promise, choices, tuple(made))
+    return None
+
+
+def promises(subject: Subject, model: Model) -> Iterator[tuple[Promise, Tree]]:
+    """`always` and `never` promises about what this part of the model computes, with full paths."""
+    for promise in subject.model.promises.values():
+        if promise.kind in ("always", "never") and promise.condition is not None:
+            condition = rename(promise.condition.tree, subject.model.resolve)
+            kinds = {model.kind(path) for path in names_of(condition)}
+            if kinds & {"state", "command", "output", "loop"} and "input" not in kinds:
+                yield promise, condition
+
+
+def witnessed(
+    model: Model, choices: Choices, instants: tuple[Instant, ...], method: str, numbers: Numbers
+) -> Evidence | None:
+    """Evidence by a run that replays exactly; None where it does not."""
+    if not replay(model, choices, list(instants)):
+        return None
+    return Evidence(Grade.PROVED, method, timeline(model, instants), numbers=numbers, replayed=True)

@@ -1,0 +1,223 @@
+"""Answers of `integer-cycling`: the same loop with and without whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from coherence import repairs, units
+from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, walk
+from coherence.finding import Evidence, Finding, Grade, Repair
+from coherence.loops.checks._groups import (
+    LAPS,
+    MOST_INSTANTS,
+    Numbers,
+    groups,
+    linear_at,
+    runs,
+    settled,
+    smooth,
+    swings,
+    tried,
+    witnessed,
+)
+from coherence.loops.groups import Group
+from coherence.loops.linear import Linear
+from coherence.model import Model, SampledLoop
+from coherence.places import Place
+from coherence.simulate.exact import Choices
+from coherence.simulate.orbits import LongRun, hyperperiod, long_run
+from coherence.simulate.past import trees_of
+from coherence.simulate.starts import finite
+from coherence.simulate.timeline import shown, told_choices
+from coherence.subject import Question, Subject
+
+WHOLE, MOST_STARTS = ("ceil", "floor"), 200
+TOLERANCES = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
+STILL, TAIL = 1e-6, 8  # relative change, over the last eighth of a run, below which it has come to rest
+
+
+def answers(question: Question, subject: Subject) -> Iterator[Finding]:
+    """One answer per group with a smooth law that is rounded to whole numbers."""
+    for group in groups(subject):
+        if not all(smooth(loop) for loop in group.loops) or not rounds(group.model):
+            continue
+        found = runs(subject, group)
+        swinging = [run for run in found if swings(group, run)]
+        if swinging:
+            yield from _cycles(question, subject, group, found, swinging)
+        elif found and all(settled(run) for run in found):
+            yield from _settles(question, group)
+
+
+def rounds(model: Model) -> bool:
+    """Is anything rounded to whole numbers or multiples?"""
+    return any(loop.integer and loop.law == "proportional" for loop in model.loops) or any(
+        isinstance(node, Call) and node.function in WHOLE for tree in trees_of(model) for node in walk(tree)
+    )
+
+
+def unrounded(model: Model) -> Model:
+    """The model over the reals: laws that do not round up, expressions without ceil and floor."""
+    states = {p: replace(s, next=_maybe(s.next), flow=_maybe(s.flow), integer=False) for p, s in model.states.items()}
+    return replace(
+        model,
+        loops=tuple(_real_loop(loop) for loop in model.loops),
+        states=states,
+        commands={p: replace(c, integer=False) for p, c in model.commands.items()},
+        outputs={p: real(tree) for p, tree in model.outputs.items()},
+    )
+
+
+def _real_loop(loop: SampledLoop) -> SampledLoop:
+    trees: dict[str, Any] = {
+        name: _maybe(getattr(loop, name)) for name in ("trigger", "by", "to", "measured", "setpoint")
+    }
+    return replace(loop, integer=False, **trees)
+
+
+def _maybe(tree: Tree | None) -> Tree | None:
+    return None if tree is None else real(tree)
+
+
+def real(tree: Tree) -> Tree:
+    """The tree with every ceil(x) and floor(x) replaced by x."""
+    match tree:
+        case Call(function="ceil" | "floor", arguments=(part,)):
+            return real(part)
+        case Call(arguments=parts):
+            return replace(tree, arguments=tuple(real(part) for part in parts))
+        case Arithmetic(left=left, right=right) | Compare(left=left, right=right):
+            return replace(tree, left=real(left), right=real(right))
+        case Logic(terms=terms):
+            return replace(tree, terms=tuple(real(term) for term in terms))
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            return replace(tree, condition=real(condition), then=real(then), otherwise=real(otherwise))
+        case Held(condition=condition):
+            return replace(tree, condition=real(condition))
+    return tree
+
+
+def rests(model: Model, choices: Choices) -> bool:
+    """Does the run in floating point come to rest?"""
+    from coherence.simulate.hybrid import execute
+
+    until = hyperperiod(model) * LAPS
+    instants = execute(model, choices, until=until, most=MOST_INSTANTS).instants
+    last = instants[-max(2, len(instants) // TAIL) :]
+    for path in (*model.commands, *model.states):
+        values = [float(i.after[path]) for i in last]
+        if max(values) - min(values) > STILL * max(map(abs, values)):
+            return False
+    return True
+
+
+def _cycles(
+    question: Question, subject: Subject, group: Group, found: tuple[LongRun, ...], swinging: list[LongRun]
+) -> Iterator[Finding]:
+    linear = linear_at(subject, group)
+    if linear is None or linear.verdict.stable is not True:
+        return
+    model = unrounded(group.model)
+    if not tried(lambda: all(rests(model, run.choices) for run in found)):
+        return
+    run = swinging[0]
+    numbers = _numbers(group, run, linear)
+    assert run.orbit is not None
+    seen = [i for i in run.instants if i.time <= run.orbit.start + run.orbit.period]
+    evidence = witnessed(group.model, run.choices, tuple(seen), "exact execution to a recurrence", numbers)
+    if evidence is None:
+        return
+    names = " and ".join(group.names)
+    message = (
+        f"whole numbers alone keep {names} swinging: {_ranges(group, run)} every {units.clock(run.orbit.period)}; "
+        f"without rounding every run comes to rest (linear growth {linear.verdict.modulus:.4g} per lap)"
+    )
+    smooth_run = "that it rests without rounding was run in floating point, from the same starts"
+    yield question.conflict(
+        message, _places(group), group.names, evidence, certain=len(swinging) == len(found),
+        assumptions=(*told_choices(group.model, run.choices), smooth_run, *group.model.abstractions),
+        repairs=_repairs(subject, group),
+    )  # fmt: skip
+
+
+def _places(group: Group) -> tuple[Place, ...]:
+    """Where each loop reads, and the commands that are rounded."""
+    actuations = [(loop, loop.source.actuation) for loop in group.loops if loop.integer]
+    rounded = [
+        actuation.signal.place.labelled(f"{loop.name} rounds this up to a whole number")
+        for loop, actuation in actuations
+        if actuation is not None and actuation.signal is not None
+    ]
+    return (*group.places, *rounded)
+
+
+def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
+    """A tolerance in which whole numbers have room, where there is none or a smaller one."""
+    for loop in group.loops:
+        target = loop.source.target
+        if target is None or target.setpoint is None or loop.law != "proportional":
+            continue
+        for tolerance in TOLERANCES:
+            if tolerance <= loop.tolerance:
+                continue
+            if target.tolerance is not None:
+                made = repairs.proposal(repairs.change(subject, target.tolerance, tolerance))
+            else:
+                text = f"{units.decimal(tolerance * 100)} %"
+                made = repairs.proposal(repairs.insert(subject, target.setpoint.place, "tolerance", text))
+            if made is not None:
+                yield made
+
+
+def _signals(group: Group) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
+
+
+def _ranges(group: Group, run: LongRun) -> str:
+    assert run.orbit is not None
+    told = []
+    for signal in _signals(group):
+        low, high = run.orbit.range_of(signal)
+        if low != high:
+            told.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
+    return ", ".join(told)
+
+
+def _numbers(group: Group, run: LongRun, linear: Linear) -> Numbers:
+    assert run.orbit is not None
+    numbers: Numbers = {"period": (run.orbit.period, "s"), "linear growth per lap": (linear.verdict.modulus, "")}
+    for signal in _signals(group):
+        low, high = run.orbit.range_of(signal)
+        numbers |= {f"{signal} lowest": (low, ""), f"{signal} highest": (high, "")}
+        if signal in linear.point:
+            numbers[f"{signal} smooth"] = (_short(linear.point[signal]), "")
+    return numbers
+
+
+def _short(x: Fraction) -> Fraction:
+    return x if x.denominator < 10**6 else Fraction(f"{float(x):.8g}")
+
+
+def _settles(question: Question, group: Group) -> Iterator[Finding]:
+    """Proved where the starts are finitely many and few: each is run to an exact rest."""
+    if len(group.loops) > 1 or group.model.states:
+        return
+    count = tried(lambda: _all_rest(group.model))
+    if count:
+        starts = "its only start" if count == 1 else f"all {count} starts"
+        evidence = Evidence(Grade.PROVED, f"exact execution of {starts} to a recurrence")
+        message = f"whole numbers do not keep {group.names[0]} swinging: it comes to rest from {starts}"
+        yield question.proved(message, group.places, group.names, evidence, assumptions=group.model.abstractions)
+
+
+def _all_rest(model: Model) -> int:
+    count = 0
+    for choices in finite(model, MOST_STARTS):
+        run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
+        if run.orbit is None or not run.orbit.exact or not run.orbit.still:
+            return 0
+        count += 1
+    return count

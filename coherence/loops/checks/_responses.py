@@ -1,0 +1,273 @@
+"""How much a sampled closed loop amplifies, over all frequencies: exact transfer functions, enclosed peaks.
+
+One lap is linearised by executing it (see `coherence.loops.linear`), with the disturbance as one more number
+that stays as it is during a lap:  x+ = A x + B d,  y+ = C x + D d.  Then
+
+    G(z) = D + C (zI - A)^-1 B = (det(zI - A + B C) - (1 - D) det(zI - A)) / det(zI - A),
+
+and on the unit circle |numerator|^2 and |denominator|^2 are polynomials in cos w.  A bound g of the peak is
+proved by Sturm's theorem: g^2 |denominator|^2 - |numerator|^2 has no root in [-1, 1].
+SOURCE: matrix determinant lemma; Astrom and Wittenmark, Computer-Controlled Systems, 3rd ed., 3.2.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.expressions.tree import Arithmetic, Name
+from coherence.loops import sturm
+from coherence.loops.linear import operating_point, skeleton
+from coherence.loops.polynomials import characteristic_polynomial
+from coherence.model import EVERYTHING, Command, Interval, Model, SampledLoop
+from coherence.simulate.affine import Affine, lift, plain, variable
+from coherence.simulate.exact import Choices, Execution
+from coherence.simulate.orbits import hyperperiod
+from coherence.units import ONE
+from coherence.values import value
+
+MOST_VARIABLES, GRID = 36, 720
+MARGINS = (Fraction(1, 10**6), Fraction(1, 10**4), Fraction(1, 100))  # of the certified bound above the value found
+GRAIN = 10**6
+Rows = list[list[Fraction]]
+Polynomial = list[Fraction]  # highest degree first
+
+
+@value
+class System:
+    """One lap of `lap` seconds, x+ = A x + B d, and the rows of what is looked at (C, D) by name."""
+
+    lap: Fraction
+    matrix: Rows
+    entry: list[Fraction]
+    outputs: dict[str, tuple[list[Fraction], Fraction]]
+    point: dict[str, Fraction]
+
+
+@value
+class Peak:
+    """The largest gain lies in [low, high]; at `angle` radians per lap, which is a period of `period` seconds."""
+
+    low: float
+    high: float
+    angle: float
+    period: float
+
+
+def disturbed(model: Model, loop: SampledLoop) -> tuple[Model, str, str]:
+    """The model with a disturbance added to what a loop reads; names of the disturbance and of the reading."""
+    assert loop.measured is not None
+    noise, seen = f"disturbance of {loop.name}", f"reading of {loop.name}"
+    read = Arithmetic("+", loop.measured, Name(noise))
+    probe = replace(
+        loop,
+        name=f"probe of {loop.name}",
+        law="set",
+        to=read,
+        signal=seen,
+        measured=None,
+        setpoint=None,
+        lands=Fraction(0),
+    )
+    loops = [
+        x for one in model.loops for x in ([probe, replace(one, measured=read)] if one.name == loop.name else [one])
+    ]
+    signals = {path: free_command(path, loop) for path in (noise, seen)}
+    return replace(model, loops=tuple(loops), commands={**model.commands, **signals}), noise, seen
+
+
+def free_command(path: str, loop: SampledLoop, start: Fraction = Fraction(0)) -> Command:
+    """A signal that nothing of the design writes."""
+    return Command(path, Interval(start, start), EVERYTHING, False, ONE, loop.source.place)
+
+
+def driven(model: Model, path: str) -> Model:
+    """The model in which a constant is a signal, so that what is remembered of it counts."""
+    constant = model.constants[path]
+    signal = Command(path, constant.range, EVERYTHING, False, constant.dimension, constant.place)
+    constants = {k: v for k, v in model.constants.items() if k != path}
+    return replace(model, constants=constants, commands={**model.commands, path: signal})
+
+
+def system(model: Model, entry: str, outputs: Sequence[str], near: dict[str, Fraction]) -> System | None:
+    """The linearised lap from `entry` to `outputs`; None without an operating point or where it is too large."""
+    smooth, _ = skeleton(model)
+    point = operating_point(smooth, near)
+    if point is None:
+        return None
+    end = _lap(smooth, point)
+    seen = _closed(outputs, {row: {n for n, _ in end[row].gradient} for row in end})
+    moved = _closed([entry], _turned(end))
+    kept = [n for n in end if n in seen and n in moved and n != entry]
+    if len(kept) > MOST_VARIABLES:
+        return None
+    rows = {name: [end[name].coefficient(column) for column in kept] for name in (*kept, *outputs)}
+    return System(
+        hyperperiod(model),
+        [rows[name] for name in kept],
+        [end[name].coefficient(entry) for name in kept],
+        {name: (rows[name], end[name].coefficient(entry)) for name in outputs},
+        point,
+    )
+
+
+def _turned(end: dict[str, Affine]) -> dict[str, set[str]]:
+    """Number -> the numbers that it moves."""
+    moves: dict[str, set[str]] = {name: set() for name in end}
+    for row, number in end.items():
+        for name, _ in number.gradient:
+            moves[name].add(row)
+    return moves
+
+
+def _closed(start: Sequence[str], steps: dict[str, set[str]]) -> set[str]:
+    """What is reached in one or more steps."""
+    found: set[str] = set()
+    stack = [n for name in start for n in steps.get(name, ())]
+    while stack:
+        name = stack.pop()
+        if name not in found:
+            found.add(name)
+            stack += steps.get(name, ())
+    return found
+
+
+def _lap(model: Model, point: dict[str, Fraction]) -> dict[str, Affine]:
+    """Everything that is remembered at the end of a lap, as a function of what was remembered at its beginning."""
+    run, lap = Execution(model, Choices(dict(point))), hyperperiod(model)
+    lands = max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
+    laps = 1 + int((run.horizon or Fraction(0)) / lap) + lands
+    while run.next_time() < lap * (laps + 1):
+        run.advance()
+    names: list[str] = []
+
+    def mark(name: str, number: Affine | Fraction) -> Affine:
+        names.append(name)
+        return variable(name, plain(number))
+
+    run.map_numbers(mark)
+    begin = run.time
+    while run.next_time() <= begin + lap:
+        run.advance()
+    end: dict[str, Affine] = {}
+
+    def read(name: str, number: Affine | Fraction) -> Affine | Fraction:
+        end[name] = lift(number)
+        return number
+
+    run.map_numbers(read)
+    return {name: end[name] for name in names if name in end}
+
+
+@value
+class Response:
+    """numerator / denominator in z, without common roots."""
+
+    numerator: Polynomial
+    denominator: Polynomial
+
+    def at(self, angle: float) -> complex:
+        """The value at exp(i angle)."""
+        z = cmath.exp(1j * angle)
+        return _horner(self.numerator, z) / _horner(self.denominator, z)
+
+
+def response(found: System, output: str) -> Response:
+    """The transfer function to one output, one lap late (which changes no gain)."""
+    row, direct = found.outputs[output]
+    below = list(characteristic_polynomial(found.matrix))
+    turned = [
+        [a - b * c for a, c in zip(line, row, strict=True)] for line, b in zip(found.matrix, found.entry, strict=True)
+    ]
+    above = [p - (1 - direct) * q for p, q in zip(characteristic_polynomial(turned), below, strict=True)]
+    return Response(*_reduced(above, below))
+
+
+def _reduced(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """Both without their common factor."""
+    if not any(above):
+        return [Fraction(0)], [Fraction(1)]
+    p, q = sturm.primitive(above), sturm.primitive(below)
+    scale = next(x for x in above if x) / p[0] / (below[0] / q[0])
+    common = sturm.gcd(p, q)
+    return [scale * x for x in sturm.divided(p, common)], [Fraction(x) for x in sturm.divided(q, common)]
+
+
+def peak(found: Response, lap: Fraction) -> Peak | None:
+    """The largest gain on the unit circle, enclosed; None where no bound could be proved."""
+    above, below = squared(found.numerator), squared(found.denominator)
+    angle = _highest(found)
+    cosine = Fraction(round(math.cos(angle) * GRAIN), GRAIN)
+    floor = _exact(below, cosine)
+    best = _exact(above, cosine) / floor if floor else None
+    for margin in MARGINS:
+        if best is not None and bounded(above, below, best * (1 + margin)):
+            period = math.inf if angle == 0 else math.tau / angle * float(lap)
+            return Peak(_root(best), _root(best * (1 + margin)), angle, period)
+    return None
+
+
+def _root(x: Fraction) -> float:
+    return math.sqrt(float(x))
+
+
+def _highest(found: Response) -> float:
+    """The angle at which the gain is largest: the best of a grid, refined by golden sections."""
+    grid = [math.pi * k / GRID for k in range(GRID + 1)]
+    best = max(grid, key=lambda w: _size(found, w))
+    low, high = max(0.0, best - math.pi / GRID), min(math.pi, best + math.pi / GRID)
+    for _ in range(60):
+        left, right = high - (high - low) * 0.618, low + (high - low) * 0.618
+        low, high = (low, right) if _size(found, left) > _size(found, right) else (left, high)
+    inside = (low + high) / 2
+    return max((best, inside), key=lambda w: _size(found, w))
+
+
+def _size(found: Response, angle: float) -> float:
+    try:
+        return abs(found.at(angle))
+    except ZeroDivisionError:
+        return math.inf
+
+
+def squared(p: Polynomial) -> Polynomial:
+    """|p(exp(i w))|^2 as a polynomial in cos w: r_0 + 2 sum of r_k cos(k w), by Chebyshev's recurrence."""
+    n = len(p)
+    total = [sum((x * x for x in p), Fraction(0))]
+    before, now = [Fraction(1)], [Fraction(1), Fraction(0)]
+    for k in range(1, n):
+        r = 2 * sum((p[i] * p[i + k] for i in range(n - k)), Fraction(0))
+        total = _added(total, [r * x for x in now])
+        before, now = now, _added([2 * x for x in now] + [Fraction(0)], [-x for x in before])
+    return total
+
+
+def _added(a: Polynomial, b: Polynomial) -> Polynomial:
+    size = max(len(a), len(b))
+    one, other = [Fraction(0)] * (size - len(a)) + a, [Fraction(0)] * (size - len(b)) + b
+    return [x + y for x, y in zip(one, other, strict=True)]
+
+
+def bounded(above: Polynomial, below: Polynomial, limit: Fraction) -> bool:
+    """Is above < limit * below on all of [-1, 1]?  Exact."""
+    p = sturm.primitive(_added([limit * x for x in below], [-x for x in above]))
+    if not p or sturm.value(p, -1) <= 0 or sturm.value(p, 1) <= 0:
+        return False
+    return len(p) == 1 or sturm.real_roots(p, -1, 1) == 0
+
+
+def _exact(p: Polynomial, x: Fraction) -> Fraction:
+    total = Fraction(0)
+    for c in p:
+        total = total * x + c
+    return total
+
+
+def _horner(p: Polynomial, z: complex) -> complex:
+    total = 0j
+    for c in p:
+        total = total * z + float(c)
+    return total

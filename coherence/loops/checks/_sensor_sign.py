@@ -1,0 +1,150 @@
+"""Answers of `sensor-sign`: the direction of the plant times the direction of the law, and a run that runs away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence import repairs
+from coherence.expressions.tree import Arithmetic
+from coherence.finding import Evidence, Finding, Grade, Repair
+from coherence.loops.checks._groups import LAPS, Numbers, groups, reading, tried, witnessed
+from coherence.loops.checks._signs import BOTH, NONE, law_sign, plant_sign
+from coherence.loops.groups import Group, place
+from coherence.model import Model, SampledLoop
+from coherence.places import Place
+from coherence.shape import Quantity
+from coherence.simulate.affine import plain
+from coherence.simulate.exact import Choices, Execution, Instant
+from coherence.simulate.orbits import hyperperiod
+from coherence.simulate.starts import corners
+from coherence.simulate.timeline import shown, told_choices
+from coherence.subject import Question, Subject
+from coherence.values import value
+
+ENOUGH = 3  # actions in one direction, each after a reading that is further off
+
+
+@value
+class Away:
+    """A run in which a loop acts again and again in one direction while its reading gets further off."""
+
+    choices: Choices
+    instants: tuple[Instant, ...]
+    readings: tuple[Fraction, ...]
+    commands: tuple[Fraction, ...]
+    setpoint: Fraction
+
+
+def answers(question: Question, subject: Subject) -> Iterator[Finding]:
+    """One answer per loop with a setpoint whose effect on its own reading has one direction."""
+    for group in groups(subject):
+        for loop in group.loops:
+            if loop.measured is None or loop.setpoint is None or not loop.signal:
+                continue
+            judged = loop.measured
+            if loop.law == "proportional":
+                judged = Arithmetic("/", loop.measured, loop.setpoint)
+            plant, law = plant_sign(group.model, loop.signal, judged), law_sign(loop, group.model)
+            if NONE in (plant, law) or BOTH in (plant, law):
+                continue
+            if plant == law:
+                yield _positive(question, subject, group, loop)
+            elif loop.law == "proportional":
+                yield _negative(question, loop)
+
+
+def _negative(question: Question, loop: SampledLoop) -> Finding:
+    evidence = Evidence(Grade.PROVED, "one sign along every way from the command to the reading")
+    alone = "of this loop alone, all others standing still"
+    return question.proved(
+        f"{loop.name} acts against what it reads", _places(loop, "lowers"), (loop.name,), evidence, assumptions=(alone,)
+    )
+
+
+def _places(loop: SampledLoop, does: str) -> tuple[Place, ...]:
+    found = [place(loop)]
+    actuation = loop.source.actuation
+    if actuation is not None and actuation.signal is not None:
+        found.append(
+            actuation.signal.place.labelled(f"raising this never {'raises' if does == 'lowers' else 'lowers'} it")
+        )
+    return tuple(found)
+
+
+def _positive(question: Question, subject: Subject, group: Group, loop: SampledLoop) -> Finding:
+    found = tried(lambda: _aways(group.model, loop)) or []
+    shown_runs = [one for one in found if one is not None]
+    evidence = _evidence(group, loop, shown_runs[0]) if shown_runs else None
+    places = _places(loop, "raises")
+    if evidence is None:
+        return question.undecided(
+            f"{loop.name} acts with what it reads, not against it; no run from the ends of the ranges moves away",
+            places, (loop.name,),
+        )  # fmt: skip
+    away, model = shown_runs[0], group.model
+    way = "raises" if away.commands[-1] > away.commands[0] else "lowers"
+    message = (
+        f"{loop.name} {way} {loop.signal} from {shown(model, loop.signal, away.commands[0])} to "
+        f"{shown(model, loop.signal, away.commands[-1])}, and each step moves its reading further from the setpoint: "
+        f"{_figure(away.readings[0])} to {_figure(away.readings[-1])}, wanted {_figure(away.setpoint)}"
+    )
+    assumptions = (*told_choices(model, away.choices), *model.abstractions)
+    return question.conflict(
+        message, places, (loop.name,), evidence,
+        certain=len(shown_runs) == len(found), assumptions=assumptions, repairs=_repairs(subject, loop),
+    )  # fmt: skip
+
+
+def _figure(number: Fraction) -> str:
+    return f"{float(number):.4g}"
+
+
+def _evidence(group: Group, loop: SampledLoop, away: Away) -> Evidence | None:
+    numbers: Numbers = {
+        "setpoint": (away.setpoint, ""),
+        "first reading": (away.readings[0], ""),
+        "last reading": (away.readings[-1], ""),
+        f"{loop.signal} before": (away.commands[0], ""),
+        f"{loop.signal} after": (away.commands[-1], ""),
+    }
+    return witnessed(group.model, away.choices, away.instants, "one sign along every way, and exact execution", numbers)
+
+
+def _aways(model: Model, loop: SampledLoop) -> list[Away | None]:
+    return [away(model, loop, choices) for choices in corners(model)]
+
+
+def away(model: Model, loop: SampledLoop, choices: Choices) -> Away | None:
+    """A run in which the loop acts several times in one direction while its reading gets further off."""
+    run, end = Execution(model, choices), LAPS * hyperperiod(model)
+    made: list[Instant] = []
+    kept: list[tuple[Fraction, Fraction, Fraction]] = []  # command before, after, reading
+    while run.next_time() <= end:
+        made.append(run.advance())
+        action = next((a for a in made[-1].actions if a.loop == loop.name), None)
+        if action is None or loop.measured is None or loop.setpoint is None:
+            continue
+        seen, wanted = reading(run, loop, loop.measured), reading(run, loop, loop.setpoint)
+        step = (plain(action.before), plain(action.after), seen)
+        kept = [*kept, step] if kept and _further(kept[-1], step, wanted) else [step]
+        if len(kept) == ENOUGH:
+            return Away(choices, tuple(made), tuple(k[2] for k in kept), (kept[0][0], kept[-1][1]), wanted)
+    return None
+
+
+def _further(
+    one: tuple[Fraction, Fraction, Fraction], next_: tuple[Fraction, Fraction, Fraction], wanted: Fraction
+) -> bool:
+    same = (one[1] > one[0]) == (next_[1] > next_[0])
+    side = (one[2] > wanted) == (next_[2] > wanted)
+    return same and side and abs(next_[2] - wanted) > abs(one[2] - wanted)
+
+
+def _repairs(subject: Subject, loop: SampledLoop) -> list[Repair]:
+    """Steps the other way round; a proportional law has no sign to change."""
+    actuation = loop.source.actuation
+    steps = [actuation.by if actuation else None, *(rule.by for rule in loop.source.rules)]
+    edits = [repairs.change(subject, by, -by.low) for by in steps if isinstance(by, Quantity) and by.exact]
+    made = repairs.proposal(*edits)
+    return [made] if made else []

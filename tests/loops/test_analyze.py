@@ -1,0 +1,179 @@
+"""`coherence analyze`: designs and networks, text, JSON and pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from coherence.cli._run import run
+from coherence.loops.analysis_calls import amplified
+from coherence.loops.pictures import Dots, Figure, Line, Panel, svg
+from coherence.reading import read_text
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+NETWORK = """
+network: 1
+blocks:
+  queue: {numerator: [1], denominator: [1, 0], delay: 10 s%s}
+  scaler: {numerator: [%s], denominator: [1]}
+couplings:
+  - {from: queue, to: scaler}
+  - {from: scaler, to: queue, gain: -1}
+"""
+
+
+def analyzed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    assert run(["analyze", *words, "-o", "json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_serving_beside_batch_swings_and_the_loop_to_blame_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    found = analyzed(capsys, str(SPECS / "serving-hpc"), "--no-retune")
+    (group,) = found["groups"]  # type: ignore[misc]
+    assert group["loops"] == ["autoscaler", "backfill"]
+    assert (group["exact"]["verdict"], group["exact"]["period_seconds"]) == ("oscillates", 240.0)
+    assert group["exact"]["ranges"]["gateway.backlog"] == [0.0, 600.0]
+    assert group["exact"]["ranges"]["batch.running"] == [8.0, 40.0]
+    assert group["smallest_set"]["loops"] == ["backfill"]  # the autoscaler rests at its bound meanwhile
+    assert any("backfill acts" in note for note in group["notes"])
+
+
+def test_its_repaired_twin_settles_although_its_law_is_unstable(capsys: pytest.CaptureFixture[str]) -> None:
+    found = analyzed(capsys, str(SPECS / "serving-hpc-repaired"), "--no-retune")
+    groups = {group["loops"][0]: group for group in found["groups"]}  # type: ignore[attr-defined]
+    for group in groups.values():
+        assert (group["exact"]["verdict"], group["exact"]["grade"]) == ("settles", "proved")
+        assert group["from_bounds"] == "settles"
+    (point,) = groups["autoscaler"]["operating_points"]
+    assert (point["verdict"], point["grade"]) == ("unstable", "linearised")
+    assert point["inside_tolerance"]["verdict"] == "stable"
+
+
+def test_throttle_and_backfill_are_to_blame_together(capsys: pytest.CaptureFixture[str]) -> None:
+    found = analyzed(capsys, str(SPECS / "throttle-backfill"), "--no-retune")
+    (group,) = found["groups"]  # type: ignore[misc]
+    assert group["smallest_set"] == {**group["smallest_set"], "loops": ["throttle", "backfill"], "minimal": True}
+
+
+def test_the_text_names_verdict_grade_and_margins(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["analyze", str(SPECS / "hpa-metric-lag"), "--no-retune"]) == 0
+    text = capsys.readouterr().out
+    for part in ("hpa: never settles, period 18 s", "[proved]", "[linearised]", "up to 0.60542", "pool.replicas = 4.9"):
+        assert part in text
+
+
+def test_the_same_input_gives_the_same_bytes(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SPECS / "hpa-metric-lag")
+    assert analyzed(capsys, path, "--no-retune") == analyzed(capsys, path, "--no-retune")
+
+
+def test_pictures_are_well_formed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "loops.svg"
+    assert run(["analyze", str(SPECS / "hpa-metric-lag"), "--no-retune", "--picture", str(file)]) == 0
+    text = ElementTree.fromstring(file.read_text(encoding="utf-8"))  # noqa: S314  (our own file)
+    words = "".join(text.itertext())
+    assert "pool.replicas" in words
+    assert "time, s" in words
+    capsys.readouterr()
+
+
+def test_a_png_needs_matplotlib_or_is_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    words = ["analyze", str(SPECS / "hpa-metric-lag"), "--picture", str(tmp_path / "a.png")]
+    assert run(words) == 2
+    assert "matplotlib" in capsys.readouterr().err
+    assert run([*words[:-1], str(tmp_path / "a.gif")]) == 2
+    assert ".svg or .png" in capsys.readouterr().err
+
+
+def test_marks_differ_and_names_are_escaped() -> None:
+    dots = tuple(Dots(f"<{kind}>", ((1.0, 2.0), (2.0, 1.0)), kind, k) for k, kind in enumerate("osx^dv-"))
+    panel = Panel("a & b", "x", "y", (Line("curve", ((0.5, 1.0), (3.0, 4.0)), steps=True),), dots, "xy")
+    text = svg(Figure("t < u", (panel,)))
+    ElementTree.fromstring(text)  # noqa: S314
+    assert "a &amp; b" in text
+
+
+def test_a_network_of_blocks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "net.yaml"
+    file.write_text(NETWORK % ("", "0.05"), encoding="utf-8")
+    found = analyzed(capsys, "--network", str(file), "--picture", str(tmp_path / "net.svg"))
+    assert found["verdict"] == "stable"
+    high = found["margins"][0]["factor_high"]  # type: ignore[index]
+    assert high == pytest.approx(3.14159265358979, rel=1e-6)  # (pi / 2) / (k T)
+    file.write_text(NETWORK % ("", "0.5"), encoding="utf-8")
+    assert analyzed(capsys, "--network", str(file))["verdict"] == "unstable"
+    file.write_text(NETWORK % (", rate: 15 s", "0.01"), encoding="utf-8")
+    assert analyzed(capsys, "--network", str(file), "--picture", str(tmp_path / "sampled.svg"))["verdict"] == "stable"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("blocks: {}\n", "no network of blocks"),
+        ("network: 1\nblocks: {}\n", "name one block"),
+        ("network: 1\nblocks: {a: 3}\n", "a is no block"),
+        ("network: 1\nblocks: {a: {numerator: [1], denominator: [x]}}\n", "'x' is not a number"),
+        ("network: 1\nblocks: {a: {numerator: [1], denominator: [1], delay: -1 s}}\n", "a delay is >= 0"),
+        ("network: 1\nblocks: {a: {numerator: [1], denominator: [1, 1], gain: 2}}\n", "unknown key 'gain'"),
+        ("network: 1\nblocks: {a: {numerator: [1, 0], denominator: [1]}}\n", "differentiates"),
+        (
+            "network: 1\nblocks: {web: {numerator: [1], denominator: [1, 1]}}\ncouplings: [{from: web, to: wed}]\n",
+            "'web'?",
+        ),
+    ],
+)
+def test_a_network_that_is_wrong_is_told_at_its_place(
+    text: str, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "net.yaml"
+    file.write_text(text, encoding="utf-8")
+    assert run(["analyze", "--network", str(file)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_an_algebraic_loop_is_an_error_of_the_input(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "design.yaml"
+    file.write_text("coherence: 1\ncomponents: {web: {load: usage * 3, usage: load / 2}}\n", encoding="utf-8")
+    assert run(["analyze", str(file)]) == 2
+    assert "algebraic loop" in capsys.readouterr().err
+
+
+def test_a_thousand_loops_with_one_signal_are_answered_within_the_limit(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    loops = "".join(
+        f"  l{k}: {{timescale: {{period: {15 + k % 7} s}}, target: {{signal: web.usage, setpoint: 0.5}}, "
+        f"actuation: {{signal: web.desired, law: proportional, bounds: [1, 1000]{', from: 120' if not k else ''}}}}}\n"
+        for k in range(1000)
+    )
+    file = tmp_path / "design.yaml"
+    file.write_text(f"coherence: 1\ncomponents: {{web: {{usage: 100 / desired}}}}\nloops:\n{loops}", encoding="utf-8")
+    found = analyzed(capsys, str(file), "--time-limit", "2")
+    (group,) = found["groups"]  # type: ignore[misc]
+    assert len(group["loops"]) == 1000
+    assert (group["exact"]["verdict"], group["exact"]["how"]) == ("undecided", "the time limit was reached")
+
+
+def test_retries_multiply_along_calls_that_retry_the_same_failure() -> None:
+    design = read_text("""
+coherence: 1
+calls:
+  - {from: app, to: sdk, tries: 4, retry_when: [rate_limited, timeout]}
+  - {from: sdk, to: api, tries: 3, retry_when: [rate_limited]}
+  - {from: api, to: store, tries: 5, retry_when: [timeout]}
+""")
+    (found,) = amplified(design)
+    assert found.path == ("app", "sdk", "api", "store")
+    assert (found.tries, found.cause) == (20, "timeout")
+
+
+def test_neither_a_path_nor_a_network_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["analyze"]) == 2
+    assert "--network" in capsys.readouterr().err
