@@ -13,14 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from bench.harness import Row
-from coherence.loops.margins import margins
 from coherence.loops.judging import stability
+from coherence.loops.margins import margins
 from coherence.loops.network import Block, Coupling, Network, loop, network
 from coherence.loops.peaks import amplification, sensitivity_peak
 from coherence.loops.peaks_response import at, response
 from coherence.loops.subsets import minimal_unstable
 
-LOOPS, DENSE, SPARSE = 60, 200, 300
+LOOPS, SPARSE = 60, 300
 
 
 def rows() -> Iterator[Row]:
@@ -28,7 +28,6 @@ def rows() -> Iterator[Row]:
     yield from _closed_forms()
     yield from _random_peaks()
     yield _narrow()
-    yield from _dense()
     yield from _blame()
 
 
@@ -120,27 +119,6 @@ def _narrow() -> Row:
         "relative",
         f"grid of 100,000: {1 - grid / exact:.2g}",
     )
-
-
-def dense(size: int) -> Network:
-    """Integrators with delays, each in its own loop and weakly coupled to all others."""
-    rng = np.random.default_rng(0)
-    gains = rng.normal(size=(size, size)) * 0.3 / math.sqrt(size)
-    np.fill_diagonal(gains, -1)
-    blocks = [Block(f"b{k}", (rng.uniform(0.3, 1),), (1.0, 0.0), rng.uniform(0.1, 1)) for k in range(size)]
-    return network(blocks, [Coupling(f"b{j}", f"b{i}", gains[i, j]) for i in range(size) for j in range(size)])
-
-
-def _dense() -> Iterator[Row]:
-    for size, limit in ((50, 1), (DENSE, 10)):
-        made = dense(size)
-        start = time.perf_counter()
-        found = amplification(made, tolerance=1e-2)
-        seconds = time.perf_counter() - start
-        reached = found.peak.reached if found.peak else False
-        yield Row(
-            f"{size} dense loops: verdict and peak within 1 %", seconds, f"<= {limit}", "s", f"reached: {reached}"
-        )
 
 
 def _blame() -> Iterator[Row]:

@@ -20,12 +20,15 @@ from scipy.linalg import expm
 from bench.harness import Row
 from coherence.loops.components import Characteristic
 from coherence.loops.critical import critical_delay, critical_gain
-from coherence.loops.delayed import verdict
+from coherence.loops.delayed import DelayVerdict, verdict
+from coherence.loops.judging import Judge, Stability
 from coherence.loops.network import Block, Coupling, Network, loop, network
+from coherence.loops.peaks import amplification
 from coherence.loops.stability_map import stability_map
 from coherence.loops.winding import count_right_of
 
 RANDOM, PEERS = 2000, (2, 3, 10)
+PEAK = 1e-2  # tolerance of a large network's peak
 POINTS = 4  # of the interpolation of a delayed input
 EDGE = 1e-6  # growth per delay within which the truth itself is not relied on
 Loop = tuple[list[float], list[float], float]
@@ -181,18 +184,32 @@ def sparse(size: int, *, seed: int = 5) -> Network:
 
 
 def size_rows() -> Iterator[Row]:
-    """Processor seconds for the verdict and the proved rightmost root of large networks."""
-    cases = [
+    """Processor seconds for the verdict, the proved rightmost root and the proved peak of large networks."""
+    dense_cases = [
         ("200 dense loops in one part", dense(200, 0.5), "<= 10"),
         ("200 dense loops in parts of 50", dense(200, 0.5, part=50), "<= 1"),
-        ("1,000 sparse loops", sparse(1000), "<= 10"),
     ]
-    for what, made, target in cases:
+    for what, made, target in dense_cases:
         start = time.process_time()
         result = verdict(made)
+        told = Stability(result.verdict, result.reason, result.unstable)
+        peak = amplification(made, tolerance=PEAK, judge=_says(told)).peak
         spent = time.process_time() - start
-        proved = "proved rightmost" if result.confirmed else "not proved rightmost"
-        yield Row(f"{what}: verdict and rightmost root", spent, target, "s", f"{result.verdict}, root {proved}")
+        size = f"peak {peak.value:.3f} {'' if peak.reached else 'not '}proved within 1 %" if peak else "no peak"
+        yield Row(f"{what}: verdict, rightmost root and peak", spent, target, "s", f"{_told(result)}, {size}")
+    made = sparse(1000)
+    start = time.process_time()
+    result = verdict(made)
+    spent = time.process_time() - start
+    yield Row("1,000 sparse loops: verdict and rightmost root", spent, "<= 10", "s", _told(result))
+
+
+def _says(told: Stability) -> Judge:
+    return lambda _: told
+
+
+def _told(result: DelayVerdict) -> str:
+    return f"{result.verdict}, root {'proved' if result.confirmed else 'not proved'} rightmost"
 
 
 def map_row() -> Row:

@@ -24,7 +24,8 @@ import numpy as np
 from coherence.errors import UsageError
 from coherence.loops.judging import Judge, stability
 from coherence.loops.network import Block, Network
-from coherence.loops.peaks_response import FAR, Local, Response, first_edge, local, response, tail
+from coherence.loops.peaks_response import Local, Response, local, response
+from coherence.loops.peaks_tail import FAR, first_edge, tail
 from coherence.values import value
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from coherence.errors import UsageError
 from coherence.loops.judging import Judge, Stability, stability
 from coherence.loops.margins_crossings import REAL, UNIT, Crossings, crossings
 from coherence.loops.peaks import Peak, largest
-from coherence.loops.peaks_response import FAR, Response, Tail, at, first_edge, response, tail
+from coherence.loops.peaks_response import Response, at, response
+from coherence.loops.peaks_tail import FAR, Tail, first_edge, tail
 from coherence.values import value
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Polynomial = tuple[float, ...]  # descending powers of s
+NO_DELAY = 1e-100  # s; shorter ones are none, so that products with frequencies keep their digits
 
 
 @value
@@ -175,4 +176,5 @@ def _cut(polynomial: Polynomial) -> Polynomial:
 
 
 def _trimmed(block: Block) -> Block:
-    return Block(block.name, _cut(block.numerator), _cut(block.denominator), block.delay, block.rate)
+    delay = block.delay if block.delay >= NO_DELAY else 0.0
+    return Block(block.name, _cut(block.numerator), _cut(block.denominator), delay, block.rate)

@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherence.loops.judging import Judge, Stability, stability
-from coherence.loops.peaks_response import FAR, Local, Response, first_edge, local, response, tail
+from coherence.loops.peaks_climb import Top, climbed, halved
+from coherence.loops.peaks_levels import serves
+from coherence.loops.peaks_response import Local, Response, local, response, separate
+from coherence.loops.peaks_tail import outset, tail
 from coherence.values import value
 
 if TYPE_CHECKING:
@@ -139,8 +142,20 @@ def largest(of: Response, *, tolerance: float = 1e-8, bound: Bound = spectral) -
 
     Says nothing about stability: ask that first.
     """
-    best, where, settled, wide = 0.0, 0.0, 0.0, tolerance
-    edge = last = _start(of)
+    parts = separate(of) if bound is spectral else [of]
+    top, holder = Top(0.0, math.nan, 0.0), of
+    for part in parts:
+        found = climbed(part, tolerance, top.best) if bound is spectral and serves(part, tolerance) else None
+        found = found or _searched(part, tolerance, bound, top.best)
+        holder = part if found.best > top.best else holder
+        top = Top(found.best, found.where if found.best > top.best else top.where, max(found.bound, top.bound))
+    return _peak(holder, top, tolerance, exact=bound is spectral)
+
+
+def _searched(of: Response, tolerance: float, bound: Bound, best: float) -> Top:
+    """The largest size above `best` with its bound, from bounds of all intervals."""
+    where, settled, wide = math.nan, best, tolerance
+    edge = last = outset(of)
     furthest = last * (1e15 if tail(of, last).attained else 64.0)  # with delayed feedthrough there is no limit to reach
     middle, half, bounds = np.array([0.0, edge / 2]), np.array([0.0, edge / 2]), np.zeros(0)
     left = budget = min(INTERVALS, max(ENTRIES // of.size**2, 1000))
@@ -158,27 +173,12 @@ def largest(of: Response, *, tolerance: float = 1e-8, bound: Bound = spectral) -
         still = ~(bounds <= best * (1 + wide))
         settled = max(settled, float(bounds[~still].max(initial=0.0)))
         grow = end > best * (1 + wide) and edge <= furthest
-        middle, half, bounds = *_split(middle[still], half[still]), bounds[still]
+        middle, half, bounds = *halved(middle[still], half[still]), bounds[still]
         if grow:
             middle, half, edge = np.append(middle, 1.5 * edge), np.append(half, edge / 2), 2 * edge
         if not len(middle):
             break
-    highest = max(best, settled, end, float(bounds.max(initial=0.0)))
-    return _peak(of, best, highest, where, reached=highest <= best * (1 + tolerance))
-
-
-def _split(middle: Real, half: Real) -> tuple[Real, Real]:
-    """Both halves of intervals."""
-    half = half / 2
-    return np.concatenate([middle - half, middle + half]), np.concatenate([half, half])
-
-
-def _start(of: Response) -> float:
-    """A frequency beyond which the remaining feedback contracts, or a large one where it never does."""
-    enough = max(0.5, (1 + tail(of, FAR).contraction) / 2)
-    edge = first_edge(lambda start: tail(of, start).contraction < enough) or FAR
-    delays = of.delays[of.delays > 0]
-    return edge if tail(of, edge).attained else max(edge, 16 * math.pi / float(delays.min()))
+    return Top(best, where, max(best, settled, end, float(bounds.max(initial=0.0))))
 
 
 def _end(of: Response, edge: float, bound: Bound) -> tuple[float, float]:
@@ -189,9 +189,18 @@ def _end(of: Response, edge: float, bound: Bound) -> tuple[float, float]:
     return size + beyond.distance, size if beyond.attained else 0.0
 
 
-def _peak(of: Response, best: float, bound: float, where: float, *, reached: bool) -> Peak:
-    matrix = local(of, np.array([where]), np.zeros(1)).value[0] if math.isfinite(where) else tail(of, 1.0).limit
-    left, _, right = np.linalg.svd(matrix)
+def _peak(of: Response, top: Top, tolerance: float, *, exact: bool) -> Peak:
+    where = 0.0 if math.isnan(top.where) else top.where
+    if not top.bound:  # nothing leads from the inputs to the outputs
+        matrix = np.zeros((len(of.rows), len(of.columns)), dtype=complex)
+    elif math.isfinite(where):
+        matrix = local(of, np.array([where]), np.zeros(1)).value[0]
+    else:
+        matrix = tail(of, 1.0).limit
+    left, sizes, right = np.linalg.svd(matrix)
+    best = max(top.best, float(sizes[0])) if exact else top.best
+    bound = max(top.bound, best) if best <= top.bound * (1 + 1e-9) else math.inf  # more than rounding: no bound at all
     row, column = int(np.abs(left[:, 0]).argmax()), int(np.abs(right[0]).argmax())
     names = of.names[of.rows[row]], of.names[of.columns[column]]
-    return Peak(best, bound, where, *names, float(abs(matrix[row, column])), reached)
+    pair = float(abs(matrix[row, column]))
+    return Peak(best, bound, where, *names, pair, bound <= best * (1 + tolerance))

@@ -17,10 +17,11 @@ mathematical; floating-point rounding comes on top (about 1e-13 relative).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from coherence.errors import UsageError
 from coherence.values import value
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     Complex = NDArray[np.complex128]
 
 WORK = 400_000  # complex numbers of one batch of matrices
-FAR = 1e18  # rad/s that stand for the limit of high frequency
 
 
 @value
@@ -123,6 +123,22 @@ def response(
     )
 
 
+def separate(of: Response) -> list[Response]:
+    """The parts that nothing couples to each other and that have inputs and outputs: theirs is the gain."""
+    count, labels = connected_components(of.gains != 0, directed=False)
+    found = []
+    for part in range(count):
+        inside = np.flatnonzero(labels == part)
+        place = {int(block): k for k, block in enumerate(inside)}
+        rows = tuple(place[row] for row in of.rows if row in place)
+        columns = tuple(place[column] for column in of.columns if column in place)
+        if rows and columns:
+            arrays = of.numerators[inside], of.denominators[inside], of.delays[inside], of.gains[np.ix_(inside, inside)]
+            names = tuple(of.names[block] for block in inside)
+            found.append(Response(names, *arrays, rows, columns, of.sensitivity, of.shift))
+    return found
+
+
 def _ascending(polynomials: Sequence[Sequence[float]]) -> Real:
     """One row each, padded to one length, divided by nothing."""
     made = np.zeros((len(polynomials), max(map(len, polynomials))))
@@ -138,25 +154,25 @@ def at(of: Response, omega: Real) -> Complex:
 
 def frames(of: Response, middle: Real, half: Real) -> Frames:
     """A and B at j middle with their derivatives along the axis, and what these reach within `half` of it."""
-    top, bottom = _taylor(of.numerators, middle), _taylor(of.denominators, middle)
-    n, d = _delayed(top, of.delays, middle), tuple(bottom[k] * (1j**k * math.factorial(k)) for k in range(3))
-    far_n, far_d = _delayed_reach(_reach(top, half), of.delays), _reach(bottom, half)
+    top, bottom = taylor(of.numerators, middle), taylor(of.denominators, middle)
+    n, d = delayed(top, of.delays, middle), tuple(bottom[k] * (1j**k * math.factorial(k)) for k in range(3))
+    far_n, far_d = delayed_reach(reach(top, half), of.delays), reach(bottom, half)
     units = 1.0 / (far_d[0] + far_n[0] + np.finfo(float).tiny)
     own, far = (d, far_d) if of.sensitivity else (n, far_n)
-    a = tuple(_matrix(of, units * x, units * y) for x, y in zip(d, n, strict=True))
+    a = tuple(matrix(of, units * x, units * y) for x, y in zip(d, n, strict=True))
     b = tuple(units * x for x in own)
-    reach_a = tuple(_norms(of, units * x, units * y) for x, y in zip(far_d[1:], far_n[1:], strict=True))
+    reach_a = tuple(norms(of, units * x, units * y) for x, y in zip(far_d[1:], far_n[1:], strict=True))
     return Frames((a[0], a[1], a[2]), (b[0], b[1], b[2]), reach_a, tuple((units * x).max(1) for x in far[1:]), units)
 
 
-def _delayed(top: Sequence[Complex], delays: Real, middle: Real) -> tuple[Complex, Complex, Complex]:
+def delayed(top: Sequence[Complex], delays: Real, middle: Real) -> tuple[Complex, Complex, Complex]:
     """N exp(-s tau) and its first two derivatives along the axis."""
     turn = np.exp(-1j * middle[:, None] * delays)
     first, second = top[1] - delays * top[0], 2 * top[2] - 2 * delays * top[1] + delays**2 * top[0]
     return top[0] * turn, 1j * first * turn, -second * turn
 
 
-def _delayed_reach(far: Sequence[Real], delays: Real) -> tuple[Real, ...]:
+def delayed_reach(far: Sequence[Real], delays: Real) -> tuple[Real, ...]:
     """Bounds of the derivatives 0 to 3 of N exp(-s tau), by Leibniz' rule."""
     return tuple(
         np.asarray(sum(math.comb(order, k) * delays ** (order - k) * far[k] for k in range(order + 1)))
@@ -164,7 +180,7 @@ def _delayed_reach(far: Sequence[Real], delays: Real) -> tuple[Real, ...]:
     )
 
 
-def _taylor(polynomials: Real, middle: Real) -> list[Complex]:
+def taylor(polynomials: Real, middle: Real) -> list[Complex]:
     """p^(l)(j middle) / l! for l = 0, 1, ...: arrays of [interval, polynomial]; at least four of them."""
     degree = polynomials.shape[1] - 1
     powers = np.asarray((1j * middle[:, None]) ** np.arange(degree + 1), dtype=complex)
@@ -176,9 +192,9 @@ def _taylor(polynomials: Real, middle: Real) -> list[Complex]:
     return found
 
 
-def _reach(taylor: Sequence[Complex], half: Real) -> tuple[Real, ...]:
+def reach(terms: Sequence[Complex], half: Real) -> tuple[Real, ...]:
     """Bounds of |p|, |p'|, |p''| and |p'''| within `half` of the middle."""
-    sizes = [np.abs(term) for term in taylor]
+    sizes = [np.abs(term) for term in terms]
     wide = half[:, None]
 
     def bound(order: int) -> Real:
@@ -187,14 +203,16 @@ def _reach(taylor: Sequence[Complex], half: Real) -> tuple[Real, ...]:
     return tuple(bound(order) for order in range(4))
 
 
-def _norms(of: Response, diagonal: Real, scaled: Real) -> Real:
-    """A bound of |diag(x) - diag(y) K| for all complex |x| <= diagonal, |y| <= scaled."""
+def norms(of: Response, diagonal: Real, scaled: Real, *, width: float | None = None) -> Real:
+    """A bound of |diag(x) - diag(y) K| for all complex |x| <= diagonal, |y| <= scaled; `width` is |K|."""
     lengths = np.linalg.norm(of.gains, axis=1)
-    coupled = np.minimum(np.linalg.norm(scaled * lengths, axis=1), scaled.max(axis=1) * np.linalg.norm(of.gains, 2))
+    width = float(np.linalg.norm(of.gains, 2)) if width is None else width
+    coupled = np.minimum(np.linalg.norm(scaled * lengths, axis=1), scaled.max(axis=1) * width)
     return np.asarray(diagonal.max(axis=1) + coupled)
 
 
-def _matrix(of: Response, diagonal: Complex, scaled: Complex) -> Complex:
+def matrix(of: Response, diagonal: Complex, scaled: Complex) -> Complex:
+    """Diag(x) - diag(y) K."""
     made = -scaled[:, :, None] * of.gains
     index = np.arange(of.size)
     made[:, index, index] += diagonal
@@ -275,99 +293,3 @@ def _size(matrices: Complex) -> Real:
     if 1 < matrices.shape[1] <= 40 and bool(np.isfinite(bound).all()):
         return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
     return np.asarray(bound)
-
-
-@value
-class Tail:
-    """All frequencies from some W on: T - shift I differs from `limit` by no more than `distance`.
-
-    `contraction` bounds the spectral radius of the feedback that remains (blocks without their undelayed
-    feedthrough); where it is >= 1 nothing is known.  `attained`: T does tend to the limit.
-    """
-
-    limit: Complex
-    distance: float
-    contraction: float
-    attained: bool
-
-
-def tail(of: Response, start: float) -> Tail:
-    """What holds for every frequency >= start, and in the right half plane for every |s| >= start.
-
-    Entry by entry |S - S(oo)| <= ((I - M)^-1 - I) |S(oo)| for any M >= |S(oo) (G - D) K| of spectral radius < 1.
-    Raises UsageError where an undelayed algebraic loop has no solution (I - D K singular).
-    """
-    direct = np.where(of.delays == 0, _direct(of), 0.0)
-    closed = closing(of, direct)
-    limit = (closed if of.sensitivity else closed * direct)[np.ix_(of.rows, of.columns)].astype(complex)
-    if of.shift:
-        limit = limit - of.shift * np.eye(len(of.rows))
-    contraction, distance = _remaining(of, start, direct, closed)
-    attained = _remaining(of, FAR, direct, closed)[1] <= 1e-9 * (1 + float(np.abs(limit).max()))
-    return Tail(limit, distance, contraction, attained)
-
-
-def _remaining(of: Response, start: float, direct: Real, closed: Real) -> tuple[float, float]:
-    """The spectral radius of M from `start` on, and the bound of the distance from the limit."""
-    rest = _beyond(of, start, direct)
-    if not np.isfinite(rest).all():
-        return math.inf, math.inf
-    through = np.abs(closed) @ (rest[:, None] * np.abs(of.gains))
-    sums = through.sum(axis=1)  # the radius of a non-negative matrix lies between its least and largest row sum
-    if sums.min() >= 1:
-        return float(sums.min()), math.inf
-    radius = float(sums.max()) if sums.max() < 1e-6 else float(np.abs(np.linalg.eigvals(through)).max())
-    if not radius < 1 - 1e-9:
-        return radius, math.inf
-    grown = np.linalg.inv(np.eye(of.size) - through)
-    away = through @ grown @ np.abs(closed)
-    if not of.sensitivity:
-        away = away * np.abs(direct) + (np.abs(closed) + away) * rest
-    return radius, float(np.linalg.norm(away[np.ix_(of.rows, of.columns)], 2))
-
-
-def first_edge(holds: Callable[[float], bool]) -> float | None:
-    """The first of 1e-9, 2e-9, 4e-9, ... rad/s at which a property holds that holds ever after; none up to 1e18."""
-    low, high = -1, 90  # powers of two; the bounds of a tail fall with its start, so halving finds the first
-    if not holds(1e-9 * 2.0**high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(1e-9 * 2.0**middle) else (middle, high)
-    return 1e-9 * 2.0**high
-
-
-def closing(of: Response, direct: Real) -> Real:
-    """(I - D K)^-1 of the undelayed feedthrough D."""
-    matrix = np.eye(of.size) - direct[:, None] * of.gains
-    if not np.isfinite(matrix).all() or np.linalg.cond(matrix) > 1e12:
-        raise UsageError("an algebraic loop without delay has no solution: give one of its blocks a lag or a delay")
-    return np.asarray(np.linalg.inv(matrix))
-
-
-def _direct(of: Response) -> Real:
-    """G at infinite frequency without delays."""
-    found = np.zeros(of.size)
-    for row, (top, bottom) in enumerate(zip(of.numerators, of.denominators, strict=True)):
-        degree = int(np.flatnonzero(bottom)[-1])
-        found[row] = top[degree] / bottom[degree] if degree < len(top) else 0.0
-    return found
-
-
-def _beyond(of: Response, start: float, direct: Real) -> Real:
-    """Bounds of |G_i(s) - direct_i| for |s| >= start, Re s >= 0."""
-    found = np.full(of.size, np.inf)
-    for row in range(of.size):
-        bottom = of.denominators[row]
-        degree = int(np.flatnonzero(bottom)[-1])
-        top = np.zeros(degree + 1)
-        shared = min(degree + 1, of.numerators.shape[1])
-        top[:shared] = of.numerators[row, :shared]
-        top = top - direct[row] * bottom[: degree + 1]
-        if direct[row]:
-            top[degree] = 0.0
-        powers = start ** (np.arange(degree + 1) - float(degree))
-        least = abs(bottom[degree]) - float(np.abs(bottom[:degree]) @ powers[:degree])
-        if least > 0:
-            found[row] = float(np.abs(top) @ powers) / least
-    return found

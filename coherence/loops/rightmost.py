@@ -24,6 +24,7 @@ LARGEST = 700  # rows of the generator's matrix
 SETTLED = 1e-9  # relative size of the last Newton step
 SAME = 1e-7  # relative distance of roots that count as one
 STARTS = 48
+SHORT = 1e-12  # of the fastest rate: delays shorter than this are as good as none where roots are only looked for
 LARGE, FEW = 100, 8  # blocks above which few starts are taken, and how many
 SAMPLES = 300  # of a contour, for a rational fit
 
@@ -229,9 +230,10 @@ def _generator(char: Characteristic, points: list[int]) -> Reals:
     inputs = np.linalg.solve(np.eye(char.size) - char.gains * through_now, char.gains @ now)
     a += b @ inputs
     sent = c + through[:, None] * inputs
+    least = max(SHORT / max(float(np.abs(a).max(initial=0.0)), 1e-280), 1e-290)  # a start needs no shorter delay
     for row, count in enumerate(points):
         if count:
-            matrix = _chebyshev(count) * (2 / blocks[row].delay)
+            matrix = _chebyshev(count) * (2 / max(blocks[row].delay, least))
             at = slice(nodes[row], nodes[row + 1])
             a[at, at] += matrix[1:, 1:]
             a[at] += np.outer(matrix[1:, 0], sent[row])

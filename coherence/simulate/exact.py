@@ -136,7 +136,7 @@ class Execution:
         self.modes = {loop.name: False for loop in model.loops}
         self.memory = {loop.name: Memory() for loop in model.loops}
         self.watch, self.longest = Memory(), longest_streak(model)
-        self.pending: list[tuple[Fraction, int, str, Num]] = []
+        self.pending: list[tuple[Fraction, str, Num]] = []  # in the order in which they were written
         self.commanded = {path: self.values[path] for path in model.commands}
         self.flowing = {path: state.flow for path, state in model.states.items() if state.flow is not None}
         self.lookback: Lookback = lookback_of(model, self.values)
@@ -304,8 +304,8 @@ class Execution:
         told = [entry for entry in self.schedule if entry[0] <= self.time]
         self.values.update({path: self.motion.number(level) for _, path, level in told})
         self.schedule = self.schedule[len(told) :]
-        landed = sorted((p for p in self.pending if p[0] <= self.time), key=lambda p: (p[0], p[1]))
-        self.values.update({path: level for _, _, path, level in landed})
+        landed = sorted((p for p in self.pending if p[0] <= self.time), key=lambda p: p[0])
+        self.values.update({path: level for _, path, level in landed})
         self.pending = [p for p in self.pending if p[0] > self.time]
 
     def _decide(self, sampled: dict[str, Num]) -> tuple[list[Action], list[tuple[str, bool]], list[Any]]:
@@ -333,7 +333,7 @@ class Execution:
         before = self.commanded[loop.signal]
         self.commanded[loop.signal] = value
         if loop.lands:
-            self.pending.append((self.time + loop.lands, len(self.pending), loop.signal, value))
+            self.pending.append((self.time + loop.lands, loop.signal, value))
         else:
             self.values[loop.signal] = seen[loop.signal] = value
         if value == before:
@@ -379,7 +379,7 @@ class Execution:
             m.relative(self.time, loop, self.longest)
             for loop, m in zip(self.model.loops, self.memory.values(), strict=True)
         )
-        pending = tuple((at - self.time, path, plain(v)) for at, _, path, v in self.pending)
+        pending = tuple((at - self.time, path, plain(v)) for at, path, v in self.pending)
         to_come = tuple((at - self.time, path, plain(v)) for at, path, v in self.schedule)
         return (
             self.time % hyperperiod,
@@ -404,7 +404,9 @@ class Execution:
         dynamic = set(self.model.states) | set(self.model.commands)
         self.values = {k: change(k, v) if k in dynamic else v for k, v in self.values.items()}
         self.commanded = {k: change(f"commanded {k}", v) for k, v in self.commanded.items()}
-        self.pending = [(at, i, path, change(f"pending {i} {path}", v)) for at, i, path, v in self.pending]
+        self.pending = [
+            (at, path, change(f"pending {n} {path}", v)) for n, (at, path, v) in enumerate(self.pending)
+        ]
         window = self._window()
         self.past = [
             Entry(

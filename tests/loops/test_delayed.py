@@ -59,7 +59,7 @@ def test_a_double_root_is_found() -> None:
     assert abs(result.rightmost[0].imag) <= 1e-6
 
 
-@given(st.lists(st.floats(-3, 3), min_size=2, max_size=5))
+@given(st.lists(st.floats(-3, 3).map(lambda c: round(c, 9)), min_size=2, max_size=5))  # no scales of 1e-50
 @settings(max_examples=30, deadline=None)
 def test_without_delay_the_count_is_that_of_the_polynomial(coefficients: list[float]) -> None:
     denominator = [1.0, *coefficients]

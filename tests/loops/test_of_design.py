@@ -30,8 +30,8 @@ loops:
   scaler:
     timescale: {{period: 15 s{more}}}
     target: {{signal: "web.usage", setpoint: 0.5}}
-    actuation: {{signal: web.desired, law: step, by: "{gain} * (delayed(web.usage, {delay} s) - 0.5)", bounds: [1, 1000],
-                from: 200}}
+    actuation: {{signal: web.desired, law: step, by: "{gain} * (delayed(web.usage, {delay} s) - 0.5)",
+                bounds: [1, 1000], from: 200}}
 """
 SCALER = """
 coherence: 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,12 @@ def test_a_sweep_that_stopped_goes_on(
     from coherence.loops import sweeps
 
     plain = sweeps.judged
-    monkeypatch.setattr(sweeps, "judged", lambda *a: computed.append(a) or plain(*a))
+
+    def counted(*words: Any) -> sweeps.Cell:
+        computed.append(words)
+        return plain(*words)
+
+    monkeypatch.setattr(sweeps, "judged", counted)
     assert swept(capsys, *words) == whole
     assert len(computed) == 2
     assert sorted(file.read_text(encoding="utf-8").splitlines()) == sorted(line.strip() for line in lines)
@@ -114,3 +120,11 @@ def test_more_than_two_keys_are_a_usage_error(design: Path, capsys: pytest.Captu
     keys = ["components.web.lag=0:30", "loops.hpa.timescale.period=1:2", "loops.hpa.timescale.hold_down=0:1"]
     assert run(["sweep", str(design), *(word for key in keys for word in ("-p", key))]) == 2
     assert "one or two" in capsys.readouterr().err
+
+
+def test_the_growth_of_a_point_is_that_of_its_worst_branch(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = DESIGN.replace("usage: load / desired", 'ready: "min(desired, delayed(desired, 60 s))", usage: load / ready')
+    design.write_text(text, encoding="utf-8")
+    assert run(["sweep", str(design), "-p", "components.web.lag=0:15:2", "-o", "json"]) == 0
+    growths = [point["growth"] for point in json.loads(capsys.readouterr().out)["points"]]
+    assert all(growth > 1.1 for growth in growths)

@@ -1,0 +1,109 @@
+"""Rows about whole designs: margins and verdicts against closed forms, shipped designs, speed of analysis and sweeps.
+
+The closed form is that of the discrete integrator with d steps of delay: critical gain 2 sin(pi / (2 (2 d + 1))).
+The peer is python-control's margin of the same open loop.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from bench.harness import Row
+from coherence.elaborate import elaborate
+from coherence.loops.analysis import Analysis, analysed
+from coherence.loops.sweeps import Store, swept
+from coherence.loops.sweeps_keys import axes
+from coherence.reading import read_text
+from coherence.workspace import open_workspace
+
+SPECS = Path(__file__).resolve().parents[1] / "specs"
+STEP = """
+coherence: 1
+components: {{web: {{load: 100, usage: load / desired}}}}
+loops:
+  scaler:
+    timescale: {{period: 15 s}}
+    target: {{signal: web.usage, setpoint: 0.5}}
+    actuation: {{signal: web.desired, law: step, by: "{gain} * (delayed(web.usage, {delay} s) - 0.5)",
+                bounds: [1, 1000], from: 200}}
+"""
+TOP, COUNT = 5, 60
+
+
+def critical(d: int) -> float:
+    """Gain at which the integrator with d steps of delay is marginal."""
+    return 2 * math.sin(math.pi / (2 * (2 * d + 1)))
+
+
+def _analysed(gain: float, d: int) -> Analysis:
+    return analysed(elaborate(read_text(STEP.format(gain=gain, delay=15 * d))), time_limit=20.0)
+
+
+def rows() -> Iterator[Row]:
+    """Seven rows."""
+    errors, peers = [], []
+    for d in range(TOP + 1):
+        found = _analysed(40, d).groups[0].points[0].loops[0].gain_high
+        errors.append(abs((found or 0.0) * 0.1 / critical(d) - 1))
+        peers.append(_peer(d))
+    known = [error for error in peers if math.isfinite(error)]
+    peer = f"python-control {max(known):.1e}, finds {len(known)} of {TOP + 1}" if known else "python-control is absent"
+    yield Row("gain margin of a design's integrator, d <= 5", max(errors), "<= 1e-9", "relative error", peer)
+    yield from _verdicts()
+    yield from _shipped()
+    yield from _sweep()
+
+
+def _peer(d: int) -> float:
+    try:
+        import control
+    except ImportError:
+        return math.inf
+    loop = control.tf([0.1], [1, -1] + [0] * d, 1)
+    with np.errstate(all="ignore"):
+        margin = float(control.stability_margins(loop)[0])
+    return abs(margin * 0.1 / critical(d) - 1)
+
+
+def _verdicts() -> Iterator[Row]:
+    chance = random.Random(3)  # noqa: S311  (a sample, not a secret)
+    wrong = undecided = 0
+    for _ in range(COUNT):
+        d, factor = chance.randint(0, TOP), chance.uniform(0.5, 1.5)
+        gain = round(400 * critical(d) * factor, 3)
+        verdict = _analysed(gain, d).groups[0].points[0].verdict
+        wrong += verdict == ("stable" if factor > 1 else "unstable")
+        undecided += verdict == "undecided"
+    yield Row(f"wrong linear verdicts of {COUNT} random designs", wrong, "== 0", "designs", f"{undecided} undecided")
+
+
+def _shipped() -> Iterator[Row]:
+    start = time.perf_counter()
+    found = _of("serving-hpc").groups[0]
+    seconds = time.perf_counter() - start
+    period = float(found.answer.period or 0)
+    yield Row("serving-hpc: period of its idle-overload oscillation", period, "== 240", "s", "exact execution")
+    yield Row("serving-hpc: analysis", seconds, "<= 10", "s")
+    settled = [one.verdict == "settles" and one.answer.proved for one in _of("serving-hpc-repaired").groups]
+    yield Row("serving-hpc-repaired: groups proved to settle", sum(settled), f"== {len(settled)}", "groups")
+
+
+def _of(name: str) -> Analysis:
+    (entry,) = open_workspace([SPECS / name]).entries
+    return analysed(elaborate(entry.design), time_limit=30.0)
+
+
+def _sweep() -> Iterator[Row]:
+    (entry,) = open_workspace([SPECS / "hpa-metric-lag"]).entries
+    made = axes(["loops.hpa.target.setpoint=30:80:8", "components.pool.boot=0.2:6:8"], entry.sources)
+    start = time.perf_counter()
+    cells = swept(made, entry.sources, entry.rebuild, Store(None, made, entry.sources), time_limit=10.0, jobs=1)
+    rate = len(cells) / (time.perf_counter() - start)
+    yield Row("sweep by exact execution, one process", rate, ">= 4", "points/s")
+    yield Row("points of it that are undecided", sum(c.verdict == "undecided" for c in cells), "== 0", "points")

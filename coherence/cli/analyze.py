@@ -1,0 +1,117 @@
+"""Analyze the loops: operating points, margins, period, and which loops to blame"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coherence.errors import UsageError
+
+if TYPE_CHECKING:
+    from coherence.cli._progress import Progress
+    from coherence.loops.analysis import Analysis
+    from coherence.loops.analysis_calls import Amplified
+    from coherence.loops.retuning import Retuning
+    from coherence.workspace import Entry
+
+
+@click.command("analyze")
+@click.argument("path", type=click.Path(), required=False)
+@click.option("--network", metavar="FILE", help="Analyze blocks and couplings stated in YAML instead of a design.")
+@click.option("--picture", metavar="FILE", help="Draw runs, sensitivity and roots: FILE.svg, or FILE.png.")
+@click.option("--retune/--no-retune", default=True, show_default=True, help="Search for settings that are safe.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0.5),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Of the whole analysis; what is not reached is undecided.",
+)
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(
+    *, path: str | None, network: str | None, picture: str | None, retune: bool, time_limit: float, output: str
+) -> int:
+    """Analyze the loops of the design at PATH.
+
+    For each group of loops in feedback: what exact execution says, and beside it the linear verdict at every
+    operating point, inside and outside of tolerances, with margins, period and the smallest set of loops to blame.
+    """
+    if (path is None) == (network is None):
+        raise UsageError("name a design, or a network of blocks with --network FILE")
+    from coherence.loops import pictures
+
+    if picture is not None:
+        pictures.checked(picture)
+    if network is not None:
+        return _network(network, picture, output)
+    assert path is not None
+    return _design(path, picture, output, time_limit, retune=retune)
+
+
+def _network(file: str, picture: str | None, output: str) -> int:
+    from coherence.loops import analysis_network, pictures, pictures_analysis
+
+    found = analysis_network.analysed(analysis_network.read_network(Path(file)))
+    if picture is not None:
+        pictures.write(pictures_analysis.of_network(file, found), picture)
+    made = analysis_network.as_json(file, found) if output == "json" else None
+    click.echo(_dumped(made) if made is not None else analysis_network.text(file, found), nl=False)
+    return 0
+
+
+def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
+    from coherence.cli._progress import Progress
+    from coherence.loops import analysis_json, analysis_report, pictures, pictures_analysis
+
+    entry = _entry(path)
+    with Progress("analyzing") as bar:
+        found, calls, tunings = _found(entry, time_limit, bar, retune=retune)
+    if picture is not None:
+        pictures.write(pictures_analysis.of_design(path, found), picture)
+    if output == "json":
+        click.echo(_dumped(analysis_json.as_json(path, found, calls, tunings)), nl=False)
+    else:
+        click.echo(analysis_report.text(path, found, calls, tunings), nl=False)
+    return 0
+
+
+def _entry(path: str) -> Entry:
+    from coherence.workspace import open_workspace
+
+    entries = open_workspace([path]).entries
+    if len(entries) != 1:
+        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
+    return entries[0]
+
+
+def _found(
+    entry: Entry, time_limit: float, bar: Progress, *, retune: bool
+) -> tuple[Analysis, tuple[Amplified, ...], list[tuple[Retuning, ...]]]:
+    from coherence.loops.analysis import analysed
+    from coherence.loops.analysis_calls import amplified
+    from coherence.loops.of_design import Deadline
+    from coherence.loops.retuning import retuned
+    from coherence.subject import Subject
+
+    subject = Subject(entry.design, entry.sources, time_limit)
+    whole = Deadline(time_limit)
+    found = analysed(
+        subject.model, time_limit=time_limit * (0.6 if retune else 1), bar=lambda share, name: bar(share * 0.6, name)
+    )
+    tunings: list[tuple[Retuning, ...]] = []
+    for index, group in enumerate(found.groups):
+        bar(0.6 + 0.4 * index / len(found.groups), "retuning")
+        share = whole.share(1 / (len(found.groups) - index))
+        tunings.append(retuned(group, subject, entry.rebuild, share) if retune else ())
+    return found, amplified(entry.design), tunings
+
+
+def _dumped(made: dict[str, Any]) -> str:
+    from coherence.version import VERSION
+
+    head = {"format_version": 1, "tool": "coherence analyze", "version": VERSION}
+    return json.dumps({**head, **made}, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,58 @@
+"""The same figures as PNG through matplotlib, where it is installed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from coherence.loops.pictures import COLOURS, Figure, Panel
+
+STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
+
+
+def write_png(figure: Figure, file: str) -> None:
+    """Draw without a display."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Sheet
+
+    columns = max(1, min(figure.columns, len(figure.panels)))
+    rows = max(1, math.ceil(len(figure.panels) / columns))
+    sheet: Any = Sheet(figsize=(4.4 * columns, 3.1 * rows + 0.6), layout="constrained")
+    FigureCanvasAgg(sheet)
+    for index, panel in enumerate(figure.panels):
+        _panel(sheet.add_subplot(rows, columns, index + 1), panel)
+    sheet.suptitle("\n".join((figure.title, *figure.notes)), fontsize=11)
+    sheet.savefig(file, dpi=150)
+
+
+def _panel(axes: Any, panel: Panel) -> None:
+    from matplotlib.patches import Circle, Rectangle
+
+    for x0, y0, x1, y1, colour in panel.cells:
+        axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, edgecolor="none"))
+    for line in panel.lines:
+        places = zip(*line.points, strict=True) if line.points else ([], [])
+        colour, label, how = COLOURS[line.style % 6], line.name or None, "steps-post" if line.steps else "default"
+        axes.plot(*places, color=colour, linestyle=STYLES[line.style % 6], drawstyle=how, label=label, linewidth=1.4)
+    for dots in panel.dots:
+        kind = "_" if dots.mark == "-" else dots.mark
+        face = COLOURS[dots.style % 6] if kind in "x_" else "none"
+        places = zip(*dots.points, strict=True) if dots.points else ([], [])
+        colour, label = COLOURS[dots.style % 6], dots.name or None
+        axes.scatter(*places, marker=kind, s=26, facecolors=face, edgecolors=colour, label=label)
+    for level in panel.levels:
+        axes.axhline(level, color="#777777", linestyle="--", linewidth=0.8)
+    if panel.circle is not None:
+        axes.add_patch(Circle((0, 0), panel.circle, fill=False, edgecolor="#777777", linestyle="--"))
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    if "x" in panel.log:
+        axes.set_xscale("log")
+    if "y" in panel.log:
+        axes.set_yscale("log")
+    if panel.square:
+        axes.set_aspect("equal", adjustable="datalim")
+    if panel.low is not None or panel.high is not None:
+        axes.set_ylim(panel.low, panel.high)
+    if any([*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)]):
+        axes.legend(fontsize=8)
+    axes.grid(visible=True, color="#dddddd")
