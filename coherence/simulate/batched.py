@@ -150,8 +150,8 @@ class Lanes(Execution):
     def _deliver(self) -> None:
         import numpy as np
 
-        landed = sorted((p for p in self.pending if p[0] <= self.time), key=lambda p: (p[0], p[1]))
-        for _, _, path, level in landed:
+        landed = sorted((p for p in self.pending if p[0] <= self.time), key=lambda p: p[0])
+        for _, path, level in landed:
             self.values[path] = np.where(np.isnan(level), self.values[path], level)
         self.pending = [p for p in self.pending if p[0] > self.time]
         super()._deliver()
@@ -182,7 +182,7 @@ class Lanes(Execution):
         memory.changed = np.where(writes & (level != before), float(self.time), memory.changed)
         if loop.lands and writes.any():
             landing = np.where(writes, level, np.nan)
-            self.pending.append((self.time + loop.lands, len(self.pending), loop.signal, landing))
+            self.pending.append((self.time + loop.lands, loop.signal, landing))
         elif not loop.lands:
             self.values[loop.signal] = seen[loop.signal] = np.where(writes, level, self.values[loop.signal])
 
