@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherence.loops.interaction import structured
-from coherence.loops.margins import Disk, disk_of
 from coherence.loops.judging import Judge, Stability, stability
+from coherence.loops.margins import Disk, disk_of
 from coherence.loops.peaks import Peak, largest, spectral
 from coherence.loops.peaks_response import Local, response
 from coherence.values import value

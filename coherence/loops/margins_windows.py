@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherence.errors import UsageError
-from coherence.loops.margins import gain_crossings, open_loop, unit_crossings
 from coherence.loops.judging import Judge, Stability, stability
+from coherence.loops.margins import gain_crossings, open_loop, unit_crossings
 from coherence.loops.network import Block, Network
 from coherence.loops.peaks_response import at, response
 from coherence.values import value

@@ -247,6 +247,8 @@ def _states(block: Block) -> tuple[Reals, Reals, Reals, float]:
     top = np.concatenate([np.zeros(n + 1 - len(block.numerator)), np.array(block.numerator) / lead])
     sizes = [abs(x) ** (1 / k) for k, x in enumerate(monic) if k and x]
     scale = max(sizes, default=1.0)
+    if scale**n < 1e-200:  # coefficients next to nothing: the numerator says how fast the closed loop can be
+        scale = max([scale, *(abs(x) ** (1 / k) for k, x in enumerate(top) if k and x)])
     powers = scale ** np.arange(n + 1)
     monic, top = monic / powers, top / powers
     a = np.eye(n, k=-1)

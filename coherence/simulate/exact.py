@@ -404,9 +404,7 @@ class Execution:
         dynamic = set(self.model.states) | set(self.model.commands)
         self.values = {k: change(k, v) if k in dynamic else v for k, v in self.values.items()}
         self.commanded = {k: change(f"commanded {k}", v) for k, v in self.commanded.items()}
-        self.pending = [
-            (at, path, change(f"pending {n} {path}", v)) for n, (at, path, v) in enumerate(self.pending)
-        ]
+        self.pending = [(at, path, change(f"pending {n} {path}", v)) for n, (at, path, v) in enumerate(self.pending)]
         window = self._window()
         self.past = [
             Entry(

@@ -10,8 +10,8 @@ import pytest
 from coherence.errors import UsageError
 from coherence.loops.interaction_disk import multiloop_disk
 from coherence.loops.interchange import block_of, frequency_response, network_of, state_space
-from coherence.loops.margins import margins
 from coherence.loops.judging import stability
+from coherence.loops.margins import margins
 from coherence.loops.network import Coupling, loop, network
 from coherence.loops.peaks import amplification
 

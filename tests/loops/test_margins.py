@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.errors import UsageError
-from coherence.loops.margins import Margins, disk_of, margins
 from coherence.loops.judging import stability
+from coherence.loops.margins import Margins, disk_of, margins
 from coherence.loops.margins_windows import delay_windows, gain_windows
 from coherence.loops.network import Block, Coupling, Network, loop, network
 from coherence.loops.peaks import amplification, complementary_peak, sensitivity_peak

@@ -16,7 +16,7 @@ from coherence.loops.peaks_climb import climbed
 from coherence.loops.peaks_levels import Test as Levels
 from coherence.loops.peaks_levels import level, serves
 from coherence.loops.peaks_response import Response, at, response, separate
-from coherence.loops.rightmost import generator_roots
+from coherence.loops.rightmost import _states, generator_roots
 
 
 def dense(seed: int, size: int = 14) -> Network:
@@ -25,8 +25,6 @@ def dense(seed: int, size: int = 14) -> Network:
     kinds = [(1.0, 0.0), (rng.uniform(0.5, 3), 1.0), (1.0, rng.uniform(0.1, 1), 1.0)]
     blocks = [
         Block(
-            f"b{k}", tuple(rng.uniform(0.2, 0.6, 1 + k % 2)) if k % 3 == 2 else (0.4,), kinds[k % 3], rng.uniform(0, 1)
-        )
             f"b{k}", tuple(rng.uniform(0.2, 0.6, 1 + k % 2)) if k % 3 == 2 else (0.4,), kinds[k % 3], rng.uniform(0, 1)
         )
         for k in range(size)
@@ -98,3 +96,9 @@ def test_a_delay_too_short_to_be_told_from_none_overflows_nothing() -> None:
     roots = generator_roots(Characteristic(loop([1.0], [1.0, 1.0, 0.0], 1e-308)))
     assert roots is not None
     assert roots[np.argmax(roots.real)] == pytest.approx(-0.5 + 1j * math.sqrt(0.75), abs=1e-4)
+
+
+def test_coefficients_next_to_nothing_overflow_nothing() -> None:
+    a, b, c, through = _states(loop([1.0], [1.0, -1.1e-269, 1e-281, -2.3e-309]).blocks[0])
+    assert np.linalg.eigvals(a - np.outer(b, c)).real.max() == pytest.approx(0.5)
+    assert through == 0
