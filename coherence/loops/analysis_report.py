@@ -57,6 +57,8 @@ def _group(one: GroupAnalysis) -> Iterator[str]:
         rows.append(("  from its bounds", _elsewhere(one.from_bounds)))
     if one.subset is not None and len(one.group.names) > 1:
         rows.append(("smallest set", _subset(one.subset, one.group.names, "swings by itself", "never settle together")))
+        blamed = (loop for loop in one.group.loops if loop.name in one.subset.names)
+        rows += [(f"  {loop.name}", str(loop.source.place)) for loop in blamed]
     if answer.ranges:
         still = [loop.name for loop in one.group.loops if loop.signal and loop.signal not in answer.ranges]
         lap = answer.run.orbit.lap[-1].after if answer.run and answer.run.orbit else {}
