@@ -36,10 +36,10 @@ def _panel(axes: Any, panel: Panel) -> None:
         axes.plot(*places, color=colour, linestyle=STYLES[line.style % 6], drawstyle=how, label=label, linewidth=1.4)
     for dots in panel.dots:
         kind = "_" if dots.mark == "-" else dots.mark
-        face = COLOURS[dots.style % 6] if kind in "x_" else "none"
         places = zip(*dots.points, strict=True) if dots.points else ([], [])
         colour, label = COLOURS[dots.style % 6], dots.name or None
-        axes.scatter(*places, marker=kind, s=26, facecolors=face, edgecolors=colour, label=label)
+        paint = {"c": [colour]} if kind in "x_" else {"facecolors": "none", "edgecolors": colour}
+        axes.scatter(*places, marker=kind, s=26, label=label, **paint)
     for level in panel.levels:
         axes.axhline(level, color="#777777", linestyle="--", linewidth=0.8)
     if panel.circle is not None:
