@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Iterator
 
 import bench
 from bench.harness import Row
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small matrices are slower on several threads
 
 
 def parts() -> list[str]:
