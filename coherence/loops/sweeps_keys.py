@@ -15,6 +15,7 @@ from coherence.units import Dimension
 from coherence.values import value
 
 POINTS = 9
+LARGEST = 10**300
 MOST_POINTS = 40_000
 
 
@@ -111,8 +112,10 @@ def _axis(text: str, known: Mapping[str, Scalar]) -> Axis:
     for part in parts[2:]:
         if part != "log":
             count = _count(part, text)
+    if max(abs(low), abs(high)) > LARGEST:
+        raise UsageError(f"-p {text!r}: beyond 1e300 no picture can be drawn; give a smaller end")
     if low == high:
-        raise UsageError(f"-p {text!r}: both ends are the same")
+        raise UsageError(f"-p {text!r}: both ends are the same; give two different ones")
     if log and min(low, high) <= 0:
         raise UsageError(f"-p {text!r}: a logarithmic range needs ends above 0")
     values = tuple(_spread(low, high, count, unit, log=log))

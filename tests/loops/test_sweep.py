@@ -128,3 +128,10 @@ def test_the_growth_of_a_point_is_that_of_its_worst_branch(design: Path, capsys:
     assert run(["sweep", str(design), "-p", "components.web.lag=0:15:2", "-o", "json"]) == 0
     growths = [point["growth"] for point in json.loads(capsys.readouterr().out)["points"]]
     assert all(growth > 1.1 for growth in growths)
+
+
+def test_an_end_beyond_every_float_is_refused_with_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    design = tmp_path / "design.yaml"
+    design.write_text("coherence: 1\ncomponents: {web: {load: 100}}\n", encoding="utf-8")
+    assert run(["sweep", str(design), "-p", "components.web.load=1:1e400:3"]) == 2
+    assert "give a smaller end" in capsys.readouterr().err
