@@ -24,7 +24,16 @@ from coherence.model import Model, SampledLoop, State
 from coherence.simulate.affine import Affine, plain
 from coherence.simulate.laws import Memory, decide
 from coherence.simulate.motion import STEADY, STILL, Steady
-from coherence.simulate.past import LOOK_BACK, Entry, Lookback, durations, longest_streak, look_backs, lookback_of
+from coherence.simulate.past import (
+    LOOK_BACK,
+    Entry,
+    Lookback,
+    durations,
+    longest_streak,
+    look_backs,
+    lookback_of,
+    refuse_lost_streaks,
+)
 from coherence.values import field, value
 
 Num = Any  # Fraction, Affine or float
@@ -135,6 +144,7 @@ class Execution:
         self.values: dict[str, Num] = self._initial()
         self.modes = {loop.name: False for loop in model.loops}
         self.memory = {loop.name: Memory() for loop in model.loops}
+        refuse_lost_streaks(model)
         self.watch, self.longest = Memory(), longest_streak(model)
         self.pending: list[tuple[Fraction, str, Num]] = []  # in the order in which they were written
         self.commanded = {path: self.values[path] for path in model.commands}

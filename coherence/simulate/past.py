@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.expressions.evaluate import NotExactError
-from coherence.expressions.tree import Arithmetic, Call, Held, Name, Number, Tree, children, walk
+from coherence.expressions.tree import Arithmetic, Call, Choose, Held, Name, Number, Tree, children, walk
 from coherence.model import Model
 from coherence.simulate.affine import plain
 from coherence.values import value
@@ -87,6 +87,40 @@ def longest_streak(model: Model) -> Fraction:
     """The longest h of all `for h`, in seconds."""
     held = (node.duration for tree in trees_of(model) for node in walk(tree) if isinstance(node, Held))
     return max(held, default=Fraction(0))
+
+
+def refuse_lost_streaks(model: Model) -> None:
+    """A `for h` or `previous` counts samples, so it must be looked at in each of them.  Raises NotExactError.
+
+    What stands in a branch, or decides how much a rule or a triggered loop writes, is looked at in some only.
+    """
+    counting = set[str]()  # outputs that hold one
+    for path, tree in model.outputs.items():  # in an order in which they can be computed
+        if _counts(tree, counting):
+            counting.add(path)
+    if any(_counts(tree, counting) for tree in _sometimes(model)):
+        raise NotExactError("`for` or `previous` is read at some samples only: move it into a condition of its own")
+
+
+def _counts(tree: Tree, counting: set[str]) -> bool:
+    return any(
+        isinstance(node, Held)
+        or (isinstance(node, Call) and node.function == "previous")
+        or (isinstance(node, Name) and node.path in counting)
+        for node in walk(tree)
+    )
+
+
+def _sometimes(model: Model) -> Iterator[Tree]:
+    for tree in trees_of(model):
+        for node in walk(tree):
+            if isinstance(node, Choose):
+                yield from (node.then, node.otherwise)
+    for loop in model.loops:
+        yield from (tree for _, *parts in loop.rules for tree in parts if tree is not None)
+        if loop.trigger is not None or loop.enter is not None:
+            read = (loop.measured, loop.setpoint, loop.by, loop.to)
+            yield from (tree for tree in read if tree is not None)
 
 
 def durations(model: Model) -> frozenset[str]:

@@ -10,8 +10,9 @@ import pytest
 from coherence.cli._run import run
 from coherence.elaborate import elaborate
 from coherence.errors import InputError, UsageError
+from coherence.expressions.evaluate import NotExactError
 from coherence.reading import read_text
-from coherence.simulate.exact import Choices, execute
+from coherence.simulate.exact import Choices, Execution, execute
 from coherence.simulate.orbits import long_run
 from coherence.simulate.processes import processes
 from coherence.simulate.samples import study
@@ -173,3 +174,18 @@ def test_a_time_that_floats_cannot_hold_is_a_message(tmp_path: Path, capsys: pyt
     design.write_text(PLAIN, encoding="utf-8")
     assert run(["simulate", str(design), "--for", "1e400s"]) == 2
     assert "too long" in capsys.readouterr().err
+
+
+def test_a_streak_that_only_some_samples_look_at_is_refused() -> None:
+    """`by: (5 if (p > 2 for 30 s) else 1)` would count the samples at which the rule was chosen, and no others."""
+    text = """\
+coherence: 1
+components: {plant: {state: "p' = p + fed.rate", step: 10 s, from: 0}, fed: {}}
+loops:
+  feed:
+    timescale: {period: 10 s}
+    rules: [{when: p < 9, by: 5 if (p > 2 for 30 s) else 1}]
+    actuation: {signal: fed.rate, bounds: [0, 9], from: 0}
+"""
+    with pytest.raises(NotExactError, match="at some samples only"):
+        Execution(elaborate(read_text(text, "design.yaml")))
