@@ -149,7 +149,9 @@ def _pade_gain(numerator: list[float], denominator: list[float], delay: float) -
     import control
 
     late = control.tf(*control.pade(delay, 3)) if delay else control.tf([1], [1])
-    return float(control.margin(control.tf(numerator, denominator) * late)[0])
+    # `margin` alone gives the factor nearest to one, which of an unstable loop is not the first
+    every = control.stability_margins(control.tf(numerator, denominator) * late, returnall=True)[0]
+    return float(min(every))
 
 
 def dense(size: int, strength: float, *, part: int | None = None, seed: int = 5) -> Network:

@@ -20,7 +20,7 @@ from typing import Any
 _RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq}
 _LIBRARIES = (
     "coherence-engine", "ciw", "click", "control", "cvc5", "highspy", "numba", "numpy", "pyyaml", "scipy", "simpy",
-    "sympy", "z3-solver",
+    "slycot", "sympy", "z3-solver",
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from coherence import repairs, units
@@ -50,17 +50,48 @@ def place(loop: SampledLoop) -> Place:
     return loop.source.place.labelled(f"{loop.name} decides every {units.seconds(loop.period)}")
 
 
+def groups(subject: Subject) -> tuple[Group, ...]:
+    """Loops in feedback, in order of declaration."""
+
+    def found() -> tuple[Group, ...]:
+        model = subject.model
+        signals = ((loops, tuple(loop.signal for loop in loops if loop.signal)) for loops in feedback_groups(model))
+        return tuple(Group(loops, sliced(model, written)) for loops, written in signals)
+
+    return subject.design.once("groups of loops in feedback", found)
+
+
+def needs(subject: Subject, group: Group) -> str:
+    """The fact without which the group cannot be run, in words; empty where it can."""
+    missing = blocked(subject.model, tuple(loop.signal for loop in group.loops if loop.signal))
+    return missing or next((f"a value of {path}" for path in group.model.inputs), "")
+
+
+def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
+    """The exact run from each end of the ranges, as many as the time limit allows and at least one.
+
+    Raises NotExactError, MissingValueError.
+    """
+    key = f"exact runs of {', '.join(group.names)}"
+    return subject.design.once(key, lambda: _runs(group.model, time.monotonic() + subject.time_limit))
+
+
+def _runs(model: Model, deadline: float) -> tuple[LongRun, ...]:
+    made: list[LongRun] = []
+    for choices in corners(model):
+        if made and time.monotonic() > deadline:
+            break
+        made.append(long_run(model, choices, laps=LAPS, most=MOST_INSTANTS))
+    return tuple(made)
+
+
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
     """One answer per group of loops in feedback."""
-    model = subject.model
-    for loops in feedback_groups(model):
-        signals = tuple(loop.signal for loop in loops if loop.signal)
-        group = Group(loops, sliced(model, signals))
-        missing = blocked(model, signals)
-        if missing or group.model.inputs:
-            needs = missing or f"a value of {next(iter(group.model.inputs))}"
+    for group in groups(subject):
+        missing = needs(subject, group)
+        if missing:
             yield question.undecided(
-                f"oscillation of {' and '.join(group.names)}: needs {needs}", group.places, group.names
+                f"oscillation of {' and '.join(group.names)}: needs {missing}", group.places, group.names
             )
         else:
             yield _decide(question, subject, group)
@@ -76,15 +107,11 @@ def _decide(question: Question, subject: Subject, group: Group) -> Finding:
 
 def _answer(question: Question, subject: Subject, group: Group) -> Finding:
     deadline = time.monotonic() + subject.time_limit
-    runs: list[LongRun] = []
-    for choices in corners(group.model):
-        if runs and time.monotonic() > deadline:
-            break
-        runs.append(long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS))
-    swinging = [run for run in runs if oscillates(group, run)]
+    found = runs(subject, group)
+    swinging = [run for run in found if oscillates(group, run)]
     if not swinging:
-        return _settles(question, group, runs, deadline)
-    return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == len(runs))
+        return _settles(question, group, found, deadline)
+    return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == len(found))
 
 
 def oscillates(group: Group, run: LongRun) -> bool:
@@ -123,21 +150,30 @@ def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, 
     )  # fmt: skip
 
 
+def middle(model: Model, run: LongRun) -> dict[str, Fraction]:
+    """The mean over the orbit (or the last instants) of every state and command."""
+    lap = run.orbit.lap if run.orbit else run.instants[-12:]
+    names = (*model.states, *model.commands)
+    return {n: sum((plain(i.after[n]) for i in lap), Fraction(0)) / len(lap) for n in names}
+
+
 def _linear(group: Group, run: LongRun) -> Linear | None:
     """The linear verdict near the middle of the orbit, where the loops have a smooth law."""
     if run.orbit is None or any(loop.law != "proportional" for loop in group.loops):
         return None
-    names = (*group.model.states, *group.model.commands)
-    near = {n: sum((plain(i.after[n]) for i in run.orbit.lap), Fraction(0)) / len(run.orbit.lap) for n in names}
-    return linearise(group.model, near)
+    return linearise(group.model, middle(group.model, run))
 
 
 def _linear_numbers(linear: Linear | None) -> dict[str, tuple[Fraction | float | int, str]]:
+    """Growth and period; at a kink those of each branch, named by the side that it takes."""
     if linear is None:
         return {}
-    found: dict[str, tuple[Fraction | float | int, str]] = {"linear growth per lap": (linear.verdict.modulus, "")}
-    if linear.period is not None:
-        found["linear period"] = (linear.period, "s")
+    found: dict[str, tuple[Fraction | float | int, str]] = {}
+    for told, one in linear.branches:
+        where = f" where {told}" if told and len(linear.branches) > 1 else ""
+        found[f"linear growth per lap{where}"] = (one.modulus, "")
+        if one.period is not None:
+            found[f"linear period{where}"] = (one.period * float(linear.lap), "s")
     return found
 
 
@@ -161,7 +197,7 @@ def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
                 yield made
 
 
-def _settles(question: Question, group: Group, runs: list[LongRun], deadline: float) -> Finding:
+def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline: float) -> Finding:
     names = " and ".join(group.names)
     linear = next((x for x in (_linear(group, run) for run in runs if run.orbit) if x is not None), None)
     numbers = _linear_numbers(linear)

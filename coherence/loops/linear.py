@@ -7,10 +7,12 @@ limits) is taken out first and listed as dropped (model.md rule 11).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from coherence.loops.of_design_kinks import branches
 from coherence.loops.sampled import SampledVerdict, verdict
 from coherence.model import EVERYTHING, Model, SampledLoop
 from coherence.simulate.affine import Affine, lift, plain, variable
@@ -24,12 +26,17 @@ PRECISION = 10**12
 
 @value
 class Linear:
-    """The linear verdict at one operating point: per hyperperiod of `lap` seconds."""
+    """The linear verdict at one operating point: per hyperperiod of `lap` seconds.
+
+    Where the point lies on a kink there is one verdict for each of its `branches` (in words, with those of equal
+    growth told once), and `verdict` is that of the one that decays slowest or grows fastest.
+    """
 
     point: dict[str, Fraction]
     lap: Fraction
     verdict: SampledVerdict
     dropped: tuple[str, ...]
+    branches: tuple[tuple[str, SampledVerdict], ...] = ()
 
     @property
     def period(self) -> float | None:
@@ -66,21 +73,36 @@ def _smooth(loop: SampledLoop, dropped: list[str]) -> SampledLoop:
 
 
 def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
-    """The linear verdict at the operating point nearest to `near`; None where Newton does not find one."""
+    """The linear verdicts at the operating point nearest to `near`; None where Newton does not find one."""
     smooth, dropped = skeleton(model)
     point = operating_point(smooth, near)
     if point is None:
         return None
-    matrix = monodromy(smooth, point)
-    return None if matrix is None else Linear(point, hyperperiod(model), verdict(matrix), dropped)
+    sides = branches(smooth, point)
+    found: dict[tuple[float, float], tuple[str, SampledVerdict]] = {}
+    for branch in sides.branches:
+        matrix = monodromy(branch.model, point)
+        if matrix is None:
+            return None
+        one = verdict(matrix)
+        found.setdefault((one.modulus, one.angle), (branch.told(sides.branches), one))
+    left = [f"the jump of {jump}" for jump in sides.jumps]
+    if not sides.complete:
+        left.append(f"more than {len(sides.branches)} branches at one point")
+    if len(found) > 1:
+        left.append(f"that {len(found)} branches at one point alternate")
+    worst = max((one for _, one in found.values()), key=lambda one: (one.modulus, one.unstable))
+    return Linear(point, hyperperiod(model), worst, (*dropped, *left), tuple(found.values()))
 
 
-def operating_point(model: Model, near: dict[str, Fraction]) -> dict[str, Fraction] | None:
-    """x with lap(x) = x, by Newton with exact derivatives and rounded iterates."""
+def operating_point(
+    model: Model, near: Mapping[str, Fraction], check: Callable[[], object] = bool
+) -> dict[str, Fraction] | None:
+    """x with lap(x) = x, by Newton with exact derivatives and rounded iterates; `check` may raise to end it."""
     names = [*model.states, *model.commands]
     point = {name: near[name] for name in names}
     for _ in range(NEWTON_STEPS):
-        end = _lap_from(model, point)
+        end = _lap_from(model, point, check)
         residual = {name: end[name].value - point[name] for name in names}
         if all(abs(residual[name]) * PRECISION <= 1 + abs(point[name]) for name in names):
             return point
@@ -93,10 +115,12 @@ def operating_point(model: Model, near: dict[str, Fraction]) -> dict[str, Fracti
     return None
 
 
-def _lap_from(model: Model, point: dict[str, Fraction]) -> dict[str, Affine]:
+def _lap_from(model: Model, point: Mapping[str, Fraction], check: Callable[[], object]) -> dict[str, Affine]:
     """The end of a lap that starts from a constant history, as a function of the constant."""
     run = Execution(model, Choices({name: variable(name, value) for name, value in point.items()}))
-    while run.next_time() < hyperperiod(model):
+    lap = hyperperiod(model)
+    while run.next_time() < lap:
+        check()
         run.advance()
     return {name: lift(run.values[name] if name in model.states else run.commanded[name]) for name in point}
 

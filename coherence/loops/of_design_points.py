@@ -12,12 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from coherence.expressions.evaluate import NotExactError
-from coherence.loops.linear import NEWTON_STEPS, PRECISION, skeleton
+from coherence.loops.linear import operating_point, skeleton
 from coherence.loops.of_design import Deadline, OutOfTimeError, frozen, is_smooth
 from coherence.model import Model
-from coherence.simulate.affine import Affine, lift, variable
 from coherence.simulate.exact import Choices, Execution, MissingValueError
-from coherence.simulate.orbits import hyperperiod, solve
+from coherence.simulate.orbits import hyperperiod
 from coherence.values import value
 
 MOST_STARTS = 24
@@ -72,37 +71,9 @@ def operating_points(
     return tuple(found)
 
 
-def rest_point(model: Model, near: Mapping[str, Fraction], deadline: Deadline) -> dict[str, Fraction] | None:
-    """x with lap(x) = x, by Newton with exact derivatives; as `linear.operating_point`, but within a time limit."""
-    names = [*model.states, *model.commands]
-    point = {name: near[name] for name in names}
-    for _ in range(NEWTON_STEPS):
-        end = _lap_from(model, point, deadline)
-        residual = {name: end[name].value - point[name] for name in names}
-        if all(abs(residual[name]) * PRECISION <= 1 + abs(point[name]) for name in names):
-            return point
-        moving = [n for n in names if residual[n] or any(end[n].coefficient(m) - (n == m) for m in names)]
-        rows = [[end[n].coefficient(m) - (n == m) for m in moving] + [-residual[n]] for n in moving]
-        step = solve([[Fraction(x) for x in row] for row in rows])
-        if step is None:
-            return None
-        point = point | {n: (point[n] + d).limit_denominator(PRECISION) for n, d in zip(moving, step, strict=True)}
-    return None
-
-
-def _lap_from(model: Model, point: dict[str, Fraction], deadline: Deadline) -> dict[str, Affine]:
-    """The end of a lap that starts from a constant history, as a function of the constant."""
-    run = Execution(model, Choices({name: variable(name, value) for name, value in point.items()}))
-    lap = hyperperiod(model)
-    while run.next_time() < lap:
-        deadline.check()
-        run.advance()
-    return {name: lift(run.values[name] if name in model.states else run.commanded[name]) for name in point}
-
-
 def _solved(smooth: Model, start: dict[str, Fraction], deadline: Deadline) -> dict[str, Fraction] | None:
     try:
-        point = rest_point(smooth, start, deadline)
+        point = operating_point(smooth, start, deadline.check)
         empty = point is not None and any(
             point[loop.signal] == 0 for loop in smooth.loops if loop.law == "proportional"
         )
@@ -116,7 +87,7 @@ def _solved(smooth: Model, start: dict[str, Fraction], deadline: Deadline) -> di
 def _shortened(smooth: Model, point: dict[str, Fraction], deadline: Deadline) -> dict[str, Fraction]:
     """Short fractions nearby, if they are a rest point as well."""
     short = {path: number.limit_denominator(10**4) for path, number in point.items()}
-    again = rest_point(smooth, short, deadline)
+    again = operating_point(smooth, short, deadline.check)
     return point if again is None or not _same(again, point) else again
 
 

@@ -15,10 +15,11 @@ from typing import Any
 from coherence.elaborate import elaborate
 from coherence.errors import CoherenceError, InputError, UsageError
 from coherence.expressions.evaluate import NotExactError
+from coherence.loops.linear import operating_point
 from coherence.loops.of_design import Deadline, is_smooth, region, structure
 from coherence.loops.of_design_kinks import branches
 from coherence.loops.of_design_lap import closed, opened
-from coherence.loops.of_design_points import rest_point, smooth_part
+from coherence.loops.of_design_points import smooth_part
 from coherence.loops.of_design_roots import roots
 from coherence.loops.of_design_runs import Answer, executed
 from coherence.loops.sweeps_keys import Axis, edited
@@ -113,7 +114,7 @@ def _growth(model: Model, answer: Answer, deadline: Deadline) -> float | None:
     near = {n: sum((plain(i.after[n]) for i in late), Fraction(0)) / len(late) for n in names}
     try:
         smooth, _ = smooth_part(model, near)
-        point = rest_point(smooth, near, deadline)
+        point = operating_point(smooth, near, deadline.check)
         if point is None:
             return None
         paths = region(smooth, [loop.name for loop in smooth.loops])

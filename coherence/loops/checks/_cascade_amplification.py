@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from coherence import units
 from coherence.finding import Evidence, Finding, Grade
-from coherence.loops.checks._groups import Numbers, middle, runs_of, smooth, tried, without, witnessed
+from coherence.loops.checks._groups import Numbers, runs_of, smooth, tried, without, witnessed
 from coherence.loops.checks._responses import Peak, Response, driven, peak, response, system
 from coherence.loops.checks._waves import Wave, wave
-from coherence.loops.groups import place
+from coherence.loops.groups import middle, place
 from coherence.loops.linear import skeleton
 from coherence.loops.polynomials import count_roots
 from coherence.model import Model, SampledLoop

@@ -14,20 +14,20 @@ from coherence.expressions import names as names_of
 from coherence.expressions.evaluate import NotExactError, evaluate
 from coherence.expressions.tree import Tree, rename
 from coherence.finding import Evidence, Grade
-from coherence.loops.groups import Group
+from coherence.loops.groups import LAPS, MOST_INSTANTS, Group, middle, needs
+from coherence.loops.groups import groups as every_group
+from coherence.loops.groups import runs as exact_runs
 from coherence.loops.linear import Linear, linearise
 from coherence.model import Interval, Model, SampledLoop
 from coherence.phrases import Promise
 from coherence.simulate.affine import plain
 from coherence.simulate.exact import Choices, Execution, Instant, MissingValueError, View, replay
 from coherence.simulate.orbits import LongRun, long_run
-from coherence.simulate.slices import blocked, feedback_groups, sliced
 from coherence.simulate.starts import corners
 from coherence.simulate.timeline import timeline
 from coherence.subject import Subject
 from coherence.values import value
 
-LAPS, MOST_INSTANTS = 160, 6_000
 # what a run, or the arithmetic on its linearisation (numbers of a million bits), cannot carry out
 NOT_CARRIED = (NotExactError, MissingValueError, ZeroDivisionError, OverflowError, ValueError)
 SMOOTH = ("proportional", "set")
@@ -37,21 +37,14 @@ T = TypeVar("T")
 
 def groups(subject: Subject) -> tuple[Group, ...]:
     """Loops in feedback that the executor can run, in order of declaration."""
-    return subject.design.once("groups of loops that run", lambda: tuple(_groups(subject.model)))
-
-
-def _groups(model: Model) -> Iterator[Group]:
-    for loops in feedback_groups(model):
-        signals = tuple(loop.signal for loop in loops if loop.signal)
-        part = sliced(model, signals)
-        if signals and not part.inputs and not blocked(model, signals):
-            yield Group(loops, part)
+    return tuple(
+        group for group in every_group(subject) if not needs(subject, group) and any(x.signal for x in group.loops)
+    )
 
 
 def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
     """The exact run from each end of the ranges; empty where one leaves the rationals."""
-    key = f"exact runs of {', '.join(group.names)}"
-    return subject.design.once(key, lambda: tried(lambda: runs_of(group.model)) or ())
+    return tried(exact_runs, subject, group) or ()
 
 
 def runs_of(model: Model, laps: int = LAPS) -> tuple[LongRun, ...]:
@@ -93,13 +86,6 @@ def linear_at(subject: Subject, group: Group) -> Linear | None:
 def _linear(subject: Subject, group: Group) -> Linear | None:
     found = runs(subject, group)
     return linearise(group.model, middle(group.model, found[0])) if found else None
-
-
-def middle(model: Model, run: LongRun) -> dict[str, Fraction]:
-    """The mean over the orbit (or the last instants) of every state and command."""
-    lap = run.orbit.lap if run.orbit else run.instants[-12:]
-    names = (*model.states, *model.commands)
-    return {n: sum((plain(i.after[n]) for i in lap), Fraction(0)) / len(lap) for n in names}
 
 
 def without(model: Model, stopped: tuple[SampledLoop, ...], spans: dict[str, Interval] | None = None) -> Model:

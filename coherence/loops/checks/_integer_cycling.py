@@ -11,8 +11,6 @@ from coherence import repairs, units
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, walk
 from coherence.finding import Evidence, Finding, Grade, Repair
 from coherence.loops.checks._groups import (
-    LAPS,
-    MOST_INSTANTS,
     Numbers,
     groups,
     linear_at,
@@ -23,7 +21,7 @@ from coherence.loops.checks._groups import (
     tried,
     witnessed,
 )
-from coherence.loops.groups import Group
+from coherence.loops.groups import LAPS, MOST_INSTANTS, Group
 from coherence.loops.linear import Linear
 from coherence.model import Model, SampledLoop
 from coherence.places import Place
@@ -118,7 +116,7 @@ def _cycles(
     question: Question, subject: Subject, group: Group, found: tuple[LongRun, ...], swinging: list[LongRun]
 ) -> Iterator[Finding]:
     linear = linear_at(subject, group)
-    if linear is None or linear.verdict.stable is not True:
+    if linear is None or not any(one.stable for _, one in linear.branches):
         return
     model = unrounded(group.model)
     if not tried(lambda: all(rests(model, run.choices) for run in found)):
@@ -133,7 +131,7 @@ def _cycles(
     names = " and ".join(group.names)
     message = (
         f"whole numbers alone keep {names} swinging: {_ranges(group, run)} every {units.clock(run.orbit.period)}; "
-        f"without rounding every run comes to rest (linear growth {linear.verdict.modulus:.4g} per lap)"
+        f"without rounding every run comes to rest (linear growth {_growths(linear)} per lap)"
     )
     smooth_run = "that it rests without rounding was run in floating point, from the same starts"
     yield question.conflict(
@@ -141,6 +139,11 @@ def _cycles(
         assumptions=(*told_choices(group.model, run.choices), smooth_run, *group.model.abstractions),
         repairs=_repairs(subject, group),
     )  # fmt: skip
+
+
+def _growths(linear: Linear) -> str:
+    """The growth of each branch, smallest first."""
+    return " or ".join(f"{growth:.4g}" for growth in sorted(one.modulus for _, one in linear.branches))
 
 
 def _places(group: Group) -> tuple[Place, ...]:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from coherence import repairs
 from coherence.expressions.tree import Arithmetic
 from coherence.finding import Evidence, Finding, Grade, Repair
-from coherence.loops.checks._groups import LAPS, Numbers, groups, reading, tried, witnessed
+from coherence.loops.checks._groups import Numbers, groups, reading, tried, witnessed
 from coherence.loops.checks._signs import BOTH, NONE, law_sign, plant_sign
-from coherence.loops.groups import Group, place
+from coherence.loops.groups import LAPS, Group, place
 from coherence.model import Model, SampledLoop
 from coherence.places import Place
 from coherence.shape import Quantity
