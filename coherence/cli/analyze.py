@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from coherence.loops.analysis import Analysis
     from coherence.loops.analysis_calls import Amplified
     from coherence.loops.retuning import Retuning
+    from coherence.subject import Subject
     from coherence.workspace import Entry
 
 
@@ -64,18 +65,25 @@ def _network(file: str, picture: str | None, output: str) -> int:
 
 
 def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
+    from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
     from coherence.loops import analysis_json, analysis_report, pictures, pictures_analysis
+    from coherence.subject import Subject
 
     entry = _entry(path)
+    subject = Subject(entry.design, entry.sources, time_limit)
     with Progress("analyzing") as bar:
-        found, calls, tunings = _found(entry, time_limit, bar, retune=retune)
+        found, calls, tunings = _found(entry, subject, bar, retune=retune)
+    loads = _operating_points.loads(subject)
     if picture is not None:
         pictures.write(pictures_analysis.of_design(path, found), picture)
     if output == "json":
-        click.echo(_dumped(analysis_json.as_json(path, found, calls, tunings)), nl=False)
+        made = analysis_json.as_json(path, found, calls, tunings)
+        click.echo(_dumped({**made, "operating_points_of_retries": _operating_points.as_json(loads)}), nl=False)
     else:
         click.echo(analysis_report.text(path, found, calls, tunings), nl=False)
+        for line in _operating_points.text(loads):
+            click.echo(line)
     return 0
 
 
@@ -89,15 +97,14 @@ def _entry(path: str) -> Entry:
 
 
 def _found(
-    entry: Entry, time_limit: float, bar: Progress, *, retune: bool
+    entry: Entry, subject: Subject, bar: Progress, *, retune: bool
 ) -> tuple[Analysis, tuple[Amplified, ...], list[tuple[Retuning, ...]]]:
     from coherence.loops.analysis import analysed
     from coherence.loops.analysis_calls import amplified
     from coherence.loops.of_design import Deadline
     from coherence.loops.retuning import retuned
-    from coherence.subject import Subject
 
-    subject = Subject(entry.design, entry.sources, time_limit)
+    time_limit = subject.time_limit
     whole = Deadline(time_limit)
     found = analysed(
         subject.model, time_limit=time_limit * (0.6 if retune else 1), bar=lambda share, name: bar(share * 0.6, name)

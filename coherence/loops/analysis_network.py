@@ -12,7 +12,8 @@ couplings:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from coherence.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.loops.delayed import DelayVerdict
 from coherence.loops.delayed import verdict as delayed_verdict
 from coherence.loops.margins import Margins, margins
+from coherence.loops.multirate_gain import SCAN, critical_gain
 from coherence.loops.multirate_verdict import Floquet, floquet
 from coherence.loops.network import Block, Coupling, Network, network
 from coherence.loops.subsets import Subsets, minimal_unstable
@@ -29,14 +31,16 @@ from coherence.values import value
 
 BLOCK_KEYS = ("numerator", "denominator", "delay", "rate")
 COUPLING_KEYS = ("from", "to", "gain")
-MOST_MARGINS, MOST_BLAMED = 12, 40
+MOST_MARGINS, MOST_BLAMED, MOST_FACTORS = 12, 40, 6
+FACTOR = 100.0  # how far a gain of a sampled network is changed, up and down
 
 
 @value
 class NetworkAnalysis:
     """`delayed` for continuous blocks, `sampled` (Floquet) where some block has a rate.
 
-    `margins` by block of a stable continuous network; `blame` of an unstable one; `notes` say what was left out.
+    `margins` by block of a stable continuous network, `factors` (block, lowest, highest) of a stable sampled one;
+    `blame` of an unstable one; `notes` say what was left out.
     """
 
     network: Network
@@ -45,6 +49,7 @@ class NetworkAnalysis:
     margins: tuple[Margins, ...]
     blame: Subsets | None
     notes: tuple[str, ...]
+    factors: tuple[tuple[str, float, float], ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -60,8 +65,7 @@ class NetworkAnalysis:
 def analysed(made: Network) -> NetworkAnalysis:
     """The verdict and, where it has meaning, margins or the loops to blame.  Raises UsageError."""
     if any(block.rate is not None for block in made.blocks):
-        note = "margins are of continuous networks; for a factor on one gain, change it in the file"
-        return NetworkAnalysis(made, None, floquet(made), (), None, (note,))
+        return _sampled(made)
     found = delayed_verdict(made)
     notes: list[str] = []
     figures: tuple[Margins, ...] = ()
@@ -71,6 +75,33 @@ def analysed(made: Network) -> NetworkAnalysis:
     elif found.verdict == "unstable" and len(made.blocks) <= MOST_BLAMED:
         blame = minimal_unstable(made)
     return NetworkAnalysis(made, found, None, figures, blame, tuple(notes))
+
+
+def _sampled(made: Network) -> NetworkAnalysis:
+    """The verdict on one lap of all rates and, where it is stable, the safe factors on the gain of each block."""
+    found = floquet(made)
+    if found.verdict != "stable":
+        return NetworkAnalysis(made, None, found, (), None, ("safe factors are told of a stable network",))
+    names = [name for part in made.components() if part.couplings for name in part.names]
+    factors = tuple(_factors(made, name) for name in names[:MOST_FACTORS])
+    notes = [f"safe factors were looked for from {1 / FACTOR:g} to {FACTOR:g}, in steps of {SCAN} to the whole range"]
+    if len(names) > MOST_FACTORS:
+        notes.append(f"safe factors of {MOST_FACTORS} of {len(names)} blocks in loops")
+    return NetworkAnalysis(made, None, found, (), None, tuple(notes), factors)
+
+
+def _factors(made: Network, name: str) -> tuple[str, float, float]:
+    """Between which factors on one block's gain the network stays stable; 0 and infinity where no end was met."""
+
+    def scaled(factor: float) -> Network:
+        blocks = (
+            replace(b, numerator=tuple(factor * c for c in b.numerator)) if b.name == name else b for b in made.blocks
+        )
+        return network(blocks, made.couplings)
+
+    high = critical_gain(scaled, low=1.0, high=FACTOR)
+    low = critical_gain(lambda factor: scaled(1 / factor), low=1.0, high=FACTOR)
+    return name, 1 / low, high
 
 
 def _margins(made: Network, notes: list[str]) -> Iterator[Margins]:
@@ -146,7 +177,10 @@ def _polynomial(node: Table, key: str, problems: list[Problem]) -> tuple[float, 
         return (1.0,)
     items = list(listed) if isinstance(listed, Items) else [listed]
     numbers = [_number(item, problems) for item in items]
-    return tuple(number for number in numbers if number is not None) or (0.0,)
+    made = tuple(number for number in numbers if number is not None) or (0.0,)
+    if key == "denominator" and len(made) == len(numbers) and not any(made):
+        problems.append(Problem(listed.place, "a denominator is not zero", "write [1] for a gain without dynamics"))
+    return made
 
 
 def _number(node: Node | None, problems: list[Problem]) -> float | None:
@@ -187,6 +221,8 @@ def text(path: str, found: NetworkAnalysis) -> str:
     lines += [f"  {what:<22}{told}" for what, told in _rows(found)]
     if found.margins:
         lines += ["", *_margin_table(found.margins)]
+    if found.factors:
+        lines += ["", *_factor_table(found.factors)]
     for blame in found.blame.found if found.blame else ():
         minimal = "every proper part is stable" if blame.minimal else "not shown to be minimal"
         lines.append(f"  to blame              {' and '.join(blame.loops)} ({minimal})")
@@ -219,6 +255,12 @@ def _margin_table(rows: tuple[Margins, ...]) -> list[str]:
     return ["  " + "  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
 
 
+def _factor_table(rows: Sequence[tuple[str, float, float]]) -> list[str]:
+    width = max(len("opened at"), *(len(name) for name, _, _ in rows))
+    told = [(name, f"{low or 1 / FACTOR:.6g}", f"{min(high, FACTOR):.6g}") for name, low, high in rows]
+    return [f"  {'opened at':<{width}}  safe factors", *(f"  {n:<{width}}  {low} to {high}" for n, low, high in told)]
+
+
 def _margin_row(one: Margins) -> tuple[str, ...]:
     upper = f"{one.upper_gain:.6g}" if math.isfinite(one.upper_gain) else f"above {one.searched:g}"
     phase = f"{one.phase:.4g} deg" if math.isfinite(one.phase) else "any"
@@ -249,6 +291,7 @@ def as_json(path: str, found: NetworkAnalysis) -> dict[str, Any]:
             }
             for m in found.margins
         ],
+        "factors": [{"at": name, "low": low, "high": _finite(high)} for name, low, high in found.factors],
         "to_blame": [{"blocks": list(b.loops), "minimal": b.minimal} for b in blame],
         "notes": list(found.notes),
     }  # fmt: skip

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from coherence.loops.components import Characteristic, Complexes
+from coherence.loops.components import Characteristic, Complexes, root_doubt
 from coherence.loops.delayed_difference import difference_growth
 from coherence.loops.network import Network
 from coherence.loops.rightmost import contour_starts, generator_roots, multiplicity, polished, rightmost_starts
@@ -97,6 +97,14 @@ def part_verdict(part: Network, *, decay: float = 0.0, confirm: bool = True) -> 
     sampled = [block.name for block in part.blocks if block.rate is not None]
     if sampled:
         return _undecided(part, f"{', '.join(sampled)} is sampled: lift it to its period instead (multirate)")
+    try:
+        with np.errstate(all="ignore"):  # what overflows becomes infinite, and infinite bounds decide nothing
+            return _judged(part, decay, confirm)
+    except (np.linalg.LinAlgError, ValueError, OverflowError, ZeroDivisionError):
+        return _undecided(part, f"the numbers of {', '.join(part.names[:6])} are too far apart for floating point")
+
+
+def _judged(part: Network, decay: float, confirm: bool) -> DelayVerdict:
     char = Characteristic(part)
     if not part.couplings:
         alone = _alone(char, part, decay)
@@ -126,6 +134,8 @@ def _alone(char: Characteristic, part: Network, decay: float) -> DelayVerdict | 
     others = line[poles != 0] if decay == 0 else line
     if np.any(np.abs(others) < 1e-6 * (np.abs(poles).max() + char.scale)) or (len(poles) > 8):
         return None
+    if not _told_apart(part.blocks[0].denominator, poles, decay):
+        return None
     right = int((others > 0).sum())
     top = tuple(complex(p.real, abs(p.imag)) for p in poles[np.argmax(poles.real)][None])
     kind, reason = "stable", "all poles of a block in no loop lie left of the line"
@@ -135,6 +145,22 @@ def _alone(char: Characteristic, part: Network, decay: float) -> DelayVerdict | 
         kind = "marginal" if zeros == 1 else "unstable"
         reason = "an integrator in no loop" if zeros == 1 else "repeated integrators in no loop"
     return DelayVerdict(kind, reason, top, right, "poles of a block", confirmed=True, blocks=part.names)
+
+
+def _told_apart(denominator: tuple[float, ...], poles: Complexes, decay: float) -> bool:
+    """Is it sure on which side of the line each pole lies, though its computed value is rounded?
+
+    A pole lies in the union of disks of radius n |W|, W the Weierstrass correction.  Poles at 0 are exact.
+    """
+    moved = poles[poles != 0]
+    doubt = root_doubt(denominator[: len(moved) + 1], moved)
+    if not len(doubt):
+        return True
+    x = moved / doubt[0]
+    apart = np.abs(x[:, None] - x) + np.eye(len(x))
+    with np.errstate(divide="ignore"):
+        radii = len(x) * np.polyval(doubt[1:], np.abs(x)) / apart.prod(axis=1)
+    return bool(np.all(radii < np.abs(x.real + decay / doubt[0])))
 
 
 def _agreed(char: Characteristic, part: Network, decay: float, confirm: bool) -> DelayVerdict:
@@ -153,7 +179,8 @@ def _agreed(char: Characteristic, part: Network, decay: float, confirm: bool) ->
         return _undecided(part, f"{count.roots} roots are counted right of the line, none is found", count)
     roots, confirmed = _confirmed(char, roots, count) if confirm else (roots, False)
     kind = "unstable" if count.roots else "stable"
-    where = f"{count.roots} roots right of {-decay:g}" if count.roots else f"no root right of {-decay:g}"
+    line = f"{-decay:g}" if decay else "the axis"
+    where = f"{count.roots} roots right of {line}" if count.roots else f"no root right of {line}"
     how = f"argument principle in {count.segments} steps to {count.radius:.4g} rad/s, and polished roots"
     return DelayVerdict(kind, where, _top(roots), count.roots, how, confirmed, part.names)
 

@@ -209,3 +209,33 @@ loops:
     (group,) = analyzed(capsys, str(file), "--no-retune")["groups"]
     assert group["from_bounds"] == "oscillates"
     assert set(group["operating_points"][0]["pair"]["loops"]) == {"one", "two"}
+
+
+def test_operating_points_of_retries_stand_beside_the_loops(capsys: pytest.CaptureFixture[str]) -> None:
+    (one,) = analyzed(capsys, str(SPECS / "retry-storm"))["operating_points_of_retries"]
+    assert one["verdict"] == "conflict"
+    points = [one["numbers"][f"{name} load"]["value"] for name in ("healthy", "edge", "overload")]
+    assert points == pytest.approx([50.1137, 97.7707, 150], rel=1e-5)
+    (twin,) = analyzed(capsys, str(SPECS / "retry-storm-repaired"))["operating_points_of_retries"]
+    assert twin["verdict"] == "proved"
+    assert run(["analyze", str(SPECS / "retry-storm")]) == 0
+    assert "edge load" in capsys.readouterr().out
+
+
+def test_a_sampled_network_has_safe_factors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """z^2 - z + 5 k z + 10 k with k = 0.05 per second: the product of the roots is 10 k, so a factor of two remains."""
+    file = tmp_path / "network.yaml"
+    file.write_text((NETWORK % ("", "0.05")).replace("denominator: [1]}", "denominator: [1], rate: 15 s}"))
+    found = analyzed(capsys, "--network", str(file))
+    assert found["verdict"] == "stable"
+    assert [(f["at"], f["low"], pytest.approx(f["high"], rel=1e-6)) for f in found["factors"]] == [
+        ("queue", 0.0, 2.0),
+        ("scaler", 0.0, 2.0),
+    ]
+
+
+def test_a_denominator_of_zeros_is_named_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text((NETWORK % ("", "0.05")).replace("denominator: [1]}", "denominator: [0, 0]}"))
+    assert run(["analyze", "--network", str(file)]) == 2
+    assert f"{file}:5:" in capsys.readouterr().err

@@ -1,0 +1,32 @@
+"""The pages of docs/: what they show is what the program answers, and every page is listed."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_sessions_give_what_the_page_says(page: Path) -> None:
+    if ">>> import control" in page.read_text():
+        pytest.importorskip("control")
+    found = doctest.testfile(str(page), module_relative=False, encoding="utf-8", optionflags=doctest.ELLIPSIS)
+    assert found.failed == 0
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    linked = set(re.findall(r"\]\(([^)#]+)\)", (DOCS / "index.md").read_text()))
+    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")} - {"index.md"}
+    assert pages <= linked
+
+
+def test_links_lead_somewhere() -> None:
+    for page in DOCS.rglob("*.md"):
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
