@@ -6,15 +6,21 @@ symbols are made one by one, without assumptions, so that no condition is decide
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from coherence.expressions.evaluate import NotExactError
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree, Truth
 
 
-def lower_sympy(tree: Tree) -> Any:
-    """The expression; a name `a.b` is the symbol of that name.  Raises NotExactError for functions of the past."""
+def lower_sympy(tree: Tree, symbols: Mapping[str, Any] | None = None, more: Mapping[str, Any] | None = None) -> Any:
+    """The expression; a name `a.b` is the symbol of that name, or what `symbols` says.
+
+    `more`: further functions.  Raises NotExactError for functions of the past.
+    """
     import sympy as sp
+
+    known = symbols or {}
 
     functions = {
         "abs": sp.Abs,
@@ -24,6 +30,7 @@ def lower_sympy(tree: Tree) -> Any:
         "log": sp.log,
         "min": sp.Min,
         "max": sp.Max,
+        **(more or {}),
     }
     relations = {"<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge, "==": sp.Eq, "!=": sp.Ne}
 
@@ -34,7 +41,7 @@ def lower_sympy(tree: Tree) -> Any:
             case Truth(value=value):
                 return sp.true if value else sp.false
             case Name(path=path):
-                return sp.Symbol(path)
+                return known[path] if path in known else sp.Symbol(path)
             case Arithmetic(op=op, left=left, right=right):
                 a, b = lower(left), lower(right)
                 return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a / b

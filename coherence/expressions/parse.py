@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from coherence import units
@@ -49,11 +49,11 @@ class _Token:
     end: int
 
 
-def parse(text: str) -> Tree:
-    """The tree of an expression or condition.  Raises ExpressionError."""
+def parse(text: str, functions: Mapping[str, tuple[int, int]] = FUNCTIONS) -> Tree:
+    """The tree of an expression or condition; `functions`: name -> (fewest, most) arguments.  Raises ExpressionError."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression has {len(text)} characters", f"at most {MAX_LENGTH} are read")
-    parser = _Parser(text, _tokens(text))
+    parser = _Parser(text, _tokens(text), functions)
     tree = parser.choice()
     parser.expect_end()
     if depth(tree) > MAX_DEPTH:
@@ -101,8 +101,8 @@ def _unit_of(text: str, match: re.Match[str]) -> tuple[str, int]:
 
 
 class _Parser:
-    def __init__(self, text: str, tokens: list[_Token]) -> None:
-        self.text, self.tokens, self.at, self.depth = text, tokens, 0, 0
+    def __init__(self, text: str, tokens: list[_Token], functions: Mapping[str, tuple[int, int]]) -> None:
+        self.text, self.tokens, self.at, self.depth, self.functions = text, tokens, 0, 0, functions
 
     @property
     def now(self) -> _Token:
@@ -296,17 +296,17 @@ class _Parser:
         return Name(token.text, (token.start, token.end))
 
     def call(self, token: _Token) -> Tree:
-        if token.text not in FUNCTIONS:
+        if token.text not in self.functions:
             from coherence.errors import did_you_mean
 
-            remedy = did_you_mean(token.text, FUNCTIONS)
+            remedy = did_you_mean(token.text, self.functions)
             raise ExpressionError(f"'{token.text}' is not a function of the language", remedy, (token.start, token.end))
         self.expect("(")
         arguments = [self.nested(self.choice)]
         while self.accept(","):
             arguments.append(self.nested(self.choice))
         self.expect(")")
-        least, most = FUNCTIONS[token.text]
+        least, most = self.functions[token.text]
         if not least <= len(arguments) <= most:
             wanted = str(least) if least == most else f"at least {least}"
             raise ExpressionError(

@@ -1,0 +1,1 @@
+"""Certified lower bounds: what no retuning can reach, each keyed on its assumptions."""

@@ -1,0 +1,68 @@
+"""The assumptions of bounds, as typed predicates: what each one says of the system, and what refutes it.
+
+A bound that is measured to be too high refutes one of its assumptions; a residual below zero is told as that.
+"""
+
+from __future__ import annotations
+
+from coherence.errors import UsageError, did_you_mean
+from coherence.values import value
+
+
+@value
+class Assumption:
+    """`says`: what is taken for granted.  `refuted_by`: what a measurement shows where it does not hold."""
+
+    name: str
+    says: str
+    refuted_by: str
+
+
+_ALL = (
+    Assumption("end_point_reduction", "only end points add numbers; switches forward them",
+               "a bus bandwidth above the link's: switches reduce (in-network reduction)"),
+    Assumption("full_duplex", "each link carries its rate in both directions at once", "less than the rate each way"),
+    Assumption("one_port", "an end point sends one and receives one message at a time", "several links used at once"),
+    Assumption("uncompressed", "every byte of the data crosses the wire", "less traffic than data: compression"),
+    Assumption("balanced", "every member holds an equal share", "shares that differ"),
+    Assumption("flush", "the pipeline drains at the end of each step (synchronous update)", "steps that overlap"),
+    Assumption("no_interleave", "each stage is one contiguous block of layers", "virtual stages"),
+    Assumption("unsplit_backward", "input and weight gradients are computed together", "a split backward pass"),
+    Assumption("iid", "durations are independent and alike", "correlated or unlike members"),
+    Assumption("exponential", "times are exponential", "a coefficient of variation that is not one"),
+    Assumption("normal", "times are normal", "a heavy tail"),
+    Assumption("poisson", "arrivals are a Poisson process", "an index of dispersion that is not one"),
+    Assumption("work_conserving", "no server idles while work it could do waits", "idle servers beside a queue"),
+    Assumption("fcfs", "first come, first served", "overtaking"),
+    Assumption("one_queue", "all servers share one queue", "a queue at each server"),
+    Assumption("independent_failures", "tries fail independently", "failures that come together"),
+    Assumption("same_cause", "every layer retries the same failures", "a cause that one layer does not retry"),
+    Assumption("abandoned_work_is_served", "a try that timed out is still served", "cancellation"),
+    Assumption("full_recompute", "lost work since the last checkpoint is done again", "partial recovery"),
+    Assumption("blocking_checkpoint", "work stands while a checkpoint is written", "asynchronous checkpoints"),
+    Assumption("peak_rates", "units work at their stated peak", "a rate above the data sheet's"),
+    Assumption("weights_read_once", "each step reads every weight once from memory", "weights kept on chip"),
+    Assumption("dense_model", "every weight takes part in every token", "experts or sparsity"),
+    Assumption("stateless_api", "each call sends its whole context again", "a stateful interface"),
+    Assumption("no_prompt_cache", "no prefix is kept between calls", "cached tokens in the bill"),
+    Assumption("every_token_read", "each new token is read at least once", "tokens dropped unread"),
+    Assumption("linear_plant", "the plant is linear near its operating point", "saturation, or a change of mode"),
+    Assumption("stable_inverse", "the plant has no zero in the right half plane", "an inverse response"),
+    Assumption("selfish_routing", "each user takes the path that is shortest for itself", "central assignment"),
+    Assumption("affine_latency", "latency grows linearly with load", "a queue near saturation"),
+    Assumption("reliable_messages", "messages are neither lost nor corrupted", "loss"),
+    Assumption("gaussian_readings", "readings are independent normal numbers", "autocorrelated readings"),
+    Assumption("offline_optimum", "the future is known to the optimum it is compared with", "none: a comparison"),
+    Assumption("atomic_items", "an item lies whole in one bin", "items that are split"),
+    Assumption("fluid", "traffic is divisible and its rates are constant", "packets larger than the buffers"),
+    Assumption("no_latency", "a message takes no time beyond its bytes over the rate", "a fixed time per message"),
+)  # fmt: skip
+ASSUMPTIONS = {one.name: one for one in _ALL}
+
+
+def assumption(name: str) -> Assumption:
+    """The assumption of a name.  Raises UsageError."""
+    found = ASSUMPTIONS.get(name)
+    if found is None:
+        raise UsageError(f"there is no assumption '{name}': {did_you_mean(name, ASSUMPTIONS)}")
+    return found

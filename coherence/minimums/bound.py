@@ -1,0 +1,154 @@
+"""What a lower bound says: a formula over symbols with units, under assumptions, with proofs and a witness.
+
+Values are in SI.  A bound is a value of this file's types; everything that is done with bounds is elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from fractions import Fraction
+
+from coherence import units
+from coherence.units import Dimension
+from coherence.values import field, value
+
+Inputs = Mapping[str, Fraction | float]
+
+
+class Kind(StrEnum):
+    """What may be done with the number."""
+
+    THEOREM = "theorem"  # nothing does better under the assumptions
+    TIGHT = "tight"  # a theorem, and a schedule attains it
+    EXACT = "exact"  # the value itself, of the model that the assumptions state
+    CLASS_COST = "class_cost"  # a floor only inside a class of schedules
+    UPPER = "upper"  # an upper bound: told, never subtracted
+
+    @property
+    def floor(self) -> bool:
+        """May it stand as a floor of what is measured?"""
+        return self in (Kind.THEOREM, Kind.TIGHT, Kind.EXACT)
+
+
+class Way(StrEnum):
+    """How the bound moves when one symbol grows and all others stay."""
+
+    RISES = "rises"
+    FALLS = "falls"
+    NEITHER = "neither"  # not monotone, or not known: a range of it gives no number
+
+
+@value
+class Symbol:
+    """A quantity of a formula: `unit` as in a design, values from `least` to `most` (SI), whole numbers or any.
+
+    `open_`: the value `least` itself is excluded.
+    """
+
+    name: str
+    unit: str
+    means: str
+    way: Way
+    least: float = 0.0
+    most: float = math.inf
+    whole: bool = False
+    open_: bool = False
+    sign: str = ""  # LaTeX
+
+    @property
+    def dimension(self) -> Dimension:
+        """Raises UnitError for an unknown unit."""
+        return units.unit(self.unit)[1] if self.unit != "1" else units.ONE
+
+    def allows(self, number: Fraction | float) -> bool:
+        """Does the value lie in the range?"""
+        inside = (number > self.least if self.open_ else number >= self.least) and number <= self.most
+        return inside and (not self.whole or int(number) == number)
+
+
+@value
+class Checked:
+    """What a proof or a witness found: `said` in words, `script` what another program can check again."""
+
+    holds: bool
+    said: str
+    script: str = ""
+
+
+@value
+class Proof:
+    """One way in which the bound is re-proved.  `how`: smt | identity | dual | cut | enumeration."""
+
+    how: str
+    says: str
+    run: Callable[[], Checked]
+
+
+@value
+class Witness:
+    """A schedule, flow or run that is executed: `attained(inputs)` is what it takes, in the unit of the bound.
+
+    Of a floor the gap attained / bound is >= 1; of a tight one it is 1.
+    """
+
+    says: str
+    attained: Callable[[Inputs], Fraction | float]
+    gap: float = 1.0  # the largest gap that is expected at the examples
+
+
+@value
+class Example:
+    """Inputs in SI with the known value, and where it comes from."""
+
+    inputs: Inputs
+    value: float
+    source: str
+    rtol: float = 1e-9
+
+
+@value
+class Bound:
+    """A lower bound (kinds but UPPER) of one quantity.
+
+    `formula` gives it as text of the expression language; where it has none (a graph, a sample), `compute` does.
+    `valid`: a condition of the same language on the symbols.  `loss`: A | B | C | R | D | network | virtualization |
+    migration | economics | none.  `without`: assumption -> the bound that remains when it is dropped.
+    """
+
+    name: str
+    group: str
+    quantity: str
+    unit: str
+    kind: Kind
+    symbols: tuple[Symbol, ...]
+    assumptions: tuple[str, ...]
+    source: str
+    examples: tuple[Example, ...]
+    formula: str = ""
+    compute: Callable[[Inputs], Fraction | float] | None = None
+    valid: str = ""
+    loss: str = "none"
+    without: Mapping[str, str] = field(default_factory=dict)
+    proofs: tuple[Proof, ...] = ()
+    witness: Witness | None = None
+    telemetry: tuple[str, ...] = ()
+
+    @property
+    def proved(self) -> bool:
+        """Is it re-proved by machine, not only cited?"""
+        return bool(self.proofs)
+
+    def symbol(self, name: str) -> Symbol:
+        """Raises KeyError."""
+        return next(symbol for symbol in self.symbols if symbol.name == name) if name in self.names else _absent(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The symbols' names."""
+        return tuple(symbol.name for symbol in self.symbols)
+
+
+def _absent(name: str) -> Symbol:
+    raise KeyError(name)

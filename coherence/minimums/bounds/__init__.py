@@ -1,0 +1,1 @@
+"""One file per lower bound: symbols, assumptions, formula, certificate and witness."""

@@ -1,0 +1,58 @@
+"""all-reduce, switches may add: every member's data must leave it once and the sum must reach it once.
+
+## What
+n >= 2 members hold vectors of `size` bytes and all want the sum.  Whatever the network computes on the way, the whole
+vector of a member crosses its own link once (each byte changes the sum), and the sum crosses it once, the other way.
+
+## Why it matters
+It is what remains of the floor of an all-reduce when switches reduce: up to half of `all_reduce_end_point`.
+
+## Example
+8 GiB at 300 GB/s each way: 28.6 ms.
+
+## Source
+Cut of one member against the rest; R. Graham et al., "Scalable Hierarchical Aggregation Protocol", COMHPC 2016, is
+hardware that attains it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+
+PARTS = 64
+
+
+def switch(inputs: Inputs) -> Fraction:
+    """One reducing switch, cut through: members send their parts in turn while the sums come back; one part of lag."""
+    part = Fraction(inputs["size"]) / Fraction(inputs["bandwidth"]) / PARTS
+    sent = received = Fraction(0)
+    for _ in range(PARTS):
+        sent += part
+        received = max(received, sent) + part
+    return received
+
+
+BOUND = Bound(
+    name="all_reduce_in_network",
+    group="collectives",
+    quantity="time of one all-reduce",
+    unit="s",
+    kind=Kind.TIGHT,
+    loss="network",
+    symbols=(
+        Symbol("size", "B", "bytes that each member holds", Way.RISES, sign="S"),
+        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Way.FALLS, open_=True, sign="B"),
+    ),
+    formula="size / bandwidth",
+    assumptions=("full_duplex", "uncompressed", "no_latency"),
+    source="cut of one member against the rest",
+    examples=(
+        Example(
+            {"size": Fraction(8 * 1024**3), "bandwidth": Fraction(300 * 10**9)}, 0.0286331153066667, "arithmetic", 1e-12
+        ),
+    ),
+    witness=Witness("a reducing switch that passes parts on as they come", switch, gap=1 + 1 / PARTS),
+    telemetry=("bytes of the collective", "link rate"),
+)

@@ -1,0 +1,86 @@
+"""The value of a bound at inputs, or over ranges of them, with the direction that keeps it a bound.
+
+A lower bound over a range of inputs is its least value there: below it nothing can be, whatever the inputs are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from coherence.errors import UsageError, did_you_mean
+from coherence.minimums.bound import Bound, Inputs, Symbol, Way
+from coherence.minimums.formulas import UndefinedError, number
+from coherence.values import value
+
+Number = Fraction | float
+Span = tuple[Number, Number]
+
+
+@value
+class Floor:
+    """`low`: what holds for every input in the ranges; `high`: the largest value of the bound over them."""
+
+    bound: Bound
+    low: Number
+    high: Number
+    inputs: Mapping[str, Span]
+
+    @property
+    def point(self) -> bool:
+        """Is it one number?"""
+        return self.low == self.high
+
+
+def at(bound: Bound, inputs: Inputs) -> Number:
+    """The bound at one point (SI).  Raises UsageError for inputs that are missing, unknown or outside their range."""
+    _known(bound, inputs)
+    for symbol in bound.symbols:
+        given = inputs[symbol.name]
+        if math.isnan(given) or not symbol.allows(given):
+            raise UsageError(f"{symbol.name} = {float(given):g} of {bound.name}: {told_range(symbol)}")
+    if bound.valid and not number(bound.valid, inputs):
+        raise UsageError(f"{bound.name} holds where {bound.valid}, not at {_told(bound, inputs)}")
+    found = bound.compute(inputs) if bound.compute is not None else number(bound.formula, inputs)
+    if math.isnan(found):
+        raise UndefinedError(f"{bound.name} has no value at {_told(bound, inputs)}")
+    return found
+
+
+def over(bound: Bound, spans: Mapping[str, Span]) -> Floor:
+    """The bound over ranges, at the corners where it is least and greatest.
+
+    Raises UsageError for a range of a symbol in which the bound is not monotone.
+    """
+    _known(bound, spans)
+    for symbol in bound.symbols:
+        low, high = spans[symbol.name]
+        if low > high:
+            raise UsageError(f"{symbol.name} of {bound.name}: the range {float(low):g} .. {float(high):g} is empty")
+        if low != high and symbol.way is Way.NEITHER:
+            raise UsageError(f"{bound.name} is not monotone in {symbol.name}: give one value of it, not a range")
+    least = {s.name: spans[s.name][1 if s.way is Way.FALLS else 0] for s in bound.symbols}
+    most = {s.name: spans[s.name][0 if s.way is Way.FALLS else 1] for s in bound.symbols}
+    return Floor(bound, at(bound, least), at(bound, most), dict(spans))
+
+
+def _known(bound: Bound, given: Mapping[str, object]) -> None:
+    missing = [name for name in bound.names if name not in given]
+    if missing:
+        raise UsageError(f"{bound.name} needs {', '.join(f'{n} ({bound.symbol(n).means})' for n in missing)}")
+    strange = next((name for name in given if name not in bound.names), None)
+    if strange is not None:
+        raise UsageError(f"{bound.name} has no symbol '{strange}': {did_you_mean(strange, bound.names)}")
+
+
+def told_range(symbol: Symbol) -> str:
+    """The values that a symbol may take, in words."""
+    kind = "a whole number" if symbol.whole else "a number"
+    low = "" if symbol.least == -math.inf else f" {'above' if symbol.open_ else 'of at least'} {symbol.least:g}"
+    high = "" if symbol.most == math.inf else f"{' and' if low else ''} at most {symbol.most:g}"
+    return f"{kind}{low}{high} {symbol.unit if symbol.unit != '1' else ''}".rstrip()
+
+
+def _told(bound: Bound, inputs: Inputs) -> str:
+    return ", ".join(f"{name} = {float(inputs[name]):g}" for name in bound.names)

@@ -1,0 +1,135 @@
+"""A formula of a bound: text of the expression language to a tree, a number, a sympy expression, LaTeX, a dimension.
+
+The parser is the project's own; no text is ever evaluated as code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from coherence.errors import UsageError
+from coherence.expressions import ExpressionError, names, parse
+from coherence.expressions.evaluate import NotExactError, evaluate
+from coherence.expressions.tree import Arithmetic, Call, Choose, Name, Number, Tree
+from coherence.minimums.functions import ARITY, CONSTANTS, NUMERIC, symbolic
+from coherence.units import ONE, Dimension
+
+SAME = ("min", "max", "abs", "floor", "ceil")  # functions whose value has the dimension of their arguments
+
+
+class UndefinedError(UsageError):
+    """A formula that has no value at these inputs (a division by zero, a logarithm of a negative number)."""
+
+
+class _World:
+    """Values of the symbols, and the functions of formulas."""
+
+    functions = NUMERIC
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    def value(self, path: str) -> Any:
+        return self.values[path] if path in self.values else CONSTANTS[path]
+
+
+@cache
+def tree_of(text: str) -> Tree:
+    """The tree of a formula.  Raises UsageError with the culprit."""
+    try:
+        return parse(text, ARITY)
+    except ExpressionError as error:
+        raise UsageError(f"the formula `{text}`: {error}" + (f"; {error.remedy}" if error.remedy else "")) from None
+
+
+def symbols_of(text: str) -> tuple[str, ...]:
+    """The names that a formula needs values for, in order of first use."""
+    return tuple(name for name in names(tree_of(text)) if name not in CONSTANTS)
+
+
+def number(text: str, values: Mapping[str, Fraction | float]) -> Fraction | float | bool:
+    """The value; exact where the values are and no function leaves the rationals.  Raises UndefinedError."""
+    try:
+        return evaluate(tree_of(text), _World(values))  # type: ignore[arg-type,no-any-return]
+    except KeyError as error:
+        raise UsageError(f"the formula `{text}` needs a value of {error.args[0]}") from None
+    except (NotExactError, ValueError, OverflowError, ZeroDivisionError, TypeError) as error:
+        given = ", ".join(f"{name} = {float(values[name]):g}" for name in symbols_of(text) if name in values)
+        raise UndefinedError(f"the formula `{text}` has no value at {given}: {error}") from None
+
+
+def symbolic_form(text: str, symbols: Mapping[str, Any] | None = None) -> Any:
+    """The formula as a sympy expression over positive symbols (or those given)."""
+    import sympy as sp
+
+    from coherence.expressions.lower_sympy import lower_sympy
+
+    made = {name: sp.Symbol(name, positive=True) for name in symbols_of(text)} | {"pi": sp.pi}
+    return lower_sympy(tree_of(text), {**made, **(symbols or {})}, symbolic())
+
+
+def latex(text: str, signs: Mapping[str, str] | None = None) -> str:
+    """The formula as LaTeX; `signs`: symbol -> LaTeX."""
+    import sympy as sp
+
+    form = symbolic_form(text)
+    marks = signs or {}
+    told = {
+        symbol: marks.get(symbol.name, rf"\mathrm{{{symbol.name}}}".replace("_", r"\_")) for symbol in form.free_symbols
+    }
+    return str(sp.latex(form, symbol_names=told))
+
+
+def dimension(text: str, known: Mapping[str, Dimension]) -> Dimension:
+    """The dimension of the value.  Raises UsageError where unlike quantities add, compare or enter a function."""
+    found = _dimension(tree_of(text), text, known)
+    return found if found is not None else ONE
+
+
+def _dimension(tree: Tree, text: str, known: Mapping[str, Dimension]) -> Dimension | None:
+    """None: a number that fits any dimension (zero)."""
+    match tree:
+        case Number(value=value, dimension=dimension):
+            return dimension if value else None
+        case Name(path=path):
+            return known.get(path, ONE)
+        case Arithmetic(op="*" | "/" as op, left=left, right=right):
+            one, other = _dimension(left, text, known), _dimension(right, text, known)
+            if one is None:
+                return None
+            return one * (other or ONE) if op == "*" else one / (other or ONE)
+        case Arithmetic(left=left, right=right):
+            return _alike(text, _dimension(left, text, known), _dimension(right, text, known))
+        case Choose(then=then, otherwise=otherwise):
+            return _alike(text, _dimension(then, text, known), _dimension(otherwise, text, known))
+        case Call(function=name, arguments=arguments):
+            return _called(name, arguments, text, known)
+    return ONE
+
+
+def _called(name: str, arguments: tuple[Tree, ...], text: str, known: Mapping[str, Dimension]) -> Dimension | None:
+    parts = [_dimension(argument, text, known) for argument in arguments]
+    if name in SAME:
+        found = parts[0]
+        for part in parts[1:]:
+            found = _alike(text, found, part)
+        return found
+    if name == "sqrt" and parts[0] is not None and all(p % 2 == 0 for _, p in parts[0].powers):
+        return Dimension(tuple((base, p // 2) for base, p in parts[0].powers))
+    if name == "power" and isinstance(arguments[1], Number) and arguments[1].value.denominator == 1 and parts[0]:
+        return Dimension(tuple((base, p * int(arguments[1].value)) for base, p in parts[0].powers))
+    for part in parts:
+        if part is not None and part.physical.powers:
+            raise UsageError(f"the formula `{text}`: {name}() of {part}; divide by a quantity of that unit first")
+    return ONE
+
+
+def _alike(text: str, one: Dimension | None, other: Dimension | None) -> Dimension | None:
+    if one is None or other is None:
+        return one or other
+    if not one.fits(other):
+        raise UsageError(f"the formula `{text}` adds or compares {one} and {other}")
+    return one if one.powers else other

@@ -1,0 +1,57 @@
+"""Discovery of bounds: every module of `bounds/` declares BOUND; its docstring is the bound's page.
+
+No list is edited: a new file is found by the package walk, and a name claimed twice is an error naming both modules.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from coherence.errors import InternalError, UsageError, did_you_mean
+from coherence.minimums.bound import Bound
+from coherence.values import value
+
+FOLDER = "coherence.minimums.bounds"
+
+
+@value
+class Entry:
+    """A bound with its page and the module that declares it."""
+
+    bound: Bound
+    page: str
+    module: str
+
+
+@cache
+def entries() -> Mapping[str, Entry]:
+    """Every bound by name.  Raises InternalError where two modules claim one name."""
+    package = importlib.import_module(FOLDER)
+    found: dict[str, Entry] = {}
+    for info in pkgutil.iter_modules(package.__path__, FOLDER + "."):
+        if info.name.rsplit(".", 1)[1].startswith("_"):
+            continue
+        module = importlib.import_module(info.name)
+        bound = module.BOUND
+        if bound.name in found:
+            raise InternalError(f"{bound.name} is claimed by {found[bound.name].module} and {module.__name__}")
+        found[bound.name] = Entry(bound, inspect.cleandoc(module.__doc__ or ""), module.__name__)
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def bounds() -> tuple[Bound, ...]:
+    """Every bound, by name."""
+    return tuple(entry.bound for entry in entries().values())
+
+
+def entry(name: str) -> Entry:
+    """One bound.  Raises UsageError."""
+    found = entries().get(name)
+    if found is None:
+        raise UsageError(f"there is no bound '{name}': {did_you_mean(name, entries())}")
+    return found

@@ -1,0 +1,94 @@
+"""Every bound of the registry keeps what it says: examples, units, direction, proofs, witness and its page."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from coherence import units
+from coherence.minimums.assumptions import ASSUMPTIONS
+from coherence.minimums.bound import Bound, Kind, Way
+from coherence.minimums.floors import at
+from coherence.minimums.formulas import dimension, latex, symbols_of
+from coherence.minimums.registry import bounds, entries
+
+SECTIONS = ("## What", "## Why it matters", "## Example", "## Source")
+BOUNDS = pytest.mark.parametrize("bound", bounds(), ids=lambda bound: bound.name)
+FACTORS = (1.25, 2.0, 4.0)
+
+
+@BOUNDS
+def test_examples_have_their_known_values(bound: Bound) -> None:
+    assert bound.examples
+    for example in bound.examples:
+        assert float(at(bound, example.inputs)) == pytest.approx(example.value, rel=max(example.rtol, 1e-15), abs=0)
+        assert example.source
+
+
+@BOUNDS
+def test_the_formula_uses_its_symbols_and_has_the_unit_that_is_said(bound: Bound) -> None:
+    assert (bound.formula == "") == (bound.compute is not None), "a formula or a computation"
+    known = {symbol.name: symbol.dimension for symbol in bound.symbols}
+    if bound.formula:
+        assert set(symbols_of(bound.formula)) == set(known)
+        wanted = units.unit(bound.unit)[1] if bound.unit != "1" else units.ONE
+        assert dimension(bound.formula, known).physical == wanted.physical
+        assert latex(bound.formula)
+    if bound.valid:
+        assert set(symbols_of(bound.valid)) <= set(known)
+
+
+@BOUNDS
+def test_it_moves_with_its_symbols_as_it_says(bound: Bound) -> None:
+    draw = random.Random(1)  # noqa: S311  (points of a test)
+    for example in bound.examples:
+        for symbol in bound.symbols:
+            if symbol.way is Way.NEITHER or not isinstance(example.inputs[symbol.name], int | float | Fraction):
+                continue
+            for factor in (*FACTORS, 1 + draw.random()):
+                point = dict(example.inputs)
+                raised = point[symbol.name] * Fraction(factor).limit_denominator(64) + (0 if point[symbol.name] else 1)
+                point[symbol.name] = math.ceil(raised) if symbol.whole else raised
+                try:
+                    after, before = float(at(bound, point)), float(at(bound, example.inputs))
+                except ValueError:
+                    continue  # outside the range of validity
+                slack = 1e-12 * (1 + abs(before))
+                assert after >= before - slack if symbol.way is Way.RISES else after <= before + slack, symbol.name
+
+
+@BOUNDS
+def test_its_assumptions_and_what_remains_without_them_are_known(bound: Bound) -> None:
+    assert set(bound.assumptions) <= set(ASSUMPTIONS)
+    assert set(bound.without) <= set(bound.assumptions)
+    assert set(bound.without.values()) <= set(entries())
+
+
+@BOUNDS
+def test_its_proofs_hold(bound: Bound) -> None:
+    for proof in bound.proofs:
+        found = proof.run()
+        assert found.holds, f"{proof.says}: {found.said}"
+
+
+@BOUNDS
+def test_its_witness_attains_it_within_the_gap_and_never_beats_it(bound: Bound) -> None:
+    if bound.kind is Kind.TIGHT:
+        assert bound.witness is not None, "a tight bound has a schedule that attains it"
+    if bound.witness is None:
+        return
+    for example in bound.examples:
+        floor, attained = float(at(bound, example.inputs)), float(bound.witness.attained(example.inputs))
+        assert attained >= floor * (1 - 1e-9)
+        assert attained <= floor * bound.witness.gap * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", entries())
+def test_its_page_has_every_section(name: str) -> None:
+    page = entries()[name].page
+    assert [section for section in SECTIONS if section in page] == list(SECTIONS)
+    assert "\n" in page
+    assert ": " in page.splitlines()[0]
