@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     rf"""\s*(?:
     (?P<number>{units.NUMBER})(?:[ \t]*(?P<unit>%|[A-Za-zµ]+(?:[/*][A-Za-zµ]+)*))?
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)
-    |(?P<op><=|>=|==|!=|[-+*/<>(),%])
+    |(?P<op><=|>=|==|!=|\*\*|[-+*/<>(),%])
     )""",
     re.VERBOSE,
 )
@@ -50,7 +50,10 @@ class _Token:
 
 
 def parse(text: str, functions: Mapping[str, tuple[int, int]] = FUNCTIONS) -> Tree:
-    """The tree of an expression or condition; `functions`: name -> (fewest, most) arguments.  Raises ExpressionError."""
+    """The tree of an expression or condition.  Raises ExpressionError.
+
+    `functions`: name -> (fewest, most) arguments; where `power` is one of them, `x ** y` is read too.
+    """
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression has {len(text)} characters", f"at most {MAX_LENGTH} are read")
     parser = _Parser(text, _tokens(text), functions)
@@ -233,6 +236,8 @@ class _Parser:
         while self.now.kind == "op" and self.now.text in "+-":
             negative ^= self.take().text == "-"
         tree = self.atom()
+        if "power" in self.functions and self.accept("**"):
+            tree = Call("power", (tree, self.nested(self.factor)), self.span(start))
         if self.accept("in", "flight"):
             tree = Call("in flight", (tree,), self.span(start))
         if not negative:

@@ -13,8 +13,8 @@ from typing import Any
 from coherence.errors import UsageError
 from coherence.expressions import ExpressionError, names, parse
 from coherence.expressions.evaluate import NotExactError, evaluate
-from coherence.expressions.tree import Arithmetic, Call, Choose, Name, Number, Tree
-from coherence.minimums.functions import ARITY, CONSTANTS, NUMERIC, symbolic
+from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree
+from coherence.minimums.functions import ALIASES, CONSTANTS, NUMERIC, spellings, symbolic
 from coherence.units import ONE, Dimension
 
 SAME = ("min", "max", "abs", "floor", "ceil")  # functions whose value has the dimension of their arguments
@@ -40,9 +40,25 @@ class _World:
 def tree_of(text: str) -> Tree:
     """The tree of a formula.  Raises UsageError with the culprit."""
     try:
-        return parse(text, ARITY)
+        return _named(parse(text, spellings()))
     except ExpressionError as error:
         raise UsageError(f"the formula `{text}`: {error}" + (f"; {error.remedy}" if error.remedy else "")) from None
+
+
+def _named(tree: Tree) -> Tree:
+    """The tree with aliases of functions under their own names."""
+    match tree:
+        case Call(function=name, arguments=arguments, span=span):
+            return Call(ALIASES.get(name, name), tuple(map(_named, arguments)), span)
+        case Arithmetic(op=op, left=left, right=right, span=span):
+            return Arithmetic(op, _named(left), _named(right), span)
+        case Compare(op=op, left=left, right=right, span=span):
+            return Compare(op, _named(left), _named(right), span)
+        case Logic(op=op, terms=terms, span=span):
+            return Logic(op, tuple(map(_named, terms)), span)
+        case Choose(condition=condition, then=then, otherwise=otherwise, span=span):
+            return Choose(_named(condition), _named(then), _named(otherwise), span)
+    return tree
 
 
 def symbols_of(text: str) -> tuple[str, ...]:

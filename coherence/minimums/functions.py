@@ -72,10 +72,15 @@ def power(x: Number, y: Number) -> Number:
     return math.pow(x, y)
 
 
+def log(x: Number, base: Number = math.e) -> float:
+    """The logarithm, natural or to a base."""
+    return math.log(x) if base == math.e else math.log2(x) if base == 2 else math.log(x) / math.log(base)
+
+
 NUMERIC: Mapping[str, Callable[..., Any]] = {
     "sqrt": math.sqrt,
     "exp": math.exp,
-    "log": math.log,
+    "log": log,
     "log2": math.log2,
     "sin": math.sin,
     "power": power,
@@ -86,9 +91,15 @@ NUMERIC: Mapping[str, Callable[..., Any]] = {
     "normal_cdf": normal_cdf,
     "normal_density": normal_density,
 }
+# spellings of published formulas and of computer algebra; read as the name behind them
+ALIASES: Mapping[str, str] = {
+    "Max": "max", "Min": "min", "Abs": "abs", "ceiling": "ceil", "ln": "log", "LambertW": "lambert_w",
+    "Phi": "normal_cdf",
+}  # fmt: skip
 ARITY: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("min", "max"), (1, 99)),
-    **dict.fromkeys(("abs", "floor", "ceil", "sqrt", "exp", "log", "log2", "sin"), (1, 1)),
+    **dict.fromkeys(("abs", "floor", "ceil", "sqrt", "exp", "log2", "sin"), (1, 1)),
+    "log": (1, 2),
     **dict.fromkeys(("harmonic", "lambert_w", "normal_cdf", "normal_density"), (1, 1)),
     **dict.fromkeys(("power", "erlang_b", "erlang_c"), (2, 2)),
 }
@@ -100,6 +111,7 @@ def symbolic() -> Mapping[str, Any]:
 
     return {
         "sqrt": sp.sqrt,
+        "log": sp.log,
         "log2": lambda x: sp.log(x, 2),
         "sin": sp.sin,
         "power": sp.Pow,
@@ -110,3 +122,8 @@ def symbolic() -> Mapping[str, Any]:
         "normal_cdf": lambda x: (1 + sp.erf(x / sp.sqrt(2))) / 2,
         "normal_density": lambda x: sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi),
     }
+
+
+def spellings() -> Mapping[str, tuple[int, int]]:
+    """Name or alias -> (fewest, most) arguments."""
+    return {**ARITY, **{alias: ARITY[name] for alias, name in ALIASES.items()}}
