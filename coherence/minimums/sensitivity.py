@@ -1,0 +1,93 @@
+"""What a bound depends on most, and which unmeasured input is worth measuring.
+
+Elasticity: the relative change of the bound per relative change of one input, d log(bound) / d log(input); exact
+derivatives of the formula (sympy) where there is one, else central differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Inputs
+from coherence.minimums.floors import Number, Span, at
+from coherence.minimums.formulas import symbolic_form
+from coherence.values import value
+
+STEP = Fraction(1, 10**5)
+
+
+@value
+class Sensitivity:
+    """`elasticity` of the bound in one symbol at a point; `exact`: from the derivative of the formula."""
+
+    symbol: str
+    elasticity: float
+    exact: bool
+
+
+def sensitivities(bound: Bound, inputs: Inputs) -> tuple[Sensitivity, ...]:
+    """One for each symbol, the strongest first.  Raises UsageError as `floors.at`."""
+    here = at(bound, inputs)
+    found = [
+        _one(bound, inputs, symbol.name, here)
+        for symbol in bound.symbols
+        if isinstance(inputs[symbol.name], float | int | Fraction)
+    ]
+    return tuple(sorted(found, key=lambda one: (-abs(one.elasticity), one.symbol)))
+
+
+def _one(bound: Bound, inputs: Inputs, name: str, here: Number) -> Sensitivity:
+    if not here:
+        return Sensitivity(name, 0.0, exact=False)
+    exact = _derivative(bound, inputs, name) if bound.formula else None
+    if exact is not None:
+        return Sensitivity(name, exact * float(inputs[name]) / float(here), exact=True)
+    step = 1 if bound.symbol(name).whole else STEP * abs(Fraction(inputs[name])) or STEP
+    after = at(bound, {**inputs, name: inputs[name] + step})
+    return Sensitivity(name, float(after - here) / float(step) * float(inputs[name]) / float(here), exact=False)
+
+
+def _derivative(bound: Bound, inputs: Inputs, name: str) -> float | None:
+    """None where the formula has no derivative that can be evaluated."""
+    import sympy as sp
+
+    form = symbolic_form(bound.formula)
+    symbols = {symbol.name: symbol for symbol in form.free_symbols}
+    if name not in symbols:
+        return 0.0
+    point = {symbols[n]: sp.Float(float(inputs[n]), 30) for n in symbols}
+    try:
+        slope = sp.diff(form, symbols[name]).subs(point).evalf(20)
+        return float(slope) if slope.is_number else None
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+@value
+class Worth:
+    """Measuring `symbol` exactly narrows the interval of the result from `width` to `left`, in the worst case."""
+
+    symbol: str
+    width: Number
+    left: Number
+
+    @property
+    def narrowed(self) -> Number:
+        return self.width - self.left
+
+
+def value_of_telemetry(result: Callable[[Mapping[str, Span]], Span], spans: Mapping[str, Span]) -> tuple[Worth, ...]:
+    """For each input that is a range: how wide the result stays when this input is known, the best first.
+
+    `result` maps ranges of inputs to the range of the result.  In the worst case over the two ends of the range, so
+    that what is promised of a measurement holds whatever it shows.
+    """
+    low, high = result(spans)
+    found = []
+    for name, (least, most) in spans.items():
+        if least == most:
+            continue
+        widths = [end[1] - end[0] for end in (result({**spans, name: (x, x)}) for x in (least, most))]
+        found.append(Worth(name, high - low, max(widths)))
+    return tuple(sorted(found, key=lambda one: (one.left, one.symbol)))

@@ -1,0 +1,176 @@
+"""The algebra of floors: sound against executed task systems; a residual below zero names assumptions."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coherence.errors import UsageError
+from coherence.minimums.bound import Kind
+from coherence.minimums.composition import (
+    Amplified,
+    Barrier,
+    Known,
+    Leaf,
+    Overlap,
+    Serial,
+    Term,
+    decomposition,
+    estimate,
+    leaves,
+    told,
+)
+from coherence.minimums.ladder import ladder
+from coherence.minimums.registry import entry
+from coherence.minimums.sensitivity import sensitivities, value_of_telemetry
+
+GB = 10**9
+
+
+def known(low: int, high: int | None = None) -> Known:
+    return Known(Fraction(low), Fraction(low if high is None else high), "a task")
+
+
+def exchange(rate: tuple[int, int] = (300, 300)) -> Leaf:
+    spans = {"n": (8, 8), "size": (8 * GB, 8 * GB), "bandwidth": (rate[0] * GB, rate[1] * GB)}
+    return Leaf(entry("all_reduce_end_point").bound, {k: (Fraction(a), Fraction(b)) for k, (a, b) in spans.items()})
+
+
+def systems() -> st.SearchStrategy[Term]:
+    leaf = st.builds(lambda a, b: known(a, a + b), st.integers(0, 20), st.integers(0, 5))
+    factor = st.builds(lambda a, b: known(a, a + b), st.integers(1, 4), st.integers(0, 2))
+
+    def wider(part: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
+        parts = st.lists(part, min_size=1, max_size=4).map(tuple)
+        return st.one_of(parts.map(Serial), parts.map(Overlap), parts.map(Barrier), st.builds(Amplified, part, factor))
+
+    return st.recursive(leaf, wider, max_leaves=12)
+
+
+def executed(term: Term, draw: random.Random) -> Fraction:
+    """How long a run takes: tasks take what they take, waiting and overlap are imperfect."""
+    match term:
+        case Known(low=low, high=high):
+            return Fraction(low + (high - low) * Fraction(draw.randint(0, 8), 8) + draw.randint(0, 3))
+        case Serial(parts=parts):
+            return sum((executed(p, draw) + Fraction(draw.randint(0, 1)) for p in parts), Fraction(0))
+        case Overlap(parts=parts):  # between full overlap and none
+            times = [executed(p, draw) for p in parts]
+            return max(times) + (sum(times) - max(times)) * Fraction(draw.randint(0, 4), 4)
+        case Barrier(parts=parts):
+            return max(executed(p, draw) for p in parts)
+        case Amplified(part=part, factor=factor):
+            assert isinstance(factor, Known)
+            return sum((executed(part, draw) for _ in range(int(factor.low) + draw.randint(0, 1))), Fraction(0))
+        case _:
+            raise AssertionError
+
+
+@given(systems(), st.integers(0, 10**6))
+@settings(max_examples=100, deadline=None)
+def test_no_run_is_shorter_than_the_floor(term: Term, seed: int) -> None:
+    assert executed(term, random.Random(seed)) >= estimate(term).low  # noqa: S311  (a run of a test)
+
+
+@given(systems(), st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_a_larger_part_never_lowers_the_whole(term: Term, more: int) -> None:
+    before, after = estimate(Serial((term,))), estimate(Serial((term, known(more))))
+    assert after.low == before.low + more
+    assert estimate(Overlap((term, known(more)))).low >= before.low
+
+
+def test_barriers_follow_jensen() -> None:
+    """Two members, mean 1 and 3, each of them once 0 and once twice its mean, independent: E[max] = 3.5 >= 3."""
+    outcomes = [max(a, b) for a in (0, 2) for b in (0, 6)]
+    assert Fraction(sum(outcomes), 4) >= estimate(Barrier((known(1), known(3)))).low == 3
+
+
+def test_kinds_become_weaker_and_upper_bounds_are_refused() -> None:
+    cost = Known(Fraction(1), Fraction(1), "ring", Kind.CLASS_COST)
+    assert estimate(Serial((exchange(), cost))).kind is Kind.CLASS_COST
+    assert estimate(Serial((exchange(), exchange()))).kind is Kind.THEOREM
+    with pytest.raises(UsageError, match="upper bound"):
+        estimate(Serial((exchange(), Known(Fraction(1), Fraction(1), "kingman", Kind.UPPER))))
+    with pytest.raises(UsageError, match="no floor"):
+        decomposition((Fraction(9), Fraction(9)), cost)
+
+
+def test_the_shares_add_up() -> None:
+    found = decomposition((Fraction(10), Fraction(10)), known(4), scheme=known(6), calibrated=known(1))
+    assert [(share.low, share.high) for share in found.shares] == [(4, 4), (2, 2), (1, 1), (3, 3)]
+    assert sum(share.low for share in found.shares) == 10
+
+
+@given(st.integers(0, 9), st.integers(0, 5), st.integers(0, 5), st.integers(0, 5), st.integers(0, 30))
+@settings(max_examples=60, deadline=None)
+def test_the_recoverable_interval_holds_whatever_the_inputs_are(
+    floor: int, extra: int, scheme: int, calibrated: int, measured: int
+) -> None:
+    found = decomposition(
+        (Fraction(measured), Fraction(measured + 1)),
+        known(floor, floor + extra),
+        scheme=known(floor + extra, floor + extra + scheme),
+        calibrated=known(calibrated, calibrated + 2),
+    )
+    for m in (measured, measured + 1):
+        for s in (floor + extra, floor + extra + scheme):
+            for c in (calibrated, calibrated + 2):
+                assert found.recoverable.low <= m - s - c <= found.recoverable.high
+
+
+def test_in_network_reduction_refutes_an_assumption_and_is_never_clipped() -> None:
+    """480 GB/s of bus bandwidth on links of 450 GB/s: 8 GB among 8 members in 29.2 ms, below the end-point floor."""
+    floor = exchange((450, 450))
+    seconds = Fraction(2 * 7 * 8 * GB, 8 * 480 * GB)
+    found = decomposition((seconds, seconds), floor)
+    assert found.recoverable.high < 0
+    assert "end_point_reduction" in found.violated
+    assert "in-network reduction" in " ".join(told(found))
+    (rung,) = ladder(floor.bound, floor.inputs)
+    assert rung.floor is not None
+    assert rung.floor.high < seconds
+
+
+def test_the_ladder_tells_what_an_assumption_buys() -> None:
+    (rung,) = ladder(exchange().bound, exchange().inputs)
+    assert rung.assumption == "end_point_reduction"
+    assert rung.bought == pytest.approx(0.75 * 8 / 300, rel=1e-12)
+    assert list(leaves(Serial((exchange(), Amplified(exchange(), known(1)))))) == [exchange(), exchange()]
+
+
+def test_elasticities_are_exact() -> None:
+    bound = entry("all_reduce_end_point").bound
+    found = {one.symbol: one for one in sensitivities(bound, {"n": 8, "size": 8 * GB, "bandwidth": 300 * GB})}
+    assert found["size"].elasticity == pytest.approx(1)
+    assert found["bandwidth"].elasticity == pytest.approx(-1)
+    assert found["n"].elasticity == pytest.approx(1 / 7)  # d log((n-1)/n) / d log n = 1/(n-1)
+    assert all(one.exact for one in found.values())
+
+
+def test_the_input_that_is_most_worth_measuring_comes_first() -> None:
+    floor = exchange((200, 300))
+
+    def recoverable(spans: dict[str, tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+        rest = decomposition(
+            (spans["measured"]), Leaf(floor.bound, {n: spans[n] for n in floor.bound.names})
+        ).recoverable
+        return Fraction(rest.low), Fraction(rest.high)
+
+    spans = {**floor.inputs, "measured": (Fraction(1, 10), Fraction(101, 1000))}
+    best, second = value_of_telemetry(recoverable, spans)  # type: ignore[arg-type]
+    assert (best.symbol, second.symbol) == ("bandwidth", "measured")
+    assert best.narrowed > second.narrowed > 0
+
+
+def test_ranges_that_are_empty_and_factors_below_one_are_refused() -> None:
+    with pytest.raises(UsageError, match="empty"):
+        estimate(known(5, 3))
+    with pytest.raises(UsageError, match="at least 1"):
+        estimate(Amplified(known(1), Known(Fraction(1, 2), Fraction(2), "half")))
+    with pytest.raises(UsageError, match="below its floor"):
+        decomposition((Fraction(9), Fraction(9)), known(5), scheme=known(3))
