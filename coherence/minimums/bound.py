@@ -6,11 +6,13 @@ Values are in SI.  A bound is a value of this file's types; everything that is d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from fractions import Fraction
 
 from coherence import units
+from coherence.design import Design
+from coherence.places import Place
 from coherence.units import Dimension
 from coherence.values import field, value
 
@@ -109,12 +111,26 @@ class Example:
 
 
 @value
+class Application:
+    """Where a bound applies in a design: `thing` in its words, the range of every symbol that the design states.
+
+    `missing`: symbol -> the key or measurement that would give it; then there is no number, and no guess.
+    """
+
+    thing: str
+    spans: Mapping[str, tuple[Fraction | float, Fraction | float]]
+    missing: Mapping[str, str]
+    places: tuple[Place, ...] = ()
+
+
+@value
 class Bound:
     """A lower bound (kinds but UPPER) of one quantity.
 
     `formula` gives it as text of the expression language; where it has none (a graph, a sample), `compute` does.
     `valid`: a condition of the same language on the symbols.  `loss`: A | B | C | R | D | network | virtualization |
-    migration | economics | none.  `without`: assumption -> the bound that remains when it is dropped.
+    migration | economics | none.  `without`: assumption -> the bound that remains when it is dropped.  `applies`: the
+    things of a design that it speaks of.
     """
 
     name: str
@@ -134,6 +150,7 @@ class Bound:
     proofs: tuple[Proof, ...] = ()
     witness: Witness | None = None
     telemetry: tuple[str, ...] = ()
+    applies: Callable[[Design], Iterable[Application]] | None = None
 
     @property
     def proved(self) -> bool:

@@ -1,0 +1,189 @@
+"""Bound what no retuning can reach: floors of a design, or one lower bound with its proof"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coherence.errors import UsageError
+
+if TYPE_CHECKING:
+    from coherence.minimums.bound import Symbol
+    from coherence.minimums.floors import Span
+    from coherence.minimums.registry import Entry
+
+
+@click.command("bound")
+@click.argument("target", required=False)
+@click.argument("inputs", nargs=-1, metavar="[SYMBOL=VALUE]...")
+@click.option("--list", "listing", is_flag=True, help="List every bound.")
+@click.option(
+    "--prove", is_flag=True, help="Prove the bounds again: all of them, or the one named; exit 1 if one fails."
+)
+@click.option("--certificates", metavar="FOLDER", help="With --prove: write each script that a solver was asked.")
+@click.option("--output", "-o", type=click.Choice(["text", "json", "latex"]), default="text", show_default=True)
+def command(
+    *, target: str | None, inputs: Sequence[str], listing: bool, prove: bool, certificates: str | None, output: str
+) -> int:
+    """Floors of the design at TARGET, or the bound of that name at the inputs given.
+
+    A range `SYMBOL='40 ms .. 60 ms'` gives the least value of the bound over it, which holds whatever the input is.
+    """
+    if prove:
+        return _prove(target, certificates, output)
+    if listing:
+        return _list(output)
+    if target is None:
+        raise UsageError("name a design or a bound, or ask for --list or --prove")
+    from coherence.minimums.registry import entries
+
+    if target in entries():
+        return _one(target, inputs, output)
+    if inputs:
+        raise UsageError(f"'{inputs[0]}' is an input of a bound, and {target} is none: coherence bound --list")
+    if not Path(target).exists() and "/" not in target and "." not in target:
+        from coherence.minimums.registry import entry
+
+        entry(target)  # says what is near
+    return _design(target, output)
+
+
+def _list(output: str) -> int:
+    from coherence.minimums import report
+    from coherence.minimums.registry import entries
+
+    every = tuple(entries().values())
+    if output == "json":
+        _echo_json({"bounds": [report.bound_json(entry) for entry in every]})
+    elif output == "latex":
+        _echo(line for entry in every for line in report.page_latex(entry))
+    else:
+        _echo(report.table(every))
+    return 0
+
+
+def _one(name: str, inputs: Sequence[str], output: str) -> int:
+    from coherence.minimums import report
+    from coherence.minimums.floors import over
+    from coherence.minimums.ladder import ladder
+    from coherence.minimums.registry import entry
+    from coherence.minimums.sensitivity import sensitivities
+
+    found = entry(name)
+    if not inputs:
+        if output == "json":
+            _echo_json(report.bound_json(found))
+        else:
+            _echo(report.page_latex(found) if output == "latex" else report.page(found))
+        return 0
+    spans = read_inputs(found, inputs)
+    floor = over(found.bound, {k: v for k, v in spans.items() if k in found.bound.names or len(spans) == 1})
+    steep = sensitivities(found.bound, {k: (low + high) / 2 for k, (low, high) in floor.inputs.items()})
+    rungs = ladder(found.bound, spans)
+    if output == "json":
+        _echo_json({**report.bound_json(found), "value": report.floor_json(floor)})
+    else:
+        _echo(report.value_text(floor, steep, rungs))
+    return 0
+
+
+def read_inputs(found: Entry, inputs: Sequence[str]) -> dict[str, Span]:
+    """SYMBOL=VALUE with a unit, or a range `A .. B`.  Raises UsageError naming symbol, value and remedy."""
+    from coherence.errors import did_you_mean
+
+    spans: dict[str, Any] = {}
+    for text in inputs:
+        name, equals, written = text.partition("=")
+        if not equals:
+            raise UsageError(f"'{text}' is no input; write for example {found.bound.names[0]}=8")
+        if name not in found.bound.names:
+            raise UsageError(f"{found.bound.name} has no symbol '{name}': {did_you_mean(name, found.bound.names)}")
+        if name in spans:
+            raise UsageError(f"{name} is given twice")
+        symbol = found.bound.symbol(name)
+        low, _, high = written.partition("..")
+        spans[name] = (_read(symbol, low), _read(symbol, high or low))
+    return spans
+
+
+def _read(symbol: Symbol, text: str) -> Fraction:
+    from coherence import units
+
+    try:
+        number, dimension = units.quantity(text.strip())
+    except units.UnitError as error:
+        raise UsageError(f"{symbol.name} = '{units.shorten(text)}': {error}; {error.remedy}") from None
+    if number and not dimension.fits(symbol.dimension):
+        raise UsageError(f"{symbol.name} is {dimension}, {symbol.unit} expected: {symbol.means}")
+    return Fraction(number)
+
+
+def _design(target: str, output: str) -> int:
+    from coherence.minimums import report
+    from coherence.minimums.design_floors import design_floors
+    from coherence.workspace import open_workspace
+
+    made: list[dict[str, Any]] = []
+    for entry in open_workspace([target]).entries:
+        found, path = design_floors(entry.design), entry.design.file or target
+        if output == "json":
+            made.append(report.design_json(path, found))
+        else:
+            _echo(report.design_latex(found) if output == "latex" else report.design_text(path, found))
+    if output == "json":
+        _echo_json({"designs": made})
+    return 0
+
+
+def _prove(target: str | None, certificates: str | None, output: str) -> int:
+    from coherence.cli._progress import Progress
+    from coherence.minimums.registry import entries, entry
+
+    chosen = (entry(target),) if target is not None else tuple(entries().values())
+    begun, rows = time.monotonic(), []
+    with Progress("proving") as bar:
+        for index, one in enumerate(chosen):
+            bar(index / len(chosen), one.bound.name)
+            for number, proof in enumerate(one.bound.proofs):
+                checked = proof.run()
+                rows.append((one.bound.name, proof.how, checked))
+                if certificates is not None and checked.script:
+                    _write(Path(certificates), f"{one.bound.name}-{number + 1}.smt2", checked.script)
+    failed = [name for name, _, checked in rows if not checked.holds]
+    cited = [one.bound.name for one in chosen if not one.bound.proofs]
+    if output == "json":
+        proofs = [{"bound": name, "how": how, "holds": c.holds, "said": c.said} for name, how, c in rows]
+        _echo_json({"proofs": proofs, "cited": cited})
+    else:
+        width = max((len(name) for name, _, _ in rows), default=0)
+        _echo(f"{'ok  ' if c.holds else 'FAIL'}  {name:<{width}}  {how}: {c.said}" for name, how, c in rows)
+        proved = len({name for name, _, _ in rows})
+        click.echo(f"{proved} bounds proved by machine, {len(cited)} cited, {len(failed)} proofs failed", nl=True)
+        click.echo(f"{time.monotonic() - begun:.1f} s", err=True)
+    return 1 if failed else 0
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {folder / name}: {error.strerror}") from None
+
+
+def _echo(lines: Any) -> None:
+    for line in lines:
+        click.echo(line)
+
+
+def _echo_json(made: dict[str, Any]) -> None:
+    from coherence.version import VERSION
+
+    head = {"format_version": 1, "tool": "coherence bound", "version": VERSION}
+    click.echo(json.dumps({**head, **made}, indent=2, allow_nan=False))

@@ -1,0 +1,43 @@
+"""Every floor of a design: each bound at each thing that it speaks of, or what is missing for a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from coherence.design import Design
+from coherence.errors import UsageError
+from coherence.minimums.bound import Application, Bound
+from coherence.minimums.floors import Floor, over
+from coherence.minimums.registry import bounds
+from coherence.values import value
+
+
+@value
+class DesignFloor:
+    """A bound at one thing of the design.  `floor` is None where `why` says what is missing or does not fit."""
+
+    bound: Bound
+    application: Application
+    floor: Floor | None
+    why: str = ""
+
+
+def design_floors(design: Design, chosen: Iterable[Bound] | None = None) -> tuple[DesignFloor, ...]:
+    """By loss type, then by bound and thing; the same in every run."""
+    found = [
+        _at(bound, application)
+        for bound in (bounds() if chosen is None else chosen)
+        if bound.applies is not None
+        for application in bound.applies(design)
+    ]
+    return tuple(sorted(found, key=lambda one: (one.bound.loss, one.bound.name, one.application.thing)))
+
+
+def _at(bound: Bound, application: Application) -> DesignFloor:
+    if application.missing:
+        told = "; ".join(f"needs {key}" for key in dict.fromkeys(application.missing.values()))
+        return DesignFloor(bound, application, None, told)
+    try:
+        return DesignFloor(bound, application, over(bound, application.spans))
+    except UsageError as error:
+        return DesignFloor(bound, application, None, str(error))

@@ -1,0 +1,94 @@
+"""What a design states about the symbols of bounds: ranges with their places, or the key that is missing.
+
+A bound's `applies` collects an Application with a `Gathered`: every value that stands in the design comes with its
+place, and what does not stand there is asked for by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.design import Call, Component, Design, Tier, Workload
+from coherence.minimums.bound import Application
+from coherence.minimums.floors import Span
+from coherence.places import Place
+from coherence.shape import Formula, Quantity, Word
+from coherence.values import value
+
+
+class Gathered:
+    """Collects the ranges of one application."""
+
+    def __init__(self, thing: str) -> None:
+        self.thing = thing
+        self.spans: dict[str, Span] = {}
+        self.missing: dict[str, str] = {}
+        self.places: list[Place] = []
+
+    def quantity(self, symbol: str, found: object, key: str) -> Gathered:
+        """The range of a quantity of the design; `key` is what to write (or measure) where there is none."""
+        if isinstance(found, Quantity):
+            self.spans[symbol] = (found.low, found.high)
+            self.places.append(found.place.labelled(f"{symbol} of {self.thing}"))
+        else:
+            self.missing[symbol] = key
+        return self
+
+    def span(self, symbol: str, low: Fraction | float, high: Fraction | float | None = None) -> Gathered:
+        """A range that is computed."""
+        self.spans[symbol] = (low, low if high is None else high)
+        return self
+
+    def needs(self, symbol: str, key: str) -> Gathered:
+        """A symbol that no design states: what to measure."""
+        self.missing[symbol] = key
+        return self
+
+    def made(self) -> Application:
+        """The application as far as it is known."""
+        return Application(self.thing, dict(self.spans), dict(self.missing), tuple(dict.fromkeys(self.places)))
+
+
+@value
+class Stage:
+    """Requests of a workload that a component serves: the station of a queueing bound."""
+
+    workload: Workload
+    component: Component | None
+    call: Call | None
+    name: str
+
+    @property
+    def servers(self) -> Quantity | None:
+        """How many work at once, where the design says a number."""
+        copies = self.component.copies if self.component is not None else None
+        return copies if isinstance(copies, Quantity) else None
+
+    @property
+    def service(self) -> Quantity | None:
+        """Mean time of one request on one server."""
+        service = self.workload.service
+        return service if isinstance(service, Quantity) else getattr(service, "mean", None)
+
+    @property
+    def cv(self) -> Quantity | None:
+        """Coefficient of variation of the service time."""
+        return getattr(self.workload.service, "cv", None)
+
+
+def stages(design: Design) -> Iterator[Stage]:
+    """Every call that a workload makes."""
+    for call in design.calls:
+        workload = design.workload.get(call.caller.text) if call.caller else None
+        if workload is not None and call.callee is not None:
+            yield Stage(workload, design.components.get(call.callee.text), call, call.name)
+
+
+def constant(owner: Component | Tier, *keys: str) -> Quantity | None:
+    """The first of these keys that the thing (or its part) gives a number for."""
+    for key in keys:
+        found: Quantity | Formula | Word | None = owner.constants.get(key)
+        if isinstance(found, Quantity):
+            return found
+    return None

@@ -1,0 +1,215 @@
+"""Bounds as text, JSON and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from coherence import units
+from coherence.minimums.assumptions import assumption
+from coherence.minimums.bound import Bound
+from coherence.minimums.design_floors import DesignFloor
+from coherence.minimums.floors import Floor
+from coherence.minimums.formulas import latex
+from coherence.minimums.ladder import Rung
+from coherence.minimums.registry import Entry
+from coherence.minimums.sensitivity import Sensitivity
+
+LOSSES = {
+    "A": "type A, synchronisation", "B": "type B, memory and control", "C": "type C, orchestration",
+    "R": "recovery", "D": "retrieval", "network": "network", "virtualization": "virtualization",
+    "migration": "migration", "economics": "economics", "none": "other",
+}  # fmt: skip
+
+
+def shown(number: Fraction | float, unit: str) -> str:
+    """A number in a readable unit."""
+    rounded = float(f"{float(number):.6g}")
+    if unit in ("1", ""):
+        return f"{rounded:.6g}"
+    try:
+        return units.show(Fraction(str(rounded)), units.unit(unit)[1])
+    except (units.UnitError, ValueError):
+        return f"{rounded:.6g} {unit}"
+
+
+def range_of(floor: Floor) -> str:
+    """`50 ms` or `40 ms .. 60 ms`: the left end is what holds whatever the inputs are."""
+    low, high = shown(floor.low, floor.bound.unit), shown(floor.high, floor.bound.unit)
+    return low if low == high else f"{low} .. {high}"
+
+
+def evidence(bound: Bound) -> str:
+    """How the bound is known."""
+    how = ", ".join(dict.fromkeys(proof.how for proof in bound.proofs))
+    seen = f"; {bound.witness.says}" if bound.witness is not None else ""
+    return (f"proved by {how}" if how else "cited") + seen
+
+
+def table(entries: Sequence[Entry]) -> Iterator[str]:
+    """The registry, a group at a time."""
+    width = max((len(entry.bound.name) for entry in entries), default=0)
+    for group in dict.fromkeys(entry.bound.group for entry in sorted(entries, key=lambda e: e.bound.group)):
+        yield f"{group}:"
+        for entry in entries:
+            bound = entry.bound
+            if bound.group == group:
+                first = entry.page.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
+                yield f"  {bound.name:<{width}}  {bound.kind:<10}  {first}"
+    kinds = [entry.bound for entry in entries]
+    proved, attained = sum(b.proved for b in kinds), sum(b.witness is not None for b in kinds)
+    yield f"{len(kinds)} bounds, {proved} proved by machine, {attained} with a witness that is executed"
+
+
+def design_text(path: str, found: Sequence[DesignFloor]) -> Iterator[str]:
+    """The floors of one design by loss type, then what is missing."""
+    known = [one for one in found if one.floor is not None]
+    yield f"{path}: {len(known)} floors, {len(found) - len(known)} without a number"
+    for loss in dict.fromkeys(one.bound.loss for one in found):
+        rows = [one for one in known if one.bound.loss == loss]
+        if rows:
+            yield f"\n{LOSSES.get(loss, loss)}:"
+            yield from _rows(rows)
+    missing = [one for one in found if one.floor is None]
+    if missing:
+        yield "\nWithout a number:"
+        yield from (f"  {one.bound.name} of {one.application.thing}: {one.why}" for one in missing)
+    used = dict.fromkeys(name for one in known for name in one.bound.assumptions)
+    if used:
+        yield "\nAssumed:"
+        yield from (f"  {name}: {assumption(name).says}" for name in used)
+
+
+def _rows(rows: Sequence[DesignFloor]) -> Iterator[str]:
+    cells = []
+    for one in rows:
+        assert one.floor is not None
+        cells.append(
+            (one.application.thing, one.bound.quantity, range_of(one.floor), str(one.bound.kind), one.bound.name)
+        )
+    widths = [max(len(row[k]) for row in cells) for k in range(5)]
+    for one, row in zip(rows, cells, strict=True):
+        yield "  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
+        yield from (
+            f"      {place.file}:{place.line}:{place.column}  {place.label}" for place in one.application.places
+        )
+
+
+def page(entry: Entry) -> Iterator[str]:
+    """All that is known of one bound without inputs."""
+    bound = entry.bound
+    yield entry.page
+    yield f"\n{bound.quantity} [{bound.unit}], {bound.kind}, {evidence(bound)}"
+    if bound.formula:
+        yield f"  {bound.formula}"
+    if bound.valid:
+        yield f"  where {bound.valid}"
+    width = max((len(s.name) for s in bound.symbols), default=0)
+    yield from (f"  {s.name:<{width}}  {s.means} [{s.unit}], the bound {_moves(s.way)}" for s in bound.symbols)
+    yield from (f"  assumes {name}: {assumption(name).says}" for name in bound.assumptions)
+
+
+def _moves(way: str) -> str:
+    return {"rises": "rises with it", "falls": "falls with it"}.get(way, "is not monotone in it")
+
+
+def value_text(floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung]) -> Iterator[str]:
+    """The bound at inputs: its value, what it depends on most, and what each assumption buys."""
+    yield f"{floor.bound.quantity}: {range_of(floor)}"
+    for one in steep:
+        how = "" if one.exact else " (by differences)"
+        yield f"  1 % more {one.symbol} changes it by {one.elasticity:+.3g} %{how}"
+    for rung in rungs:
+        if rung.floor is None:
+            yield f"  without {rung.assumption}: needs {', '.join(rung.missing)}"
+        else:
+            yield f"  without {rung.assumption} ({rung.says}): {range_of(rung.floor)}, {rung.floor.bound.name}"
+
+
+def bound_json(entry: Entry) -> dict[str, Any]:
+    """One bound for programs."""
+    bound = entry.bound
+    return {
+        "name": bound.name, "group": bound.group, "loss": bound.loss, "quantity": bound.quantity, "unit": bound.unit,
+        "kind": str(bound.kind), "formula": bound.formula, "valid": bound.valid, "source": bound.source,
+        "assumptions": list(bound.assumptions), "proofs": [proof.how for proof in bound.proofs],
+        "witness": bound.witness.says if bound.witness else None, "telemetry": list(bound.telemetry),
+        "symbols": [
+            {"name": s.name, "unit": s.unit, "means": s.means, "way": str(s.way), "whole": s.whole}
+            for s in bound.symbols
+        ],
+    }  # fmt: skip
+
+
+def floor_json(floor: Floor) -> dict[str, Any]:
+    """A value with its range."""
+    return {
+        "bound": floor.bound.name, "unit": floor.bound.unit, "kind": str(floor.bound.kind),
+        "low": float(floor.low), "high": float(floor.high),
+        "inputs": {name: _ends(span) for name, span in floor.inputs.items()},
+    }  # fmt: skip
+
+
+def _ends(span: Sequence[Any]) -> list[Any]:
+    return [float(x) if isinstance(x, int | float | Fraction) else str(x) for x in span]
+
+
+def design_json(path: str, found: Sequence[DesignFloor]) -> dict[str, Any]:
+    """The floors of one design for programs."""
+    return {
+        "path": path,
+        "floors": [_floor_row(one, one.floor) for one in found if one.floor is not None],
+        "without_a_number": [
+            {"bound": one.bound.name, "thing": one.application.thing, "why": one.why}
+            for one in found
+            if one.floor is None
+        ],
+    }
+
+
+def _floor_row(one: DesignFloor, floor: Floor) -> dict[str, Any]:
+    places = one.application.places
+    return {
+        **floor_json(floor),
+        "thing": one.application.thing,
+        "loss": one.bound.loss,
+        "assumptions": list(one.bound.assumptions),
+        "places": [{"file": p.file, "line": p.line, "column": p.column, "label": p.label} for p in places],
+    }
+
+
+def design_latex(found: Sequence[DesignFloor]) -> Iterator[str]:
+    """The floors as a LaTeX table (booktabs)."""
+    yield r"\begin{tabular}{llll}"
+    yield r"\toprule"
+    yield r"thing & quantity & floor & formula \\"
+    yield r"\midrule"
+    for one in found:
+        if one.floor is not None:
+            cells = (one.application.thing, one.bound.quantity, range_of(one.floor))
+            yield " & ".join((*map(escaped, cells), _formula(one.bound))) + r" \\"
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+
+
+def page_latex(entry: Entry) -> Iterator[str]:
+    """One bound as a LaTeX equation with its symbols."""
+    bound = entry.bound
+    if bound.formula:
+        yield r"\begin{equation}"
+        yield "  " + _formula(bound).strip("$")
+        yield r"\end{equation}"
+    for symbol in bound.symbols:
+        sign = symbol.sign or escaped(symbol.name)
+        yield rf"${sign}$: {escaped(symbol.means)} [{escaped(symbol.unit)}]\\"
+
+
+def _formula(bound: Bound) -> str:
+    return f"${latex(bound.formula, {s.name: s.sign for s in bound.symbols if s.sign})}$" if bound.formula else ""
+
+
+def escaped(text: str) -> str:
+    """Text without a meaning for LaTeX."""
+    table = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(table.get(c, rf"\{c}" if c in "&%$#_{}" else c) for c in text)

@@ -1,0 +1,76 @@
+"""`coherence bound`: the registry, one bound, a design, proofs; what is wrong is named with its remedy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coherence.cli._run import run
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+INPUTS = ("n=8", "size=8 GiB", "bandwidth=300 GB/s")
+
+
+def answered(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert run(["bound", *words, "-o", "json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_bound_at_inputs(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "all_reduce_end_point", *INPUTS)
+    assert found["value"]["low"] == found["value"]["high"] == pytest.approx(0.05010795178666667, rel=1e-12)
+    assert run(["bound", "all_reduce_end_point", *INPUTS]) == 0
+    text = capsys.readouterr().out
+    assert "50.108 ms" in text
+    assert "without end_point_reduction" in text
+    assert "28.6331 ms" in text
+
+
+def test_a_range_gives_the_least_value_first(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "all_reduce_end_point", "n=8", "size=8 GiB", "bandwidth=200 GB/s .. 300 GB/s")
+    assert found["value"]["low"] == pytest.approx(0.05010795178666667)
+    assert found["value"]["high"] == pytest.approx(1.5 * 0.05010795178666667)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("all_reduce_end_pont",), "did you mean 'all_reduce_end_point'"),
+        (("all_reduce_end_point", "n=8"), "needs size"),
+        (("all_reduce_end_point", *INPUTS[:2], "bandwidth=0 GB/s"), "bandwidth = 0"),
+        (("all_reduce_end_point", "n=1.5", *INPUTS[1:]), "a whole number"),
+        (("all_reduce_end_point", "n=8", "size=8 s", INPUTS[2]), "B expected"),
+        (("all_reduce_end_point", "n=8", "size=x", INPUTS[2]), "size = 'x'"),
+        (("all_reduce_end_point", "n=8", "n=9"), "given twice"),
+        (("all_reduce_end_point", "m=8"), "has no symbol 'm'"),
+        (("all_reduce_end_point", "n"), "is no input"),
+        (("all_reduce_end_point", "n=9 .. 8", *INPUTS[1:]), "empty"),
+        ((), "name a design or a bound"),
+    ],
+)
+def test_what_is_wrong_is_named(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str) -> None:
+    assert run(["bound", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_registry_is_listed_and_has_latex(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bound", "--list"]) == 0
+    assert "all_reduce_end_point" in capsys.readouterr().out
+    assert run(["bound", "all_reduce_end_point", "-o", "latex"]) == 0
+    assert r"\begin{equation}" in capsys.readouterr().out
+    assert any(one["name"] == "checkpoint_interval_exact" for one in answered(capsys, "--list")["bounds"])
+
+
+def test_proofs_are_run_again(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "checkpoint_interval_exact", "--prove")
+    assert [proof["holds"] for proof in found["proofs"]] == [True]
+
+
+def test_a_design_without_floors_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "design.yaml"
+    file.write_text("coherence: 1\ncomponents: {web: {copies: 2}}\n")
+    assert answered(capsys, str(file))["designs"] == [{"path": str(file), "floors": [], "without_a_number": []}]
