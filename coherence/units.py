@@ -82,10 +82,10 @@ def _table() -> dict[str, tuple[Fraction, Dimension]]:
         units[f"{prefix}Wh"] = (Fraction(3600 * k**exponent), _JOULE)
         units[f"{prefix}B"] = (Fraction(k**exponent), _BYTE)
         units[f"{prefix}bit"] = (Fraction(k**exponent, 8), _BYTE)
+        units[f"{prefix}FLOP"] = (Fraction(k**exponent), ONE)
         if prefix:
             units[f"{prefix.upper()}iB"] = (Fraction(1024**exponent), _BYTE)
             units[f"{prefix}Hz"] = (Fraction(k**exponent), ONE / SECOND)
-            units[f"{prefix}FLOP"] = (Fraction(k**exponent), ONE)
     units["Kbit"] = units["kbit"]
     units["mW"] = (Fraction(1, k), _WATT)
     units["C"] = (Fraction(1), Dimension((("C", 1),)))

@@ -40,6 +40,7 @@ class Way(StrEnum):
     RISES = "rises"
     FALLS = "falls"
     NEITHER = "neither"  # not monotone, or not known: a range of it gives no number
+    LIST = "list"  # several values (eigenvalues, a trace, a graph): given as a tuple to `compute`
 
 
 @value

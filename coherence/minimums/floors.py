@@ -38,6 +38,8 @@ def at(bound: Bound, inputs: Inputs) -> Number:
     _known(bound, inputs)
     for symbol in bound.symbols:
         given = inputs[symbol.name]
+        if symbol.way is Way.LIST:
+            continue  # `compute` looks at what it holds
         if math.isnan(given) or not symbol.allows(given):
             raise UsageError(f"{symbol.name} = {float(given):g} of {bound.name}: {told_range(symbol)}")
     if bound.valid and not number(bound.valid, inputs):
@@ -56,6 +58,8 @@ def over(bound: Bound, spans: Mapping[str, Span]) -> Floor:
     _known(bound, spans)
     for symbol in bound.symbols:
         low, high = spans[symbol.name]
+        if symbol.way is Way.LIST:
+            continue
         if low > high:
             raise UsageError(f"{symbol.name} of {bound.name}: the range {float(low):g} .. {float(high):g} is empty")
         if low != high and symbol.way is Way.NEITHER:
@@ -83,4 +87,5 @@ def told_range(symbol: Symbol) -> str:
 
 
 def _told(bound: Bound, inputs: Inputs) -> str:
-    return ", ".join(f"{name} = {float(inputs[name]):g}" for name in bound.names)
+    listed = {symbol.name for symbol in bound.symbols if symbol.way is Way.LIST}
+    return ", ".join(f"{name} = {float(inputs[name]):g}" for name in bound.names if name not in listed)

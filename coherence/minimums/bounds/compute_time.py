@@ -1,0 +1,69 @@
+"""compute roofline: work takes at least its operations over the peak rate of all units.
+
+## What
+F floating point operations on G units of peak rate R take at least F / (G R).
+
+## Why it matters
+It is the denominator of every utilisation figure of a training run, and the time that no coordination shortens.
+
+## Example
+3.8e25 operations on 16,384 units of 989 TFLOP/s: 27.1 days.
+
+## Source
+S. Williams et al., "Roofline", CACM 52(4), 2009; the example is the Llama 3 herd of models, 2024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.design import Design
+from coherence.minimums.bound import Application, Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.facts import Gathered, constant
+
+
+def spread(inputs: Inputs) -> Fraction | float:
+    """Equal parts on every unit, each at its peak."""
+    return max([inputs["operations"] / inputs["units"] / inputs["peak"]])
+
+
+def applies(design: Design) -> Iterator[Application]:
+    """Every tier with a peak rate: the time of one exaflop of work on the whole tier."""
+    for tier in design.tiers.values():
+        peak = constant(tier, "dense_bf16", "peak")
+        if peak is not None:
+            made = Gathered(tier.name).quantity("peak", peak, "")
+            yield (
+                made.quantity("units", tier.count, f"count of {tier.name}")
+                .needs("operations", f"floating point operations of the work on {tier.name} (a measurement)")
+                .made()
+            )
+
+
+BOUND = Bound(
+    name="compute_time",
+    group="roofline",
+    quantity="time of the work",
+    unit="s",
+    kind=Kind.TIGHT,
+    loss="none",
+    symbols=(
+        Symbol("operations", "1", "floating point operations", Way.RISES, sign="F"),
+        Symbol("units", "1", "units that compute", Way.FALLS, least=1, whole=True, sign="G"),
+        Symbol("peak", "FLOP/s", "peak rate of one unit", Way.FALLS, open_=True, sign="R"),
+    ),
+    formula="operations / (units * peak)",
+    assumptions=("peak_rates",),
+    source="Williams et al. 2009",
+    examples=(
+        Example(
+            {"operations": Fraction(38 * 10**24), "units": Fraction(16384), "peak": Fraction(989 * 10**12)},
+            27.142736039724 * 86400,
+            "Llama 3 405B: 3.8e25 operations on 16,384 H100",
+            1e-6,
+        ),
+    ),
+    witness=Witness("equal parts at peak", spread),
+    telemetry=("operations of the model", "units"),
+)

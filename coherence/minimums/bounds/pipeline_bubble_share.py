@@ -1,0 +1,60 @@
+"""pipeline bubble, flush: the share of device time that p stages idle while m micro-batches fill and drain them.
+
+## What
+Each stage holds one contiguous block of layers and every micro-batch passes all stages.  The last stage begins after
+p - 1 forward passes, the first ends p - 1 backward passes after it: (p - 1)/(m + p - 1) of all device time is idle, by
+no schedule less (one forward then one backward attains it).
+
+## Why it matters
+It is the cost of synchronous training in this class of schedules; interleaving or split backward passes leave it.
+
+## Example
+8 stages, 32 micro-batches: 17.95 %.
+
+## Source
+Y. Huang et al., "GPipe", NeurIPS 2019; D. Narayanan et al., SC 2021.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.pipelines import idle_share, one_forward_one_backward, shortest_forward
+
+
+def run(inputs: Inputs) -> Fraction:
+    """One forward, one backward, executed event by event; backward passes take twice a forward pass."""
+    stages, batches = int(inputs["p"]), int(inputs["m"])
+    return idle_share(one_forward_one_backward(stages, batches, Fraction(1), Fraction(2)), stages, batches, Fraction(3))
+
+
+def enumerated() -> Checked:
+    """Every order of two and three micro-batches on up to three stages: none is done before m + p - 1 slots."""
+    for stages in (1, 2, 3):
+        for batches in (1, 2, 3):
+            best = shortest_forward(stages, batches)
+            if best != batches + stages - 1:
+                return Checked(False, f"{stages} stages, {batches} micro-batches: {best} slots")
+    return Checked(True, "all orders of up to 3 micro-batches on up to 3 stages take at least m + p - 1 slots")
+
+
+BOUND = Bound(
+    name="pipeline_bubble_share",
+    group="pipelines",
+    quantity="share of device time that idles",
+    unit="1",
+    kind=Kind.TIGHT,
+    loss="A",
+    symbols=(
+        Symbol("p", "1", "stages", Way.RISES, least=1, whole=True),
+        Symbol("m", "1", "micro-batches of a step", Way.FALLS, least=1, whole=True),
+    ),
+    formula="(p - 1) / (m + p - 1)",
+    assumptions=("flush", "no_interleave", "unsplit_backward", "balanced"),
+    source="Huang et al. 2019; Narayanan et al. 2021",
+    examples=(Example({"p": Fraction(8), "m": Fraction(32)}, 0.1794871794871795, "event simulation"),),
+    proofs=(Proof("enumeration", "all orders of small pipelines", enumerated),),
+    witness=Witness("one forward, one backward, event by event", run),
+    telemetry=("stages", "micro-batches"),
+)
