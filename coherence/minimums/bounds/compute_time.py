@@ -19,13 +19,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.design import Design
-from coherence.minimums.bound import Application, Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.bound import Application, Bound, Example, Kind, Symbol, Way
 from coherence.minimums.facts import Gathered, constant
-
-
-def spread(inputs: Inputs) -> Fraction | float:
-    """Equal parts on every unit, each at its peak."""
-    return max([inputs["operations"] / inputs["units"] / inputs["peak"]])
 
 
 def applies(design: Design) -> Iterator[Application]:
@@ -46,7 +41,7 @@ BOUND = Bound(
     group="roofline",
     quantity="time of the work",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Kind.THEOREM,
     loss="none",
     symbols=(
         Symbol("operations", "1", "floating point operations", Way.RISES, sign="F"),
@@ -64,6 +59,5 @@ BOUND = Bound(
             1e-6,
         ),
     ),
-    witness=Witness("equal parts at peak", spread),
     telemetry=("operations of the model", "units"),
 )

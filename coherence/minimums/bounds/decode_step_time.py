@@ -17,15 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
-
-
-def streamed(inputs: Inputs) -> Fraction | float:
-    """Each unit streams its share of the weights, then of the cache."""
-    rate = inputs["bandwidth"]
-    weights = inputs["weights"] / inputs["units"] / rate
-    cache = inputs["batch"] * inputs["context"] * inputs["kv_bytes"] / inputs["units"] / rate
-    return weights + cache
+from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
 
 
 BOUND = Bound(
@@ -33,7 +25,7 @@ BOUND = Bound(
     group="roofline",
     quantity="time of one decode step",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Kind.THEOREM,
     loss="none",
     symbols=(
         Symbol("weights", "B", "bytes of all weights", Way.RISES, sign="P"),
@@ -72,6 +64,5 @@ BOUND = Bound(
             "arithmetic",
         ),
     ),
-    witness=Witness("every unit streams its share", streamed),
     telemetry=("model bytes", "batch", "context"),
 )

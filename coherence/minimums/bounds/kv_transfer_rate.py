@@ -17,12 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
-
-
-def steady(inputs: Inputs) -> Fraction | float:
-    """Bytes sent in an hour of evenly spaced requests, over the hour."""
-    return sum((inputs["bytes"] for _ in range(60)), Fraction(0)) * inputs["rate"] / 60
+from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
 
 
 BOUND = Bound(
@@ -30,7 +25,7 @@ BOUND = Bound(
     group="roofline",
     quantity="rate of the link between prefill and decode",
     unit="B/s",
-    kind=Kind.TIGHT,
+    kind=Kind.THEOREM,
     loss="network",
     symbols=(
         Symbol("rate", "req/s", "requests per second", Way.RISES),
@@ -47,6 +42,5 @@ BOUND = Bound(
             0.01,
         ),
     ),
-    witness=Witness("evenly spaced transfers", steady),
     telemetry=("requests per second", "prompt lengths"),
 )

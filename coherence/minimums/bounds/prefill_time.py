@@ -17,13 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
-
-
-def split(inputs: Inputs) -> Fraction | float:
-    """Tensor parallel: each unit computes its share of every product at its peak."""
-    share = inputs["parameters"] / inputs["units"]
-    return 2 * share * inputs["tokens"] / inputs["peak"]
+from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
 
 
 BOUND = Bound(
@@ -31,7 +25,7 @@ BOUND = Bound(
     group="roofline",
     quantity="time to read a prompt",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Kind.THEOREM,
     loss="none",
     symbols=(
         Symbol("parameters", "1", "weights of the model", Way.RISES, sign="N"),
@@ -54,6 +48,5 @@ BOUND = Bound(
             "arithmetic",
         ),
     ),
-    witness=Witness("each unit computes its share", split),
     telemetry=("model size", "prompt tokens"),
 )
