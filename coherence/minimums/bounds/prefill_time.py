@@ -19,7 +19,6 @@ from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
 
-
 BOUND = Bound(
     name="prefill_time",
     group="roofline",

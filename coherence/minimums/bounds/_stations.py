@@ -1,0 +1,49 @@
+"""Where queueing bounds apply: requests of a workload at the component that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.design import Design
+from coherence.minimums.bound import Application
+from coherence.minimums.facts import Gathered, Stage, stages
+
+
+def gathered(stage: Stage) -> Gathered:
+    """Rate, mean service time and servers of a stage, or what to write for them."""
+    callee = stage.component.name if stage.component is not None else stage.name
+    made = Gathered(stage.name)
+    made.quantity("rate", stage.workload.rate, f"rate of {stage.workload.name}")
+    made.quantity("mean", stage.service, f"service of {stage.workload.name}")
+    return made.quantity("servers", stage.servers, f"copies of {callee}")
+
+
+def exponential(design: Design) -> Iterator[Application]:
+    """Stages that say that their service times have the spread of exponential ones."""
+    for stage in stages(design):
+        if stage.cv is not None and stage.cv.exact and stage.cv.low == 1:
+            yield gathered(stage).made()
+
+
+def offered(design: Design) -> Iterator[Application]:
+    """Every stage: its rate and mean service time alone."""
+    for stage in stages(design):
+        found = gathered(stage)
+        for symbol in ("servers",):
+            found.spans.pop(symbol, None)
+            found.missing.pop(symbol, None)
+        yield found.made()
+
+
+def waits(servers: int, offered_load: Fraction) -> tuple[Fraction, Fraction]:
+    """(share blocked without a queue, share that waits), from the balance equations of the states, exactly."""
+    states = [Fraction(1)]
+    for busy in range(1, servers + 1):
+        states.append(states[-1] * offered_load / busy)
+    blocked = states[-1] / sum(states)
+    rho = offered_load / servers
+    if rho >= 1:
+        return blocked, Fraction(1)
+    queued = states[-1] / (1 - rho)  # all states with everybody busy: a geometric series
+    return blocked, queued / (sum(states[:-1]) + queued)

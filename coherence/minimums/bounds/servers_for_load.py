@@ -1,0 +1,63 @@
+"""servers for a load: the fewest servers whose queue does not grow for ever.
+
+## What
+Work arrives at rate * mean seconds per second; c servers do at most c.  A queue with random arrivals or services stays
+finite only if c > rate * mean.
+
+## Why it matters
+It is the floor of provisioning; what stands above it is reserve for variability, failures and time scales.
+
+## Example
+50 requests/s of 40 ms: 3 servers (2 are busy all the time and fall behind).
+
+## Source
+R. M. Loynes, "The stability of a queue", 1962.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence import solver
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bounds._stations import offered
+from coherence.subject import rational
+
+RATE, MEAN = Fraction(50), Fraction(1, 25)
+
+
+def both_sides() -> Checked:
+    """With one server fewer nothing is left for a backlog (unsat); with the bound's number something is (sat)."""
+
+    def script(servers: int) -> str:
+        work = rational(RATE * MEAN)
+        return (
+            "(set-logic QF_LRA)\n(declare-const spare Real)\n"
+            f"(assert (= spare (- {servers}.0 {work})))\n(assert (> spare 0.0))\n(check-sat)\n"
+        )
+
+    least = int(RATE * MEAN) + 1
+    below, at = script(least - 1), script(least)
+    holds = solver.unsat(below, timeout_ms=2000).unsat and not solver.unsat(at, timeout_ms=2000).unsat
+    return Checked(holds, f"{least - 1} servers leave no capacity for a backlog, {least} do", below)
+
+
+BOUND = Bound(
+    name="servers_for_load",
+    group="queues",
+    quantity="fewest servers",
+    unit="1",
+    kind=Kind.THEOREM,
+    loss="B",
+    symbols=(
+        Symbol("rate", "req/s", "arrivals per second", Way.RISES, sign=r"\\lambda"),
+        Symbol("mean", "s", "mean time of service", Way.RISES, sign="m"),
+    ),
+    formula="floor(rate * mean) + 1",
+    assumptions=(),
+    source="Loynes 1962",
+    examples=(Example({"rate": RATE, "mean": MEAN}, 3.0, "arithmetic"),),
+    proofs=(Proof("smt", "capacity left for a backlog", both_sides),),
+    telemetry=("arrivals per second", "mean service time"),
+    applies=offered,
+)
