@@ -1,0 +1,21 @@
+"""The minimums engine against its targets: every `_minimums_*.py` beside this file measures some rows of one table."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+import bench
+from bench.harness import Row
+
+
+def parts() -> list[str]:
+    """The modules that measure, by name."""
+    return sorted(found.name for found in pkgutil.iter_modules(bench.__path__) if found.name.startswith("_minimums_"))
+
+
+def rows() -> Iterator[Row]:
+    """All rows, part by part."""
+    for part in parts():
+        yield from importlib.import_module(f"bench.{part}").rows()
