@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from coherence import names, repairs
+from coherence import names
+from coherence.accounting import account
+from coherence.blame import blamed
 from coherence.design import Design
-from coherence.errors import CoherenceError, InputError
+from coherence.errors import CoherenceError, InputError, Problem
 from coherence.expressions.evaluate import NotExactError
-from coherence.finding import Accounting, Evidence, Finding, Grade, Repair, Severity, Verdict
+from coherence.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
 from coherence.questions import Asker, askers
+from coherence.rechecks import Asked as Rechecked
+from coherence.rechecks import Rebuild, with_repairs
+from coherence.rereading import reread
+from coherence.slicing import Piece, clashes, moved, pieces, says, whole
 from coherence.subject import Subject
+from coherence.tracing import changed, reads, watched
 from coherence.values import value
-
-Rebuild = Callable[[Mapping[str, str]], Design]
-MOST_REPAIRS = 3
-MOST_RECHECKS = 60  # of a whole design: a count, not a time, so that the same input gives the same answer
 
 
 @value
@@ -29,7 +32,59 @@ class Answers:
     assumptions: tuple[str, ...]
 
 
-def analyse(
+@value
+class Options:
+    """What is asked: prefixes of codes, seconds for one question, and whether repairs are re-checked.
+
+    `thorough`: repairs and blame are searched with questions that execute loops as well, which takes longer.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    time_limit: float = 20.0
+    verify_repairs: bool = True
+    thorough: bool = False
+
+    def askers(self) -> list[Asker]:
+        """The modules that own a chosen code."""
+        return [asker for asker in askers() if any(self.wants(question.code) for question in asker.questions)]
+
+    def wants(self, code: str) -> bool:
+        """Is the code asked for?"""
+        return passes(code, self.select, self.ignore)
+
+
+DEFAULT = Options()
+REPAIRS = 3  # times the limit of one question, for the repairs of a design: beyond it they are not re-checked
+
+
+@value
+class Asked:
+    """What one question module said about a piece, and the fields of the design that it read."""
+
+    findings: tuple[Finding, ...]
+    reads: frozenset[str]
+
+
+@value
+class Done:
+    """A piece of a design, what each question module said about it, and the findings with their repairs."""
+
+    piece: Piece
+    asked: Mapping[str, Asked]
+    findings: tuple[Finding, ...] = ()
+
+
+@value
+class Analysis:
+    """The answers about a design, piece by piece: what an analysis of the edited design need not ask again."""
+
+    answers: Answers
+    options: Options
+    done: Mapping[tuple[object, ...], Done]
+
+
+def analyse(  # noqa: PLR0913  (one parameter for each option)
     design: Design,
     sources: Mapping[str, str],
     rebuild: Rebuild,
@@ -38,19 +93,103 @@ def analyse(
     ignore: Sequence[str] = (),
     time_limit: float = 20.0,
     verify_repairs: bool = True,
+    thorough: bool = False,
 ) -> Answers:
     """Every question that `select` and `ignore` (prefixes of codes) leave, answered."""
-    chosen = [asker for asker in askers() if _wanted(asker, select, ignore)]
-    subject = Subject(design, sources, time_limit)
-    findings = [_own_place_first(f, sources) for f in ask_all(subject, chosen) if passes(f.code, select, ignore)]
-    if verify_repairs:
-        budget = itertools.count()
-        findings = [_with_checked_repairs(f, subject, rebuild, chosen, findings, budget) for f in findings]
-    else:
-        findings = [replace(f, repairs=()) for f in findings]
-    ordered = tuple(sorted(findings, key=order_key))
+    options = Options(tuple(select), tuple(ignore), time_limit, verify_repairs, thorough)
+    return analysis(design, sources, rebuild, options=options).answers
+
+
+def analysis(
+    design: Design, sources: Mapping[str, str], rebuild: Rebuild, *, options: Options = DEFAULT, cut: bool = True
+) -> Analysis:
+    """As `analyse`, with what `reanalyse` needs.  `cut=False` asks every question of the design in one piece."""
+    parts = pieces(design, sources, lambda piece: _stands(piece, rebuild)) if cut else (whole(design, sources),)
+    return _joined(design, sources, rebuild, options, parts, {})
+
+
+def reanalyse(previous: Analysis, design: Design, sources: Mapping[str, str], rebuild: Rebuild) -> Analysis:
+    """The analysis of an edited design; only the pieces that the edit touched are asked again."""
+    old = {done.piece.names: done.piece for done in previous.done.values()}
+    same = previous.done.keys()
+    parts = pieces(design, sources, lambda one: one.key in same or _stands(one, rebuild, old.get(one.names)))
+    return _joined(design, sources, rebuild, previous.options, parts, previous.done)
+
+
+def _stands(piece: Piece, rebuild: Rebuild, before: Piece | None = None) -> bool:
+    """Can the piece be read by itself?  Beside it, the piece before an edit, of which little has to be read again."""
+    if before is not None and before.total == piece.total:
+        return says(piece, lambda text: reread(before.alone(), text))
+    return says(piece, lambda text: rebuild({piece.design.file: text}))
+
+
+def _joined(
+    design: Design, sources: Mapping[str, str], rebuild: Rebuild, options: Options, parts: Sequence[Piece],
+    known: Mapping[tuple[object, ...], Done],
+) -> Analysis:  # fmt: skip
+    kept = {part.key: _kept(known[part.key], part) for part in parts if part.key in known}
+    fresh = [part for part in parts if kept.get(part.key) is None]
+    before = {done.piece.names: done for done in known.values()}
+    made = ask_pieces([(part, before.get(part.names)) for part in fresh], sources, options)
+    taken = frozenset(names.things(design)) if fresh else frozenset()
+    end = time.monotonic() + REPAIRS * options.time_limit
+    for one in made:
+        kept[one.piece.key] = _repaired(one, sources, rebuild, options, taken, end)
+    done = {part.key: found for part in parts if (found := kept[part.key]) is not None}
+    ordered = tuple(sorted(_once(f for one in done.values() for f in one.findings), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
-    return Answers(ordered, account(design, ordered), outside)
+    return Analysis(Answers(ordered, account(design, ordered), outside), options, done)
+
+
+def _kept(done: Done, part: Piece) -> Done | None:
+    """What is known of a piece whose lines are the same, perhaps with other numbers."""
+    if part.numbers == done.piece.numbers and part.total == done.piece.total:
+        return done
+    findings = moved(done.findings, done.piece, part)
+    return Done(part, {}, findings) if findings is not None else None
+
+
+def _repaired(
+    done: Done, sources: Mapping[str, str], rebuild: Rebuild, options: Options, taken: frozenset[str], end: float
+) -> Done:  # fmt: skip
+    own = [_own_place_first(f, sources) for one in done.asked.values() for f in one.findings if options.wants(f.code)]
+    if not options.verify_repairs:
+        return replace(done, findings=tuple(replace(f, repairs=()) for f in own))
+    free = [replace(f, repairs=tuple(r for r in f.repairs if not clashes(r, taken))) for f in own]
+    piece = done.piece
+    subject = Subject(piece.design, piece.sources(sources), options.time_limit)
+
+    base = piece.alone() if piece.total else piece.design
+    by_hand = subject.sources == {base.file: base.text} and not base.spelling
+
+    def again(edited: Mapping[str, str]) -> Design:
+        return reread(base, edited[base.file]) if by_hand else rebuild(edited)
+
+    def ask_again(subject: Subject, chosen: Iterable[Asker]) -> list[Finding]:
+        if time.monotonic() > end:
+            raise CoherenceError("the time for repairs is over")
+        other = changed(piece.design, subject.design)
+        return [f for asker in chosen for f in _unless_known(asker, subject, done, other).findings]
+
+    asked = Rechecked(subject, again, options.askers(), free, ask_again)
+    asked = replace(asked, findings=blamed(asked, thorough=options.thorough))
+    return replace(done, findings=tuple(with_repairs(asked, thorough=options.thorough)))
+
+
+def _unless_known(asker: Asker, subject: Subject, done: Done, other: frozenset[str]) -> Asked:
+    """The answer that is known where nothing that it read is different, else a new one."""
+    known = done.asked.get(asker.name)
+    return known if known is not None and not known.reads & other else _asked(asker, subject)
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Each finding once: what is no unit belongs to every piece, and is answered in each."""
+    seen: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        same = seen.setdefault((finding.code, finding.of, finding.message, finding.places), [])
+        if finding not in same:
+            same.append(finding)
+            yield finding
 
 
 def _own_place_first(finding: Finding, sources: Mapping[str, str]) -> Finding:
@@ -66,10 +205,6 @@ def order_key(finding: Finding) -> tuple[object, ...]:
     return (rank[finding.severity], where, finding.code, finding.of, finding.verdict, finding.message)
 
 
-def _wanted(asker: Asker, select: Sequence[str], ignore: Sequence[str]) -> bool:
-    return any(passes(question.code, select, ignore) for question in asker.questions)
-
-
 def passes(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
     """Is the code asked for?"""
     return (not select or any(code.startswith(p) for p in select)) and not any(code.startswith(p) for p in ignore)
@@ -77,14 +212,47 @@ def passes(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
 
 def ask_all(subject: Subject, chosen: Iterable[Asker]) -> list[Finding]:
     """Every answer; a question that cannot be carried out answers `undecided` with its reason."""
+    return [finding for asker in chosen for finding in _asked(asker, subject).findings]
+
+
+def ask_pieces(parts: Sequence[tuple[Piece, Done | None]], sources: Mapping[str, str], options: Options) -> list[Done]:
+    """The answers about each piece.  A question has the time limit for all of them together.
+
+    Beside a piece stands what is known of it from before an edit.
+    """
+    fresh = [(replace(part, design=watched(part.design)), before) for part, before in parts]
+    subjects = [Subject(part.design, part.sources(sources), options.time_limit) for part, _ in fresh]
+    others = [changed(before.piece.design, part.design) if before else frozenset() for part, before in fresh]
+    found: list[dict[str, Asked]] = [{} for _ in fresh]
+    problems: list[Problem] = []
+    for asker in options.askers():
+        end = time.monotonic() + options.time_limit
+        for (_, before), subject, other, made in zip(fresh, subjects, others, found, strict=True):
+            left = end - time.monotonic()
+            limited = replace(subject, time_limit=max(left, 0.0)) if len(subjects) > 1 else subject
+            try:
+                made[asker.name] = _unless_known(asker, limited, before, other) if before else _asked(asker, limited)
+            except InputError as error:
+                problems += error.problems
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    return [Done(part, made) for (part, _), made in zip(fresh, found, strict=True)]
+
+
+def _asked(asker: Asker, subject: Subject) -> Asked:
+    return Asked(*reads(subject.design, lambda: tuple(_said(asker, subject))))
+
+
+def _said(asker: Asker, subject: Subject) -> list[Finding]:
     found: list[Finding] = []
-    for asker in chosen:
-        try:
-            found += asker.ask(subject)
-        except InputError:
-            raise
-        except (NotExactError, CoherenceError, RecursionError, OverflowError) as error:
-            found.append(_failed(asker, subject, error))
+    if subject.time_limit <= 0:
+        return [_failed(asker, subject, TimeoutError("the time limit of this question is over"))]
+    try:
+        found.extend(asker.ask(subject))
+    except InputError:
+        raise
+    except (NotExactError, CoherenceError, RecursionError, OverflowError) as error:
+        found.append(_failed(asker, subject, error))
     return found
 
 
@@ -103,106 +271,3 @@ def _failed(asker: Asker, subject: Subject, error: Exception) -> Finding:
         tuple(subject.design.loops),
         evidence,
     )
-
-
-def _with_checked_repairs(
-    finding: Finding, subject: Subject, rebuild: Rebuild, chosen: list[Asker], before: list[Finding],
-    budget: Iterator[int],
-) -> Finding:  # fmt: skip
-    """The finding with only those repairs after which nothing is in conflict that was not before."""
-    kept: list[Repair] = []
-    for repair in finding.repairs:
-        if len(kept) == MOST_REPAIRS or next(budget) >= MOST_RECHECKS:
-            break
-        verdict = _recheck(finding, repair, subject, rebuild, chosen, before)
-        if verdict:
-            kept.append(replace(repair, verified=verdict))
-    return replace(finding, repairs=tuple(kept))
-
-
-def _recheck(
-    finding: Finding, repair: Repair, subject: Subject, rebuild: Rebuild, chosen: list[Asker], before: list[Finding]
-) -> str:
-    """What the re-check found, or nothing where the repair does not hold."""
-    sources = repairs.apply(repair.edits, subject.sources)
-    if sources is None:
-        return ""
-    try:
-        changed = Subject(rebuild(sources), sources, subject.time_limit)
-        after = ask_all(changed, chosen)
-    except InputError:
-        return ""
-    known = {(f.code, f.of) for f in before if f.verdict is Verdict.CONFLICT}
-    conflicts = {(f.code, f.of) for f in after if f.verdict is Verdict.CONFLICT}
-    if (finding.code, finding.of) in conflicts or conflicts - known:
-        return ""
-    same = [f for f in after if f.code == finding.code and set(finding.of) & set(f.of)]
-    if any(f.verdict is Verdict.UNDECIDED for f in same) and not any(f.verdict is Verdict.PROVED for f in same):
-        return ""
-    return "re-checked: proved" if any(f.verdict is Verdict.PROVED for f in same) else "re-checked: no conflict"
-
-
-def policies(design: Design) -> tuple[str, ...]:
-    """Everything that decides: loops, calls, timers and limits."""
-    return (*design.loops, *dict.fromkeys(call.name for call in design.calls), *design.timers, *design.limits)
-
-
-def account(design: Design, findings: Iterable[Finding]) -> Accounting:
-    """Every pair of policies once: the worst verdict that names both, else safe where they share nothing."""
-    known = policies(design)
-    verdicts: dict[frozenset[str], Verdict] = {}
-    for finding in findings:
-        for pair in itertools.combinations(sorted(set(finding.of) & set(known)), 2):
-            key = frozenset(pair)
-            verdicts[key] = _worse(verdicts.get(key), finding.verdict)
-    touched = {name: things_of(design, name) for name in known}
-    counts = dict.fromkeys(("conflict", "safe", "undecided", "not_modelled"), 0)
-    for one, other in itertools.combinations(known, 2):
-        counts[_class(verdicts.get(frozenset((one, other))), bool(touched[one] & touched[other]))] += 1
-    return Accounting(len(known), **counts)
-
-
-def _worse(one: Verdict | None, other: Verdict) -> Verdict:
-    ranks = [Verdict.PROVED, Verdict.VACUOUS, Verdict.UNDECIDED, Verdict.CONFLICT]
-    return other if one is None or ranks.index(other) > ranks.index(one) else one
-
-
-def _class(verdict: Verdict | None, shared: bool) -> str:
-    if verdict is None:
-        return "not_modelled" if shared else "safe"
-    return {
-        Verdict.CONFLICT: "conflict",
-        Verdict.PROVED: "safe",
-        Verdict.UNDECIDED: "undecided",
-        Verdict.VACUOUS: "undecided",
-    }[verdict]
-
-
-def things_of(design: Design, name: str) -> frozenset[str]:
-    """The things that a policy reads or writes: the words before the dots."""
-    found: set[str] = set()
-    if name in design.loops:
-        loop = design.loops[name]
-        for formula in names.loop_formulas(loop):
-            found |= {path.split(".")[0] for path in _paths(formula)}
-        if loop.actuation:
-            found |= {w.text.split(".")[0] for w in (loop.actuation.signal, loop.actuation.evict) if w}
-    for call in design.calls:
-        if call.name == name:
-            found |= {end.text for end in (call.caller, call.callee) if end}
-    if name in design.timers:
-        timer = design.timers[name]
-        found |= {
-            e.thing if e.kind != "outside" else e.text for e in (timer.start, timer.unless, timer.then) if e is not None
-        }
-    if name in design.limits and design.limits[name].counts is not None:
-        counts = design.limits[name].counts
-        found |= {path.split(".")[0] for path in _paths(counts)}
-    bare = names.bare_names(design)
-    return frozenset(bare[thing].split(".")[0] if thing in bare else thing for thing in found if thing != "always")
-
-
-def _paths(formula: object) -> tuple[str, ...]:
-    from coherence.expressions import names as used
-
-    return used(formula.tree)  # type: ignore[attr-defined]

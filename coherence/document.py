@@ -19,7 +19,7 @@ from coherence.places import Place
 from coherence.values import value
 
 MAX_BYTES = 8_000_000
-MAX_NODES = 200_000
+MAX_NODES = 400_000
 MAX_DEPTH = 64
 
 _NUMBER = re.compile(r"[-+]?([0-9][0-9_]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?")
@@ -137,13 +137,14 @@ def read_text(text: str, file: str, *, last_key_counts: bool = False) -> list[Do
     roots = builder.build()
     if builder.problems:
         raise InputError(builder.problems)
-    comments = tuple(_comments(text))
-    return [Document(root, file, text, comments, tuple(builder.notes)) for root in roots]
+    found = tuple(comments(text))
+    return [Document(root, file, text, found, tuple(builder.notes)) for root in roots]
 
 
-def _comments(text: str) -> Iterator[tuple[int, str]]:
+def comments(text: str) -> Iterator[tuple[int, str]]:
+    """(line, text behind `#`) of every line that may hold a comment."""
     for number, line in enumerate(text.split("\n"), 1):
-        match = re.search(r"(?:^|\s)#(.*)$", line)
+        match = re.search(r"(?:^|\s)#(.*)$", line) if "#" in line else None
         if match:
             yield number, match.group(1).strip()
 

@@ -66,7 +66,7 @@ def _one(path: Path, time_limit: float, base: Path | None) -> Result:
     inputs = [
         p for p in sorted(path.parent.iterdir()) if p.suffix in (".yaml", ".yml", ".json") and p.name != "expected.yaml"
     ]
-    made = report(open_workspace(inputs, root=base), time_limit=time_limit)
+    made = report(open_workspace(inputs, root=base), time_limit=time_limit, verify_repairs=False)
     return Result(path.parent.relative_to(base) if base else path.parent, made, tuple(differences(root, made)))
 
 

@@ -142,7 +142,8 @@ class Report:
     """The one list behind all outputs.  `sources` maps a path to its text, for the carets.
 
     `suppressed` are findings that a comment with a reason silenced; `not_modelled` are lines about
-    input that was read and understood as outside the model (for example a manifest field).
+    input that was read and understood as outside the model (for example a manifest field).  With a
+    baseline `known` are the findings that stand in it, and `gone` counts those that are not found any more.
     """
 
     findings: tuple[Finding, ...]
@@ -153,6 +154,8 @@ class Report:
     not_modelled: tuple[tuple[Place, str], ...] = ()
     assumptions: tuple[str, ...] = ()
     seed: int = 0
+    known: tuple[Finding, ...] = ()
+    gone: int | None = None
 
 
 @value

@@ -197,9 +197,10 @@ class _Checker:
         return nearest(word, known) if self.left >= 0 else None
 
 
-def check(design: Design, reading: Reading) -> None:
-    """Report near misses of declared names and bare names that refer to nothing."""
-    checker, bare = _Checker(design, reading), bare_names(design)
+def check(design: Design, reading: Reading, *, whole: Design | None = None) -> None:
+    """Report near misses of declared names and bare names that refer to nothing; `whole`: what the names refer to."""
+    world = whole or design
+    checker, bare = _Checker(world, reading), bare_names(world)
     for formula in formulas(design):
         for name in _plain_names(formula.tree):
             checker.name(name, formula, bare)
@@ -207,7 +208,7 @@ def check(design: Design, reading: Reading) -> None:
         own = list(component_formulas(component))
         if component.state is not None:
             own += _plant_or_problem(component, reading)
-        local = scope(component, design) if own else {}
+        local = scope(component, world) if own else {}
         for formula in own:
             for name in _plain_names(formula.tree):
                 checker.name(name, formula, local)

@@ -225,20 +225,20 @@ ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"})
 
 @value
 class Spread:
-    """`spread by zone <= 1`: largest minus smallest count; `prefer` in front makes it soft."""
+    """`spread by zone <= 1`: largest minus smallest count; `prefer` in front makes it soft; `together` = one zone."""
 
     by: str
     at_most: int
     must: bool
     place: Place = field(compare=False)
+    together: bool = False
+    stated: bool = True  # is there a `<= n`?
 
 
 def _read_spread(node: Node, reading: Reading) -> Spread | None:
     leaf = scalar(node, reading, "a placement rule")
     match = (
-        re.fullmatch(
-            r"(prefer )?(?:spread|together) by ([a-z][a-z0-9_]*)(?: <= (\d{1,9}))?", " ".join(leaf.text.split())
-        )
+        re.fullmatch(r"(prefer )?(spread|together) by ([a-z][a-z0-9_]*)(?: <= (\d{1,9}))?", " ".join(leaf.text.split()))
         if leaf
         else None
     )
@@ -247,7 +247,7 @@ def _read_spread(node: Node, reading: Reading) -> Spread | None:
             node.place, "a placement rule expected", "write `spread by zone <= 1` or `prefer spread by node <= 1`"
         )
         return None
-    return Spread(match[2], int(match[3] or 0), not match[1], leaf.place)
+    return Spread(match[3], int(match[4] or 0), not match[1], leaf.place, match[2] == "together", match[4] is not None)
 
 
 SPREAD: Kind[Spread] = Kind(_read_spread, {"type": "string"})

@@ -79,8 +79,11 @@ def design_of(source: Document) -> Design:
     return design_from_table(root, file=source.file, text=source.text, comments=source.comments)
 
 
-def design_from_table(root: Table, *, file: str, text: str, **extra: Any) -> Design:
-    """The design in a document tree (a file's, or one that an importer made).  Raises InputError."""
+def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, **extra: Any) -> Design:
+    """The design in a document tree (a file's, or one that an importer made).  Raises InputError.
+
+    Without `whole` its names and units are not checked: they may stand in the rest of the design.
+    """
     reading = Reading()
     made = read_record(Design, _with_parts(root, reading), reading, file=file, text=text, **extra)
     if made is not None:
@@ -88,8 +91,9 @@ def design_from_table(root: Table, *, file: str, text: str, **extra: Any) -> Des
             message = f"version {made.version.text} of the language is not known"
             reading.problem(made.version.place, message, "write `coherence: 1`")
         made = made.but(promises={name: promise.named(name) for name, promise in made.promises.items()})
-        names.check(made, reading)
-        dimensions.check(made, reading)
+        if whole:
+            names.check(made, reading)
+            dimensions.check(made, reading)
     if reading.problems or made is None:
         raise InputError(reading.problems)
     return made

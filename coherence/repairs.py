@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 from coherence import units
 from coherence.finding import Edit, Repair
@@ -13,33 +16,63 @@ from coherence.shape import Quantity
 from coherence.subject import Subject
 from coherence.units import ONE, SECOND, Dimension
 
+_BREAK = re.compile("\r\n?|\n")  # as coherence.document counts lines
+_WRITTEN = re.compile(r"""(["']?)[-+]?[0-9][0-9A-Za-z.%+ ]*\1""")  # a number as manifests write it
+_GO_UNITS = ("ms", "s", "m", "h")
+
 
 def change(subject: Subject, quantity: Quantity, value: Fraction) -> Edit | None:
-    """Write another value where the quantity stands, in the spelling that stands there."""
-    return rewrite(subject, quantity.place, value, quantity.dimension)
+    """Write another value where the quantity stands, in the spelling and the meaning that stand there.
+
+    A manifest may count otherwise than the language: Istio's `attempts` are the tries without the first.
+    """
+    old = text_at(subject.sources, quantity.place)
+    if old is None:
+        return None
+    if not subject.design.spelling:
+        return Edit(quantity.place, old, render_like(old, value, quantity.dimension))
+    new = respelled(old, quantity.low, value, quantity.dimension) if quantity.exact else None
+    return None if new is None else Edit(quantity.place, old, new)
 
 
 def rewrite(subject: Subject, place: Place, value: Fraction, dimension: Dimension) -> Edit | None:
-    """Write `value` (SI) at a place; None where the place is not one line of a known source."""
+    """Write `value` (SI) at a place; None where the place is not one line of a known source.
+
+    In a manifest the place must be that of one number, and what it means is asked of the design.
+    """
     old = text_at(subject.sources, place)
     if old is None:
         return None
-    return Edit(place, old, render_like(old, value, dimension))
+    if not subject.design.spelling:
+        return Edit(place, old, render_like(old, value, dimension))
+    stated = next((t for call in subject.design.calls for t in call.tries if t.place == place), None)
+    if isinstance(stated, Quantity):
+        return change(subject, stated, value)
+    if dimension == SECOND and old.strip("'\"").isdecimal():
+        new = respelled(old, Fraction(old.strip("'\"")), value, SECOND)
+        return None if new is None else Edit(place, old, new)
+    return Edit(place, old, render_like(old, value, dimension)) if _WRITTEN.fullmatch(old) else None
 
 
 def insert(subject: Subject, after: Place, key: str, value: str) -> Edit | None:
-    """Add `key: value` behind the value at `after`: in its flow mapping, or on a line of its own."""
-    old = text_at(subject.sources, after)
-    if old is None:
+    """Add `key: value` behind the value at `after`: in its flow mapping, or on a line of its own.
+
+    None in a manifest for a key that its kind does not have.
+    """
+    old, known = text_at(subject.sources, after), subject.design.spelling
+    if old is None or (known and key not in known):
         return None
-    line = subject.sources[after.file].split("\n")[after.line - 1]
-    spelled = f"{subject.design.spelling.get(key, key)}: {value}"
+    line = lines_of(subject.sources[after.file])[after.line - 1]
+    spelled = f"{known.get(key, key)}: {value}"
     block = re.match(r"(\s*)(- )?[\w.]+:\s*$", line[: after.column - 1])
-    end = Place(after.file, after.line, after.end_column, after.line, after.end_column)
     if block and "{" not in line[: after.column - 1]:
         indent = block[1] + ("  " if block[2] else "")
-        return Edit(end, "", f"\n{indent}{spelled}")
-    return Edit(end, "", f", {spelled}")
+        return Edit(_empty(after, len(line) + 1), "", f"\n{indent}{spelled}")  # below its comment
+    return Edit(_empty(after, after.end_column), "", f", {spelled}")
+
+
+def _empty(place: Place, column: int) -> Place:
+    return Place(place.file, place.line, column, place.line, column)
 
 
 def duration_text(subject: Subject, value: Fraction) -> str:
@@ -58,8 +91,14 @@ def text_at(sources: Mapping[str, str], place: Place) -> str | None:
     text = sources.get(place.file)
     if text is None or place.line != place.end_line:
         return None
-    lines = text.split("\n")
+    lines = lines_of(text)
     return lines[place.line - 1][place.column - 1 : place.end_column - 1] if place.line <= len(lines) else None
+
+
+@lru_cache(maxsize=64)
+def lines_of(text: str) -> tuple[str, ...]:
+    """The lines of a source without their ends, counted as YAML counts them."""
+    return tuple(_BREAK.split(text))
 
 
 def render_like(old: str, value: Fraction, dimension: Dimension) -> str:
@@ -86,17 +125,61 @@ def _go(value: Fraction) -> str:
     return f"{units.decimal(value * 1000)}ms" if value < 10 else f"{units.decimal(value)}s"
 
 
+def respelled(old: str, now: Fraction, value: Fraction, dimension: Dimension) -> str | None:
+    """What a manifest must say for `value`, where its text `old` means `now`; None where no rule is seen.
+
+    Seconds, per cent and thousandths are a factor; a whole number that means one more counts what comes after
+    the first.  Whole numbers stay whole, rounded away from `now`.
+    """
+    match = re.fullmatch(r"""(["']?)([0-9]+(?:\.[0-9]+)?)([A-Za-z]*|%)\1""", old)
+    if match is None:
+        return render_like(old, value, dimension)  # a Go duration of several parts
+    quote, digits, suffix = match[1], Fraction(match[2]), match[3]
+    if suffix in _GO_UNITS and dimension == SECOND:
+        return f"{quote}{_go(value)}{quote}"
+    made: Fraction | None
+    if digits.denominator == 1 and not suffix and dimension == ONE and now == digits + 1:
+        made = value - 1
+    elif digits == 0 or now == 0:
+        made = value if digits == now and not suffix else None
+    else:
+        made = value * digits / now
+    if made is None or made < 0:
+        return None
+    if "." not in match[2]:
+        made = Fraction(math.ceil(made) if value > now else math.floor(made))
+    return f"{quote}{units.decimal(made)}{suffix}{quote}"
+
+
 def apply(edits: Iterable[Edit], sources: Mapping[str, str]) -> dict[str, str] | None:
-    """The sources after the edits; None where an edit does not find its old text."""
-    changed = dict(sources)
-    for edit in sorted(edits, key=lambda e: e.place, reverse=True):
+    """The sources after the edits; None where an edit does not find its old text, or two overlap."""
+    changed, ordered = dict(sources), sorted(edits, key=lambda e: e.place)
+    for one, other in itertools.pairwise(ordered):
+        if one.place.file == other.place.file and _end(one.place) > (other.place.line, other.place.column):
+            return None
+    for edit in reversed(ordered):
         if text_at(changed, edit.place) != edit.old:
             return None
-        lines = changed[edit.place.file].split("\n")
-        line = lines[edit.place.line - 1]
-        lines[edit.place.line - 1] = line[: edit.place.column - 1] + edit.new + line[edit.place.end_column - 1 :]
-        changed[edit.place.file] = "\n".join(lines)
+        text = changed[edit.place.file]
+        start, new = _offset(text, edit.place), edit.new.replace("\n", _end_of_line(text))
+        changed[edit.place.file] = text[:start] + new + text[start + len(edit.old) :]
     return changed
+
+
+def _end(place: Place) -> tuple[int, int]:
+    return place.end_line, place.end_column
+
+
+def _offset(text: str, place: Place) -> int:
+    """Where a place begins in its text."""
+    breaks = itertools.islice(_BREAK.finditer(text), place.line - 1)
+    return max((match.end() for match in breaks), default=0) + place.column - 1
+
+
+def _end_of_line(text: str) -> str:
+    """What ends the lines of the text."""
+    match = _BREAK.search(text)
+    return match[0] if match else "\n"
 
 
 def downward_round(value: Fraction) -> Fraction:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from coherence.design import Design
@@ -24,11 +23,12 @@ class Subject:
     sources: Mapping[str, str] = field(default_factory=dict)  # file -> text, of every file the design came from
     time_limit: float = 20.0  # seconds that one question may take before it answers `undecided`
 
-    @cached_property
+    @property
     def model(self) -> Model:
+        """The model of the design; kept with it."""
         from coherence.elaborate import elaborate
 
-        return elaborate(self.design)
+        return self.design.once("model", lambda: elaborate(self.design))
 
 
 @value

@@ -128,6 +128,9 @@ class _LazyFields:
     """`__dataclass_fields__`, made when `dataclasses.replace` or `fields` asks for it."""
 
     def __get__(self, instance: object, owner: Any) -> dict[str, Any]:
+        kept: dict[str, Any] | None = owner.__dict__.get("__value_fields__")
+        if kept is not None:
+            return kept
         import dataclasses
 
         made: dict[str, Any] = {}
@@ -136,4 +139,5 @@ class _LazyFields:
             one.name, one.type = name, owner.__annotations__.get(name)
             one._field_type = dataclasses._FIELD  # type: ignore[attr-defined]  # noqa: SLF001
             made[name] = one
+        owner.__value_fields__ = made
         return made

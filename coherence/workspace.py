@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coherence import document
-from coherence.analysis import Answers, Rebuild, analyse, order_key, passes
+from coherence.analysis import Answers, analyse, order_key, passes
 from coherence.design import Design
 from coherence.document import Document
 from coherence.errors import InputError, Problem
 from coherence.finding import Accounting, InputFile, Report
 from coherence.places import Place
 from coherence.reading import design_of, is_design, read_bytes, read_text
+from coherence.rechecks import Rebuild
 from coherence.suppressions import apply as apply_suppressions
 from coherence.values import value
 
@@ -32,6 +33,9 @@ class Entry:
     design: Design
     sources: dict[str, str]
     rebuild: Rebuild
+
+
+Answering = Callable[[Entry, Mapping[str, Any]], Answers]  # a design and the options of `analyse`
 
 
 class Workspace:
@@ -154,7 +158,7 @@ def _imported(manifests: Sequence[Document], sources: dict[str, str]) -> Entry:
     return Entry(importers.design_of(manifests), own, importers.design_from_sources)
 
 
-def report(
+def report(  # noqa: PLR0913  (one parameter for each option)
     workspace: Workspace,
     *,
     select: Sequence[str] = (),
@@ -162,24 +166,30 @@ def report(
     time_limit: float = 20.0,
     today: str = "",
     verify_repairs: bool = True,
+    thorough: bool = False,
+    answering: Answering | None = None,
 ) -> Report:
-    """Every design of the workspace analysed, as one report.  `today` (YYYY-MM-DD) ends dated suppressions."""
+    """Every design of the workspace analysed, as one report.
+
+    `today` (YYYY-MM-DD) ends dated suppressions; `answering` may know answers that need not be asked again.
+    """
+    options = {
+        "select": tuple(select), "ignore": tuple(ignore), "time_limit": time_limit, "verify_repairs": verify_repairs,
+        "thorough": thorough,
+    }  # fmt: skip
     made = Report(
         (), Accounting(), tuple(workspace.inputs), dict(workspace.sources), not_modelled=tuple(workspace.skipped)
     )
     for entry in workspace.entries:
-        answers = analyse(
-            entry.design,
-            entry.sources,
-            entry.rebuild,
-            select=select,
-            ignore=ignore,
-            time_limit=time_limit,
-            verify_repairs=verify_repairs,
-        )
+        answers = (answering or asked)(entry, options)
         made = _joined(made, entry, answers, today, lambda code: passes(code, select, ignore))
     findings = tuple(sorted(made.findings, key=order_key))
     return replace(made, findings=findings, sources={**made.sources, **_part_sources(findings)})
+
+
+def asked(entry: Entry, options: Mapping[str, Any]) -> Answers:
+    """Every question of one design asked."""
+    return analyse(entry.design, entry.sources, entry.rebuild, **options)
 
 
 def _joined(made: Report, entry: Entry, answers: Answers, today: str, wanted: Callable[[str], bool]) -> Report:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from fractions import Fraction
+from random import Random
 
 from hypothesis import strategies as st
 
@@ -181,3 +182,133 @@ SCRAPS = (
 def scraps() -> st.SearchStrategy[str]:
     """Text that looks like parts of a design, in no order."""
     return st.lists(st.sampled_from(SCRAPS) | st.text(max_size=4), max_size=20).map("".join)
+
+
+Write = Callable[[Fraction], str]
+
+
+class Drawn:
+    """A whole design as parts that share nothing; each part is a function from a way to write times to its entries."""
+
+    def __init__(self, entries: list[Callable[[Write], dict[str, list[str]]]]) -> None:
+        self.entries = entries
+
+    def text(self, *, scale: Fraction = Fraction(1), reverse: bool = False) -> str:
+        """The design with all times multiplied by `scale`, entries and sections in reverse order."""
+        made: dict[str, list[str]] = {}
+        for entry in self.entries:
+            for section, lines in entry(lambda seconds: _seconds(seconds * scale)).items():
+                made.setdefault(section, []).extend(lines)
+        sections = [(name, lines[::-1] if reverse else lines) for name, lines in made.items()]
+        body = (f"{name}:\n" + "".join(f"  {line}\n" for line in lines) for name, lines in sections)
+        return "coherence: 1\n" + "".join(list(body)[:: -1 if reverse else 1])
+
+
+def _seconds(value: Fraction) -> str:
+    for unit, size in (("s", 1), ("ms", 1000), ("us", 10**6), ("ns", 10**9)):
+        if (value * size).denominator == 1:
+            return f"{(value * size).numerator} {unit}"
+    raise ValueError(value)
+
+
+def designs(*, size: int = 4) -> st.SearchStrategy[Drawn]:
+    """Calls in chains, timers on activities, limits, loops with one signal, placements; each number near its limit."""
+    return st.lists(st.randoms(use_true_random=False), min_size=1, max_size=size).map(
+        lambda draws: Drawn([_entry(number, draw) for number, draw in enumerate(draws)])
+    )
+
+
+def _entry(number: int, draw: Random) -> Callable[[Write], dict[str, list[str]]]:
+    kinds = (_called, _probed, _leased, _limited, _written_twice, _placed, _raced)
+    return draw.choice(kinds)(f"n{number}", draw)
+
+
+def _called(name: str, draw: Random) -> Callable[[Write], dict[str, list[str]]]:
+    tries, inner, most = draw.randint(1, 4), draw.randint(1, 3), draw.randint(1, 12)
+    each, deadline, below = (Fraction(draw.randint(1, 8), 2) for _ in range(3))
+    why, stop = draw.choice(("timeout", "unavailable")), draw.choice(("cancel", "abandon"))
+    deadline *= tries
+
+    def write(t: Write) -> dict[str, list[str]]:
+        first = f"from: {name}_in, to: {name}, deadline: {t(deadline)}, per_try: {t(each)}, tries: {tries}"
+        second = f"from: {name}, to: {name}_db, deadline: {t(below * inner)}, per_try: {t(below)}, tries: {inner}"
+        rest = f"retry_when: [{why}], on_timeout: {stop}"
+        return {
+            "calls": [f"- {{{first}, {rest}}}", f"- {{{second}, {rest}}}"],
+            "promises": [f"{name}_few: attempts({name}_db) per call({name}_in) <= {most}"],
+        }
+
+    return write
+
+
+def _probed(name: str, draw: Random) -> Callable[[Write], dict[str, list[str]]]:
+    low, width, first, every = (Fraction(draw.randint(1, 40)) for _ in range(4))
+    misses, then = draw.randint(1, 6), draw.choice(("restart", "unlist"))
+
+    def write(t: Write) -> dict[str, list[str]]:
+        timer = f"from: {name} starts, first: {t(first)}, every: {t(every)}, misses: {misses}, unless: {name}.load ends"
+        return {
+            "components": [f"{name}: {{takes: {{load: {t(low)} .. {t(low + width)}}}}}"],
+            "timers": [f"{name}_probe: {{{timer}, then: {then} {name}}}"],
+        }
+
+    return write
+
+
+def _leased(name: str, draw: Random) -> Callable[[Write], dict[str, list[str]]]:
+    low, width, lease = (Fraction(draw.randint(1, 60)) for _ in range(3))
+
+    def write(t: Write) -> dict[str, list[str]]:
+        timer = f"from: {name}.task starts, after: {t(lease)}, unless: {name}.task ends, then: redeliver"
+        return {
+            "components": [f"{name}: {{takes: {{task: {t(low)} .. {t(low + width)}}}}}"],
+            "timers": [f"{name}_lease: {{{timer}}}"],
+        }
+
+    return write
+
+
+def _limited(name: str, draw: Random) -> Callable[[Write], dict[str, list[str]]]:
+    turns, most = draw.randint(2, 12), draw.randint(2, 30)
+    limit = f"{name}_steps: {{counts: 2 * {name}.turns + 1, at_most: {most}, per: run, when_full: fail and lose}}"
+    return lambda _: {"components": [f"{name}: {{turns: 2 .. {turns}}}"], "limits": [limit]}
+
+
+def _written_twice(name: str, draw: Random) -> Callable[[Write], dict[str, list[str]]]:
+    values, periods = [draw.randint(1, 4) for _ in range(2)], [Fraction(draw.randint(1, 9)) for _ in range(2)]
+
+    def write(t: Write) -> dict[str, list[str]]:
+        return {
+            "loops": [
+                f"{name}_{word}: {{timescale: {{period: {t(period)}}}, trigger: always,"
+                f" actuation: {{signal: {name}.size, law: set, to: {value}}}}}"
+                for word, value, period in zip(("one", "two"), values, periods, strict=True)
+            ]
+        }
+
+    return write
+
+
+def _placed(name: str, draw: Random) -> Callable[[Write], dict[str, list[str]]]:
+    copies = draw.randint(1, 6)
+    return lambda _: {
+        "components": [f"{name}: {{copies: {copies}, returns: always}}"],
+        "placement": [f"{name}: [spread by zone <= 1]"],
+        "places": [f"{name}_a: {{zone: a}}", f"{name}_b: {{zone: b}}"],
+    }
+
+
+def _raced(name: str, draw: Random) -> Callable[[Write], dict[str, list[str]]]:
+    one, two, dump = (Fraction(draw.randint(1, 30)) for _ in range(3))
+
+    def write(t: Write) -> dict[str, list[str]]:
+        return {
+            "components": [f"{name}: {{takes: {{dump: {t(dump)}}}}}"],
+            "timers": [
+                f"{name}_heart: {{from: {name} step hangs, after: {t(one)}, then: {name}.dump starts}}",
+                f"{name}_abort: {{from: {name} step hangs, after: {t(two)}, then: abort job}}",
+            ],
+            "promises": [f"{name}_kept: {name}.dump ends before {name}_abort"],
+        }
+
+    return write

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,14 @@ if TYPE_CHECKING:
     from coherence.cli._progress import Progress
     from coherence.loops.analysis import Analysis
     from coherence.loops.analysis_calls import Amplified
+    from coherence.loops.analysis_network import NetworkAnalysis
+    from coherence.loops.cycles_of_design import CycleReading
+    from coherence.loops.network import Network
     from coherence.loops.retuning import Retuning
     from coherence.subject import Subject
     from coherence.workspace import Entry
+
+SHORTEST = 2.0  # seconds for limit cycles, however long the rest took
 
 
 @click.command("analyze")
@@ -48,20 +55,36 @@ def command(
     if picture is not None:
         pictures.checked(picture)
     if network is not None:
-        return _network(network, picture, output)
+        return _network(network, picture, output, time_limit)
     assert path is not None
     return _design(path, picture, output, time_limit, retune=retune)
 
 
-def _network(file: str, picture: str | None, output: str) -> int:
+def _network(file: str, picture: str | None, output: str, time_limit: float) -> int:
     from coherence.loops import analysis_network, pictures, pictures_analysis
 
-    found = analysis_network.analysed(analysis_network.read_network(Path(file)))
+    found = _judged(analysis_network.read_network(Path(file)), time_limit)
     if picture is not None:
         pictures.write(pictures_analysis.of_network(file, found), picture)
     made = analysis_network.as_json(file, found) if output == "json" else None
     click.echo(_dumped(made) if made is not None else analysis_network.text(file, found), nl=False)
     return 0
+
+
+def _judged(made: Network, time_limit: float) -> NetworkAnalysis:
+    """The verdict first, then margins or blame with the time that is left."""
+    from coherence.cli._limit import TimeOverError, at_most
+    from coherence.loops.analysis_network import analysed, judged, undecided
+
+    told = f"the time limit of {time_limit:g} s was reached"
+    found = undecided(made, told)
+    try:
+        with at_most(time_limit):
+            found = judged(made)
+            found = analysed(made, found)
+    except TimeOverError:
+        found = replace(found, notes=(*found.notes, told))
+    return found
 
 
 def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
@@ -72,19 +95,40 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
 
     entry = _entry(path)
     subject = Subject(entry.design, entry.sources, time_limit)
+    begun = time.monotonic()
     with Progress("analyzing") as bar:
         found, calls, tunings = _found(entry, subject, bar, retune=retune)
+        bar(1.0, "limit cycles")
+        cycles = _cycles(subject, max(SHORTEST, time_limit - (time.monotonic() - begun)))
     loads = _operating_points.loads(subject)
     if picture is not None:
         pictures.write(pictures_analysis.of_design(path, found), picture)
     if output == "json":
         made = analysis_json.as_json(path, found, calls, tunings)
-        click.echo(_dumped({**made, "operating_points_of_retries": _operating_points.as_json(loads)}), nl=False)
+        more = {
+            "limit_cycles": [asdict(one) for one in cycles],
+            "operating_points_of_retries": _operating_points.as_json(loads),
+        }
+        click.echo(_dumped({**made, **more}), nl=False)
     else:
         click.echo(analysis_report.text(path, found, calls, tunings), nl=False)
-        for line in _operating_points.text(loads):
+        if cycles:
+            click.echo("\nLimit cycles, predicted by their return map and run again by the executor:")
+        for line in (*(f"  {one.told()}" for one in cycles), *_operating_points.text(loads)):
             click.echo(line)
     return 0
+
+
+def _cycles(subject: Subject, seconds: float) -> tuple[CycleReading, ...]:
+    """What switches over a linear plant; a design whose cycles take longer to predict is told as undecided."""
+    from coherence.cli._limit import TimeOverError, at_most
+    from coherence.loops.cycles_of_design import CycleReading, predicted_cycles
+
+    try:
+        with at_most(seconds):
+            return predicted_cycles(subject.model)
+    except TimeOverError:
+        return (CycleReading("all loops", "undecided", reason="the time limit was reached"),)
 
 
 def _entry(path: str) -> Entry:

@@ -143,8 +143,10 @@ def _design(target: str, output: str) -> int:
 
 def _prove(target: str | None, certificates: str | None, output: str) -> int:
     from coherence.cli._progress import Progress
+    from coherence.minimums.formulas import sympy
     from coherence.minimums.registry import entries, entry
 
+    sympy("proving bounds again")
     chosen = (entry(target),) if target is not None else tuple(entries().values())
     begun, rows = time.monotonic(), []
     with Progress("proving") as bar:

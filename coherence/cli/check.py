@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from coherence.errors import UsageError
-from coherence.finding import Grade, Report, Severity, Verdict
+from coherence.finding import Finding, Grade, Report, Severity, Verdict
+from coherence.values import value
+
+if TYPE_CHECKING:
+    from coherence.baselines import Entry
+    from coherence.fixing import Wanted
+    from coherence.workspace import Answering, Workspace
 
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
@@ -53,38 +60,149 @@ SEVERITIES = {"info": 0, "warning": 1, "error": 2}
     metavar="SECONDS",
     help="For one question; beyond it the answer is undecided.",
 )
+@click.option("--fix", is_flag=True, help="Edit the files: the smallest change that removes all conflicts it can.")
+@click.option("--diff", is_flag=True, help="Print that change as a unified diff, and write nothing.")
+@click.option("--baseline", metavar="FILE", help="Findings in it are known (see `coherence baseline`).")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
+@click.option("--thorough", is_flag=True, help="Search repairs and blame where that means executing loops again, too.")
+@click.option("--no-cache", is_flag=True, help="Ask everything again, and keep nothing.")
 @click.option("--verbose", "-v", is_flag=True, help="Print proofs in full.")
-@click.pass_context
-def command(  # noqa: PLR0913  (one parameter per option)
-    ctx: click.Context, paths: Sequence[str], select: Sequence[str], ignore: Sequence[str], fail_on: str,
-    min_evidence: str, output: Sequence[str], *, strict: bool, expect: bool, time_limit: float, verbose: bool,
-) -> int:  # fmt: skip
+def command(paths: Sequence[str], **options: Any) -> int:
     """Check designs (YAML that begins with `coherence: 1`) and manifests; PATHS are files or folders.
 
     Manifests given in one command are taken as applied together: they form one design.
     """
-    del ctx
-    _known(select, ignore)
-    if expect:
-        from pathlib import Path
+    asked = Asked(**options)
+    _known(asked.select, asked.ignore)
+    if sum((asked.fix, asked.diff, asked.watch, asked.expect)) > 1:
+        raise UsageError("of --fix, --diff, --watch and --expect only one is done at a time")
+    if asked.expect:
+        return _expected(paths, asked)
+    if asked.watch:
+        from coherence.cli._watch import watched
+        from coherence.watching import Memory
 
-        from coherence.expectations import compare, summary
+        memory = Memory()
+        return watched(
+            paths,
+            lambda: _reported(paths, asked, answering=memory.answers),
+            lambda made: write(made, asked.output or ("text",), verbose=asked.verbose),
+        )
+    if asked.fix or asked.diff:
+        return _fixed(paths, asked)
+    made = _reported(paths, asked)
+    write(made, asked.output or ("text",), verbose=asked.verbose)
+    return exit_code(made, asked.fail_on, strict=asked.strict)
 
-        results = compare([Path(path) for path in paths], time_limit=time_limit)
-        click.echo(summary(results), nl=False)
-        return 0 if all(not result.differences for result in results) else 1
+
+@value
+class Asked:
+    """The options of one `check`."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    fail_on: str
+    min_evidence: str
+    output: tuple[str, ...]
+    strict: bool
+    expect: bool
+    time_limit: float
+    fix: bool
+    diff: bool
+    baseline: str | None
+    watch: bool
+    thorough: bool
+    no_cache: bool
+    verbose: bool
+
+
+def _expected(paths: Sequence[str], asked: Asked) -> int:
+    from pathlib import Path
+
+    from coherence.expectations import compare, summary
+
+    results = compare([Path(path) for path in paths], time_limit=asked.time_limit)
+    click.echo(summary(results), nl=False)
+    return 0 if all(not result.differences for result in results) else 1
+
+
+def _reported(
+    paths: Sequence[str], asked: Asked, opened: Workspace | None = None, answering: Answering | None = None
+) -> Report:
     from coherence.workspace import open_workspace, report
 
+    entries = _baseline(asked)  # a baseline that cannot be read is said before anything is checked
     made = report(
-        open_workspace(paths),
-        select=select,
-        ignore=ignore,
-        time_limit=time_limit,
+        opened or open_workspace(paths),
+        select=asked.select,
+        ignore=asked.ignore,
+        time_limit=asked.time_limit,
         today=time.strftime("%Y-%m-%d"),
+        thorough=asked.thorough,
+        answering=answering or _cached(asked),
     )
-    made = stronger(made, min_evidence)
-    write(made, output or ("text",), verbose=verbose)
-    return exit_code(made, fail_on, strict=strict)
+    return stronger(made if entries is None else _known_left_out(made, entries), asked.min_evidence)
+
+
+def _cached(asked: Asked) -> Answering | None:
+    if asked.no_cache:
+        return None
+    from coherence.cache import Cache, folder
+
+    return Cache(folder()).answers
+
+
+def _baseline(asked: Asked) -> Sequence[Entry] | None:
+    if asked.baseline is None:
+        return None
+    from coherence import baselines
+
+    return baselines.read(asked.baseline)
+
+
+def _known_left_out(made: Report, entries: Sequence[Entry]) -> Report:
+    from dataclasses import replace
+
+    from coherence import baselines
+
+    split = baselines.compared(made.findings, entries)
+    return replace(made, findings=split.new, known=split.known, gone=sum(entry.count for entry in split.gone))
+
+
+def _fixed(paths: Sequence[str], asked: Asked) -> int:
+    """Repair, then say what is left (`--fix`); or show the repair, and say what there is (`--diff`)."""
+    from coherence.cli import _fix
+    from coherence.workspace import open_workspace
+
+    opened, entries = open_workspace(paths), _baseline(asked)
+    made = _fix.fixes(opened, _wanted(asked, entries or ()), time_limit=asked.time_limit)
+    changed = _fix.changed_texts(opened, made)
+    _fix.tell(made, done=asked.fix)
+    if asked.fix:
+        _fix.write(changed)
+        report = _reported(paths, asked)
+        write(report, asked.output or ("text",), verbose=asked.verbose)
+    else:
+        _fix.show(changed)
+        report = _reported(paths, asked, opened)
+        write(report, [one for one in asked.output if "=" in one], verbose=asked.verbose)
+    return exit_code(report, asked.fail_on, strict=asked.strict)
+
+
+def _wanted(asked: Asked, entries: Sequence[Entry]) -> Wanted:
+    """The findings that count: chosen, not silenced by a comment, not in the baseline."""
+    from coherence import baselines
+    from coherence.analysis import passes
+    from coherence.suppressions import apply
+
+    today = time.strftime("%Y-%m-%d")
+
+    def wanted(sources: Mapping[str, str], findings: Sequence[Finding]) -> Sequence[Finding]:
+        chosen = [f for f in findings if passes(f.code, asked.select, asked.ignore)]
+        kept, _ = apply(sources, chosen, today, lambda code: passes(code, asked.select, asked.ignore))
+        return baselines.compared(kept, entries).new
+
+    return wanted
 
 
 def _known(select: Sequence[str], ignore: Sequence[str]) -> None:

@@ -62,11 +62,25 @@ class NetworkAnalysis:
         return found.reason if found is not None else "there is no block"
 
 
-def analysed(made: Network) -> NetworkAnalysis:
-    """The verdict and, where it has meaning, margins or the loops to blame.  Raises UsageError."""
+def undecided(made: Network, reason: str) -> NetworkAnalysis:
+    """No verdict, with the reason."""
+    return NetworkAnalysis(made, DelayVerdict("undecided", reason), None, (), None, ())
+
+
+def judged(made: Network) -> NetworkAnalysis:
+    """The verdict alone.  Raises UsageError."""
     if any(block.rate is not None for block in made.blocks):
-        return _sampled(made)
-    found = delayed_verdict(made)
+        return NetworkAnalysis(made, None, floquet(made), (), None, ())
+    return NetworkAnalysis(made, delayed_verdict(made), None, (), None, ())
+
+
+def analysed(made: Network, before: NetworkAnalysis | None = None) -> NetworkAnalysis:
+    """The verdict (or the one already found) and, where it has meaning, margins or the loops to blame."""
+    known = before or judged(made)
+    if known.sampled is not None:
+        return _sampled(made, known.sampled)
+    found = known.delayed
+    assert found is not None
     notes: list[str] = []
     figures: tuple[Margins, ...] = ()
     blame = None
@@ -77,9 +91,8 @@ def analysed(made: Network) -> NetworkAnalysis:
     return NetworkAnalysis(made, found, None, figures, blame, tuple(notes))
 
 
-def _sampled(made: Network) -> NetworkAnalysis:
+def _sampled(made: Network, found: Floquet) -> NetworkAnalysis:
     """The verdict on one lap of all rates and, where it is stable, the safe factors on the gain of each block."""
-    found = floquet(made)
     if found.verdict != "stable":
         return NetworkAnalysis(made, None, found, (), None, ("safe factors are told of a stable network",))
     names = [name for part in made.components() if part.couplings for name in part.names]
@@ -111,9 +124,11 @@ def _margins(made: Network, notes: list[str]) -> Iterator[Margins]:
         notes.append(f"margins of {MOST_MARGINS} of {len(names)} blocks in loops")
         names = [*dict.fromkeys((*looped, *names))][:MOST_MARGINS]
     for name in names:
-        judged = margins(made, name)
-        if judged.margins is not None:
-            yield judged.margins
+        one = margins(made, name)
+        if one.margins is not None:
+            yield one.margins
+        else:
+            notes.append(f"margins at {name}: {one.stability.reason or 'none could be computed'}")
 
 
 def read_network(path: Path) -> Network:
@@ -130,6 +145,9 @@ def read_network(path: Path) -> Network:
         remedy = "begin with `network: 1`, then `blocks:` and `couplings:`"
         raise InputError([Problem(place, "this is no network of blocks", remedy)])
     _unknown(root, ("network", "blocks", "couplings"), problems)
+    version = root.get("network")
+    if not isinstance(version, Scalar) or version.text != "1":
+        problems.append(Problem(root.key_place("network"), "the version of this file is 1", "write `network: 1`"))
     table = root.get("blocks")
     if not isinstance(table, Table) or not table.entries:
         problems.append(Problem(root.key_place("blocks"), "blocks is no mapping of names to blocks", "name one block"))

@@ -27,13 +27,17 @@ ROUNDING = 1e-14  # of the entries of M, relative to their terms
 
 
 class Bounds:
-    """A row quantity on segments: value and derivative at the centre; bounds of |f|, |f'|, |f''| on the segment."""
+    """A row quantity on segments: value and derivative at the centre; bounds of |f|, |f'|, |f''| on the segment.
 
-    __slots__ = ("first", "highest", "second", "slope", "value")
+    `doubt` bounds how far the value is from that of the polynomial as stated: its computed roots are rounded.
+    """
+
+    __slots__ = ("doubt", "first", "highest", "second", "slope", "value")
 
     def __init__(self, value: Complexes, slope: Complexes, highest: Reals, first: Reals, second: Reals) -> None:
         self.value, self.slope = value, slope
         self.highest, self.first, self.second = highest, first, second
+        self.doubt: Reals = np.zeros(value.shape)
 
     def __mul__(self, other: Bounds) -> Bounds:
         return Bounds(
@@ -68,6 +72,8 @@ class Characteristic:
         self.poles = [np.roots(block.denominator).astype(complex) for block in blocks]
         self.zeros = [np.roots(block.numerator).astype(complex) for block in blocks]
         self.scale = _scale(self.poles, blocks)
+        self._doubt_d = [root_doubt(b.denominator, poles) for b, poles in zip(blocks, self.poles, strict=True)]
+        self._doubt_g = [root_doubt(b.numerator, zeros) for b, zeros in zip(blocks, self.zeros, strict=True)]
         self._fill()
         self._balance()
 
@@ -141,7 +147,26 @@ class Characteristic:
             ones = np.ones(self.size)
             d = d * _factor(s, radius, w, near, (ones, -self.roots[:, k], a[:, k]), keep)
             g = g * _factor(s, radius, w, near, (self.alphas[:, k], self.tops[:, k], a[:, k]), keep)
-        return d, g.scaled(self.leads)
+        made = g.scaled(self.leads)
+        d.doubt, made.doubt = self._doubts(s, sigma)
+        return d, made
+
+    def _doubts(self, s: Complexes, sigma: float) -> tuple[Reals, Reals]:
+        """How far the products of computed roots may be from d and g as stated, in the scaling of `bounds`."""
+        a, size = self.shifts(sigma), np.abs(s)
+        d, g = np.zeros((len(s), self.size)), np.zeros((len(s), self.size))
+        for row, (pole, zero) in enumerate(zip(self._doubt_d, self._doubt_g, strict=True)):
+            if len(pole) < 2:
+                continue
+            unit = pole[0]
+            shifts = (a[row, self.present[row]] / unit)[None, :]
+            scale = np.abs(s[:, None] / unit + shifts).prod(axis=1)
+            d[:, row] = np.polyval(pole[1:], size / unit) / scale
+            if len(zero) > 1:
+                factor = abs(self.leads[row]) * np.exp(-sigma * self.delays[row])
+                power = math.log(zero[0]) * (len(zero) - 2) - math.log(unit) * (len(pole) - 2)
+                g[:, row] = np.polyval(zero[1:], size / zero[0]) / scale * factor * math.exp(min(power, 700.0))
+        return d, g
 
     def entries(self, sigma: float, s: Complexes) -> tuple[Complexes, Complexes]:
         """d and g at points whose real part is sigma, of the same scaling as `bounds`."""
@@ -208,6 +233,21 @@ class Characteristic:
         log = math.log(abs(lead)) + (len(zeros) - len(poles)) * math.log(radius)
         log += float(np.log1p(np.abs(zeros) / radius).sum() - np.log1p(-np.abs(poles) / radius).sum())
         return math.exp(min(log - min(sigma, 0.0) * self.delays[row], 700.0))
+
+
+def root_doubt(polynomial: Sequence[float], roots: Complexes) -> Reals:
+    """A unit u and coefficients e (highest power first) with |p(s) / lead - product (s - root)| <= u^n e(|s| / u).
+
+    What the computed roots give back is compared with the polynomial as stated; the rounding of that comparison is
+    part of it.  A product of one factor is exact enough: its bound is zero, and the result is empty.
+    """
+    unit = float(np.max(np.abs(roots), initial=0.0))
+    if len(roots) < 2 or unit == 0 or not math.isfinite(unit):
+        return np.zeros(0)
+    n = len(roots)
+    stated = np.array(polynomial, dtype=float) / polynomial[0] / unit ** np.arange(n + 1.0)
+    again, terms = np.poly(roots / unit), np.poly(-np.abs(roots) / unit)
+    return np.concatenate([[unit], np.abs(stated - again) + 2 * n * np.finfo(float).eps * np.abs(terms)])
 
 
 def _scale(poles: Sequence[Complexes], blocks: Sequence[Block]) -> float:

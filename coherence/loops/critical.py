@@ -18,13 +18,15 @@ from scipy.optimize import brentq
 from coherence.loops.components import Characteristic
 from coherence.loops.critical_boxes import Range, at_middle, holds_throughout, replaced
 from coherence.loops.delayed import DelayVerdict, verdict
-from coherence.loops.network import Network
+from coherence.loops.network import Network, loop
 from coherence.loops.rightmost import polished
 from coherence.loops.stability_map import Reals, squared
 from coherence.values import value
 
 CLOSE = 1e-7  # relative width of the last box before a crossing
 BOXES = 400
+TOUCHING = 1e-6  # relative distance of two squared frequencies that are one touch of the axis
+BESIDE = 1e-9  # distance of a root from the axis, relative to its size, that does not tell its side
 
 
 @value
@@ -72,31 +74,47 @@ def delay_crossings(numerator: Sequence[float], denominator: Sequence[float], hi
             for turn in range(max(0, math.floor((highest - first) * frequency / math.tau + 1e-12) + 1))
             if first + turn * math.tau / frequency > 0
         ),
-        key=lambda crossing: crossing.at,
+        key=lambda crossing: (crossing.at, not crossing.outward),
     )
 
 
 def _frequencies(numerator: Sequence[float], denominator: Sequence[float]) -> list[tuple[float, float, bool]]:
     """(frequency, smallest delay >= 0, outward) of every crossing."""
     difference = np.polysub(squared(np.array(denominator, float)), squared(np.array(numerator, float)))
-    slope, found = np.polyder(difference), []
-    for x in _positive(difference):
+    found = []
+    for x, outward in _directed(difference):
         omega = math.sqrt(x)
         top, bottom = np.polyval(numerator, 1j * omega), np.polyval(denominator, 1j * omega)
+        if bottom == 0:
+            continue  # a pole on the axis that a zero cancels: no delay moves it
         angle = float(np.angle(-top / bottom)) % math.tau
         if angle > math.tau - 1e-12:
             angle = 0.0
-        found.append((omega, angle / omega, bool(np.polyval(slope, x) > 0)))
+        found.append((omega, angle / omega, outward))
     return found
 
 
+def _directed(polynomial: Reals) -> list[tuple[float, bool]]:
+    """Positive real roots, and whether the polynomial rises there.
+
+    Two next to each other, or a pair that rounding keeps off the real line, are one touch: it rises at one of them and
+    falls at the other, whatever slopes as small as rounding say.
+    """
+    roots, slope = _positive(polynomial), np.polyder(polynomial)
+    rises = [bool(np.polyval(slope, x) > 0) for x in roots]
+    for k in range(len(roots) - 1):
+        if roots[k + 1] - roots[k] <= TOUCHING * roots[k] and rises[k] == rises[k + 1]:
+            rises[k : k + 2] = [False, True]
+    return list(zip(roots, rises, strict=True))
+
+
 def _positive(polynomial: Reals) -> list[float]:
-    """Positive real roots, polished; a double root is a touch and is left out."""
+    """Positive real roots, polished where they are simple."""
     kept, slope = [], np.polyder(polynomial)
     for root in np.roots(polynomial):
         if root.real > 0 and abs(root.imag) <= 1e-7 * abs(root):
             x = float(root.real)
-            for _ in range(4):
+            for _ in range(4 if root.imag == 0 else 0):
                 step = float(np.polyval(polynomial, x) / (np.polyval(slope, x) or math.inf))
                 x -= step if abs(step) < 1e-4 * x else 0.0
             kept.append(x)
@@ -111,19 +129,45 @@ def delay_windows(
     Ends are exact crossings.  The count starts from the closed loop without delay (plain polynomial roots); a loop
     of higher numerator than denominator degree has no meaning here, one with feedthrough >= 1 has no window but T = 0.
     """
-    closed = np.polyadd(denominator, numerator)
-    unstable = int((np.roots(closed).real > 0).sum())
     if len(numerator) == len(denominator) and abs(numerator[0]) >= abs(denominator[0]):
-        return [(0.0, 0.0)] if unstable == 0 else []
+        closed = np.roots(np.polyadd(denominator, numerator))
+        return [(0.0, 0.0)] if not (closed.real > -BESIDE * np.abs(closed)).any() else []
+    crossings = delay_crossings(numerator, denominator, highest)
+    unstable = _count_beside_zero(numerator, denominator, crossings[0].at if crossings else highest)
+    if unstable is None:
+        return []
     windows, start = [], 0.0 if unstable == 0 else None
-    for crossing in delay_crossings(numerator, denominator, highest):
+    for crossing in crossings:
         unstable += 2 if crossing.outward else -2
         if unstable > 0 and start is not None:
             windows.append((start, crossing.at))
             start = None
         elif unstable == 0 and start is None:
             start = crossing.at
-    return [*windows, (start, highest)] if start is not None else windows
+    windows = [*windows, (start, highest)] if start is not None else windows
+    return windows if windows and _free_of_axis(numerator, denominator, windows[0]) else []
+
+
+def _count_beside_zero(numerator: Sequence[float], denominator: Sequence[float], first: float) -> int | None:
+    """Roots right of the axis for delays in (0, first), where none crosses; None where that is not known.
+
+    Without delay a root may lie on the axis and leave it with any delay, so that case is counted inside.
+    """
+    roots = np.roots(np.polyadd(denominator, numerator))
+    if not (np.abs(roots.real) <= BESIDE * np.abs(roots)).any():
+        return int((roots.real > 0).sum())
+    found = verdict(loop(numerator, denominator, first / 2), confirm=False)
+    return found.unstable if found.verdict in ("stable", "unstable") else None
+
+
+def _free_of_axis(numerator: Sequence[float], denominator: Sequence[float], window: tuple[float, float]) -> bool:
+    """No hidden root on the axis (a pole that a zero cancels), which no delay moves?"""
+    poles = np.roots(denominator)
+    beside = 1j * poles.imag[np.abs(poles.real) <= 1e-6 * np.abs(poles)]
+    size = np.polyval(np.abs(numerator), np.abs(beside))
+    if not (np.abs(np.polyval(numerator, beside)) <= 1e-6 * size).any():
+        return True
+    return verdict(loop(numerator, denominator, sum(window) / 2), confirm=False).stable
 
 
 def critical_gain(network: Network, blocks: Sequence[str] = (), *, highest: float = 1e6) -> Critical:

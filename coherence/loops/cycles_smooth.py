@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coherence.loops.cycles import Answer, Cycle, describe_ends
+from coherence.loops.cycles_answer import Answer, Cycle, describe_ends
 from coherence.loops.delayed_runs_smooth import HUGE, Rate, Smooth, accurate, many
 from coherence.loops.relay import Array
 from coherence.loops.shooting_fourier import Loop, multipliers, polished

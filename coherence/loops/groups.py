@@ -161,7 +161,10 @@ def _linear(group: Group, run: LongRun) -> Linear | None:
     """The linear verdict near the middle of the orbit, where the loops have a smooth law."""
     if run.orbit is None or any(loop.law != "proportional" for loop in group.loops):
         return None
-    return linearise(group.model, middle(group.model, run))
+    try:
+        return linearise(group.model, middle(group.model, run))
+    except (NotExactError, MissingValueError):
+        return None  # the law has no derivative there; the runs alone decide
 
 
 def _linear_numbers(linear: Linear | None) -> dict[str, tuple[Fraction | float | int, str]]:

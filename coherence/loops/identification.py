@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_ORDER = 40
 
+LARGEST = 1e100  # of a value: its powers stay within floating point
+
 
 @value
 class Autoregression:
@@ -90,7 +92,12 @@ def autoregression(series: ArrayLike, *, most: int | None = None) -> Autoregress
 
 def cleaned(series: ArrayLike) -> Array:
     """The series as numbers.  Raises UsageError for too few or for numbers that are not finite."""
-    x = np.asarray(series, dtype=float).ravel()
+    try:
+        x = np.asarray(series, dtype=float).ravel()
+    except (TypeError, ValueError):
+        raise UsageError("the series holds something that is no number: give numbers alone") from None
+    if len(x) and np.abs(x).max(initial=0.0) > LARGEST:
+        raise UsageError(f"the series holds numbers above {LARGEST:g}: give it in a larger unit")
     if len(x) < 8 or not np.isfinite(x).all():
         raise UsageError(f"a series of {len(x)} values: give at least 8, all finite (fill or cut gaps first)")
     return x

@@ -15,6 +15,7 @@ import numpy as np
 
 from coherence.errors import UsageError
 from coherence.loops.identification import cleaned
+from coherence.loops.identification_tone import NEAR, tone
 from coherence.simulate.measures import Estimate
 from coherence.values import value
 
@@ -27,6 +28,7 @@ TAPERED = 0.1  # share of the series that is faded in and out
 NUISANCE = 0.02  # weak pull on parameters that the data may not determine
 GRID = 17  # points per side on which the extent of the likelihood is measured
 BOX = [(-9.0, 2.0), (-9.0, 9.0), (-12.0, 14.0), (-4.0, 4.0), (-9.0, 9.0), (-14.0, 14.0)]  # of the parameters
+LASTING, PURE = 8.0, 0.9  # decays per series below which it may be a tone; share that a pure one explains
 EVIDENCE = 6.0  # by how much BIC must favour an oscillation
 
 
@@ -69,13 +71,25 @@ def oscillation(series: ArrayLike, interval: float, *, confidence: float = 0.95)
     theta, decay = _angle(mode[1][1]), math.exp(mode[1][0])
     if evidence < EVIDENCE:
         return Silence(evidence, "the spectrum is explained without an oscillation")
+    if spectrum.turning > spectrum.values.max():
+        return Silence(evidence, "it turns at almost every sample: what is faster than the scrape looks the same")
     if theta * len(x) < 4 * math.pi:
         return Silence(evidence, "fewer than two periods were seen: a drift looks the same")
     cycles = len(x) * decay / 2
-    (slow, fast), (low, high) = spectrum.extent(mode[1], _quantile(confidence, cycles))
+    quantile = _quantile(confidence, cycles)
+    (slow, fast), (low, high) = spectrum.extent(mode[1], quantile)
     step = math.tau * interval
+    angles = [_angle(low), theta, _angle(high)]
+    if decay * len(x) < LASTING:  # a line narrower than the series resolves: the spectrum alone is biased
+        found = tone(x, theta)
+        half = _quantile(confidence, NEAR) * found.error
+        angles[1] = found.angle if found.share > PURE else theta
+        if found.share <= PURE:  # a phase that drifts: its variance grows by the decay per sample
+            half = max(half, quantile * math.sqrt(min(_exp(fast), 4 * decay) / len(x)))
+        least, most = math.pi / len(x) / 2, math.pi
+        angles = [max(min(angles[0], angles[1] - half), least), angles[1], min(max(angles[2], angles[1] + half), most)]
     return Oscillation(
-        Estimate(step / theta, step / _angle(high), step / _angle(low), confidence),
+        Estimate(step / angles[1], step / angles[2], step / angles[0], confidence),
         Estimate(interval / decay, interval * _exp(-fast), interval * _exp(-slow), confidence),
         spectrum.amplitude(mode[1]),
         cycles,
@@ -113,6 +127,7 @@ class _Spectrum:
         centred = x - (window @ x) / window.sum()
         self.values = np.abs(np.fft.rfft(window * centred)) ** 2 / power
         self.angles = 2 * np.pi * np.arange(len(self.values)) / n
+        self.turning = float((window * centred) @ (-1.0) ** np.arange(n)) ** 2 / power  # at half the scrape rate
         keep = slice(1, (n + 1) // 2)
         self.values, self.angles = self.values[keep], self.angles[keep]
         self.values = np.maximum(self.values, 1e-12 * self.values.mean())

@@ -26,7 +26,7 @@ from coherence.loops.judging import Judge, Stability, stability
 from coherence.loops.margins_crossings import REAL, UNIT, Crossings, crossings
 from coherence.loops.peaks import Peak, largest
 from coherence.loops.peaks_response import Response, at, response
-from coherence.loops.peaks_tail import FAR, Tail, first_edge, tail
+from coherence.loops.peaks_tail import FAR, Tail, first_edge, largest_factor, tail
 from coherence.values import value
 
 if TYPE_CHECKING:
@@ -100,7 +100,10 @@ class Margins:
 
 @value
 class Judged:
-    """Margins of a stable closed loop; of one that is not stable there are none, and `stability` says why."""
+    """Margins of a stable closed loop; of one that is not stable there are none, and `stability` says why.
+
+    There are none either where a network without delays still acts beyond 1e18 rad/s.
+    """
 
     stability: Stability
     margins: Margins | None
@@ -124,9 +127,10 @@ def margins(
     name = network.blocks[0].name if point is None else point
     of = response(network, outputs=[name], inputs=[name], sensitivity=True)
     found = judge(network)
-    if found.verdict != "stable":
-        return Judged(found, None)
-    return Judged(found, _margins(network, of, name, skew, searched, tolerance))
+    with np.errstate(all="ignore"):
+        if found.verdict != "stable" or not (of.delays.any() or tail(of, FAR).attained):
+            return Judged(found, None)  # a network without delays that has not come to its limit has no frequencies
+        return Judged(found, _margins(network, of, name, skew, searched, tolerance))
 
 
 def _margins(network: Network, of: Response, name: str, skew: float, searched: float, tolerance: float) -> Margins:
@@ -199,7 +203,7 @@ def _last_real(of: Response, least: float) -> tuple[float, float]:
     if not limit.attained:
         turns = 8 * math.pi / float(of.delays[of.delays > 0].min())
         edge = max(turns, _first(of, lambda t: t.contraction <= 1.01 * limit.contraction))
-        return edge, 1 / tail(of, edge).contraction
+        return edge, largest_factor(of, edge, of.rows[0], 1 / least - 1)
     far = complex(limit.limit[0, 0]).real
     if far == 1:
         edge = _first(of, lambda t: t.distance < least)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -119,10 +120,13 @@ class _Lap:
         seen = [Fraction(0), *(self.lag + delay for held, delay in self.plant.channels if held == j)]
         seen += [window for window, _, held in self.reads if held[j]]
         phase, period = exactly(self.system.samplers[j].phase), self.periods[j]
-        count = 1
-        while phase - count * period + self.lands[j] + period >= -max(seen):
-            count += 1
-        for k in range(count - 1, 0, -1):
+        count = math.floor((phase + self.lands[j] + period + max(seen)) / period)
+        if count > MOST_VARIABLES:
+            raise UsageError(
+                f"{count} commands of {self.system.samplers[j].name} are on their way, more than {MOST_VARIABLES}: "
+                "delays or windows are long"
+            )
+        for k in range(count, 0, -1):
             yield phase - k * period
 
     def run(self) -> None:

@@ -75,6 +75,40 @@ def _remaining(of: Response, start: float, direct: Real, closed: Real) -> tuple[
     return radius, float(np.linalg.norm(away[np.ix_(of.rows, of.columns)], 2))
 
 
+def largest_factor(of: Response, start: float, row: int, most: float) -> float:
+    """The factors on the gain of one block from 1 on to this one (at most `most`) that let what remains contract.
+
+    From `start` on no loop of the scaled network can then be on its edge, whatever the phases of the delays.
+    """
+
+    def contracts(factor: float) -> bool:
+        scale = np.ones(of.size)
+        scale[row] = factor
+        direct = np.where(of.delays == 0, _direct(of), 0.0) * scale
+        rest = _beyond(of, start, direct / scale) * scale
+        try:
+            return _contraction(of, rest, closing(of, direct)) < 1
+        except UsageError:
+            return False
+
+    low, high, step = 1.0, most, 1.02 if of.size <= LARGE else 1.25
+    while low < most and contracts(min(low * step, most)):
+        low = min(low * step, most)
+    if low >= most:
+        return most
+    high = low * step
+    while high - low > 1e-9 * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if contracts(middle) else (low, middle)
+    return low
+
+
+def _contraction(of: Response, rest: Real, closed: Real) -> float:
+    if not np.isfinite(rest).all():
+        return math.inf
+    return _radius(np.abs(closed) @ (rest[:, None] * np.abs(of.gains)))
+
+
 def _radius(matrix: Real) -> float:
     """The spectral radius of a non-negative matrix; of a large one an upper bound where that is below 1.
 

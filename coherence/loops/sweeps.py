@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import itertools
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -56,11 +57,22 @@ class Cell:
         }  # fmt: skip
 
 
-def cell_from(row: Mapping[str, Any]) -> Cell:
-    """Back from JSON."""
-    return Cell(
-        tuple(row["values"]), row["verdict"], tuple(row["loops"]), row["period"], row["growth"], row["why"]
-    )  # fmt: skip
+def cell_from(row: Mapping[str, Any]) -> Cell | None:
+    """Back from JSON; None where a line is not one of ours (it was cut off or damaged: its point is done again)."""
+    values, loops = row.get("values"), row.get("loops")
+    numbers = [row.get(key) for key in ("period", "growth")]
+    if not (
+        _texts(values) and _texts(loops) and row.get("verdict") in tuple(MARKS) and isinstance(row.get("why"), str)
+    ):
+        return None
+    if not all(n is None or (type(n) in (int, float) and 0 <= n < math.inf) for n in numbers):
+        return None
+    period, growth = (None if n is None else float(n) for n in numbers)
+    return Cell(tuple(values or ()), row["verdict"], tuple(loops or ()), period, growth, row["why"])
+
+
+def _texts(listed: object) -> bool:
+    return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
 
 
 def points(axes: Sequence[Axis]) -> list[tuple[int, ...]]:
@@ -119,7 +131,8 @@ def _growth(model: Model, answer: Answer, deadline: Deadline) -> float | None:
             return None
         paths = region(smooth, [loop.name for loop in smooth.loops])
         laps = [opened(branch.model, point, deadline) for branch in branches(smooth, point).branches]
-        return max(roots(closed(lap, paths), lap.length).growth for lap in laps)
+        largest = max(roots(closed(lap, paths), lap.length).growth for lap in laps)
+        return largest if math.isfinite(largest) else None
     except (ArithmeticError, KeyError, ValueError):
         return None
 
@@ -144,12 +157,15 @@ class Store:
 
     def _read(self, file: Path) -> None:
         """What a stopped sweep left; a line that was cut off is dropped."""
-        text = file.read_text(encoding="utf-8", errors="replace")
+        try:
+            text = file.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise UsageError(f"cannot read {file}: {error.strerror}") from None
         lines = text.split("\n")
         if _parsed(lines[0]) != self.head:
             raise UsageError(f"{file} holds another sweep, or one of an earlier text of the design: name a new file")
-        rows = [row for row in map(_parsed, lines[1:]) if row is not None and "values" in row]
-        self.cells = {cell.values: cell for cell in map(cell_from, rows)}
+        cells = [cell_from(row) for row in map(_parsed, lines[1:]) if row is not None]
+        self.cells = {cell.values: cell for cell in cells if cell is not None}
         if not text.endswith("\n"):
             kept = [self.head, *(cell.as_json() for cell in self.cells.values())]
             file.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
@@ -165,7 +181,7 @@ class Store:
 def _parsed(line: str) -> dict[str, Any] | None:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
 

@@ -48,8 +48,7 @@ def _exact(number: Fraction) -> str:
     """Decimal digits; a value of a grid that has no end is cut at twelve."""
     if number.denominator == 1:
         return str(number.numerator)
-    text = f"{float(number):.12g}"
-    return text if "e" not in text else f"{float(number):.15f}".rstrip("0")
+    return units.decimal(number) if units.quantity(units.decimal(number))[0] == number else f"{float(number):.12g}"
 
 
 def axes(texts: Sequence[str], sources: Mapping[str, str]) -> tuple[Axis, ...]:
@@ -116,7 +115,7 @@ def _axis(text: str, known: Mapping[str, Scalar]) -> Axis:
         raise UsageError(f"-p {text!r}: beyond 1e300 no picture can be drawn; give a smaller end")
     if low == high:
         raise UsageError(f"-p {text!r}: both ends are the same; give two different ones")
-    if log and min(low, high) <= 0:
+    if log and not min(float(low), float(high)) > 0:
         raise UsageError(f"-p {text!r}: a logarithmic range needs ends above 0")
     values = tuple(_spread(low, high, count, unit, log=log))
     return Axis(key, known[key], values, unit, units.unit(unit)[1] if unit else units.ONE, log)
@@ -144,6 +143,8 @@ def _count(text: str, whole: str) -> int:
 
 def _spread(low: Fraction, high: Fraction, count: int, unit: str, *, log: bool) -> Iterator[Fraction]:
     factor = units.unit(unit)[0] if unit else Fraction(1)
+    ratio = float(max(abs(low), abs(high)) / abs(high - low)) * count
+    digits = 6 + max(0, math.ceil(math.log10(ratio)) - 3)  # enough to tell neighbours of a narrow range apart
     for k in range(count):
         if log:
             number = Fraction(float(low) * (float(high) / float(low)) ** (k / (count - 1)))
@@ -152,7 +153,7 @@ def _spread(low: Fraction, high: Fraction, count: int, unit: str, *, log: bool) 
         if k in (0, count - 1):
             yield (low, high)[k > 0]
         else:
-            yield Fraction(f"{float(number / factor):.6g}") * factor
+            yield Fraction(f"{float(number / factor):.{digits}g}") * factor
 
 
 def edited(sources: Mapping[str, str], edits: Sequence[Edit]) -> dict[str, str]:

@@ -236,8 +236,9 @@ def step_error(char: Characteristic, inverse: Complexes, columns: Reals, d: Boun
         first = _slope_norm(char, inverse, d.slope, g.slope) * radius
         curved = (column_norm(columns, d.second) + through(char, columns, g.second)) * radius**2 / 2
         coarse = column_norm(columns, d.first) * radius + through(char, columns, np.abs(g.value) + g.highest)
-        noise = column_norm(columns, np.abs(d.value)) + through(char, columns, np.abs(g.value))
-        return np.asarray(np.nan_to_num(np.minimum(first + curved, coarse) + ROUNDING * noise * 10, nan=np.inf))
+        own, back = (10 * ROUNDING * np.abs(row.value) + row.doubt for row in (d, g))
+        noise = column_norm(columns, own) + through(char, columns, back)
+        return np.asarray(np.nan_to_num(np.minimum(first + curved, coarse) + noise, nan=np.inf))
 
 
 def _slope_norm(char: Characteristic, inverse: Complexes, d: Complexes, g: Complexes) -> Reals:
@@ -275,9 +276,8 @@ def _trace(
 
 def _argument(char: Characteristic, sigma: float, radius: float, cover: _Cover) -> float | None:
     """The change of arg det M from sigma to sigma + j radius; None where two steps disagree."""
-    table, _ = cover.sorted()
-    ends = np.array([0.0, radius])
-    sign = np.linalg.slogdet(char.matrix(*char.entries(sigma, sigma + 1j * ends)))[0]
+    table = cover.sorted()[0]
+    sign = np.linalg.slogdet(char.matrix(*char.entries(sigma, sigma + 1j * np.array([0.0, radius]))))[0]
     args = np.concatenate([[np.angle(sign[0])], table[1], [np.angle(sign[1])]])
     left, right = np.concatenate([table[2], [0.0]]), np.concatenate([[0.0], table[3]])
     expected, seen = right - left, np.diff(args)

@@ -56,6 +56,22 @@ _ALL = (
     Assumption("atomic_items", "an item lies whole in one bin", "items that are split"),
     Assumption("fluid", "traffic is divisible and its rates are constant", "packets larger than the buffers"),
     Assumption("no_latency", "a message takes no time beyond its bytes over the rate", "a fixed time per message"),
+    Assumption("blind", "the order of service does not depend on how long a request will take", "shortest first"),
+    Assumption("patient", "every request waits until it is served", "time-outs, or callers that give up"),
+    Assumption("no_waiting", "what finds every server busy is lost", "a queue before the servers"),
+    Assumption("dependent_steps", "each step needs what the steps before it gave", "speculation, or parallel steps"),
+    Assumption("gain_law", "a command changes in proportion to the error that is read", "prediction, feed-forward"),
+    Assumption("available_bandwidth", "beyond it a loop neither damps nor amplifies", "loop gain beyond that band"),
+    Assumption("strictly_proper", "a reading shows earlier commands only", "feed-through within one sample"),
+    Assumption("uniform_samples", "readings are taken at one fixed period", "random or several sampling times"),
+    Assumption("known_laws", "the laws of readings before and after the change are known", "a law that is estimated"),
+    Assumption("equal_items", "every item takes one slot and costs one fetch", "items of several sizes"),
+    Assumption("deterministic_policy", "the policy draws no lots", "a randomised policy"),
+    Assumption("crash_faults", "a process fails by stopping", "none: other faults cost more"),
+    Assumption("any_proposer", "any process may propose, not one leader only", "one fixed proposer beside the others"),
+    Assumption("no_false_suspicion", "no process that runs is suspected", "suspicions of processes that run"),
+    Assumption("constant_dirtying", "memory is written at a constant rate", "a rate of writes that changes"),
+    Assumption("same_dirty_pages", "what is written between two rounds is sent again", "skipped or compressed pages"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any, cast
 
 from coherence import units
 from coherence.design import Design
@@ -17,6 +18,11 @@ from coherence.units import Dimension
 from coherence.values import field, value
 
 Inputs = Mapping[str, Fraction | float]
+
+
+def several(inputs: Inputs, name: str) -> tuple[Any, ...]:
+    """The values of a symbol of Way.LIST."""
+    return tuple(cast(Any, inputs[name]))
 
 
 class Kind(StrEnum):
@@ -103,9 +109,9 @@ class Witness:
 
 @value
 class Example:
-    """Inputs in SI with the known value, and where it comes from."""
+    """Inputs in SI with the known value, and where it comes from.  A symbol of Way.LIST is given as a tuple."""
 
-    inputs: Inputs
+    inputs: Mapping[str, Any]
     value: float
     source: str
     rtol: float = 1e-9

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from coherence.errors import UsageError
+from coherence.errors import MissingExtraError, UsageError
 from coherence.expressions import ExpressionError, names, parse
 from coherence.expressions.evaluate import NotExactError, evaluate
 from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree
@@ -77,10 +77,18 @@ def number(text: str, values: Mapping[str, Fraction | float]) -> Fraction | floa
         raise UndefinedError(f"the formula `{text}` has no value at {given}: {error}") from None
 
 
+def sympy(what: str) -> Any:
+    """The library.  Raises MissingExtraError, which says how to install it."""
+    try:
+        import sympy as found
+    except ImportError:
+        raise MissingExtraError(what, "symbolic") from None
+    return found
+
+
 def symbolic_form(text: str, symbols: Mapping[str, Any] | None = None) -> Any:
     """The formula as a sympy expression over positive symbols (or those given)."""
-    import sympy as sp
-
+    sp = sympy("symbolic forms")
     from coherence.expressions.lower_sympy import lower_sympy
 
     made = {name: sp.Symbol(name, positive=True) for name in symbols_of(text)} | {"pi": sp.pi}
@@ -89,8 +97,7 @@ def symbolic_form(text: str, symbols: Mapping[str, Any] | None = None) -> Any:
 
 def latex(text: str, signs: Mapping[str, str] | None = None) -> str:
     """The formula as LaTeX; `signs`: symbol -> LaTeX."""
-    import sympy as sp
-
+    sp = sympy("LaTeX of formulas")
     form = symbolic_form(text)
     marks = signs or {}
     told = {

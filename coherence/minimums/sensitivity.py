@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from coherence.errors import MissingExtraError
 from coherence.minimums.bound import Bound, Inputs
 from coherence.minimums.floors import Number, Span, at
-from coherence.minimums.formulas import symbolic_form
+from coherence.minimums.formulas import symbolic_form, sympy
 from coherence.values import value
 
 STEP = Fraction(1, 10**5)
@@ -50,9 +51,10 @@ def _one(bound: Bound, inputs: Inputs, name: str, here: Number) -> Sensitivity:
 
 def _derivative(bound: Bound, inputs: Inputs, name: str) -> float | None:
     """None where the formula has no derivative that can be evaluated."""
-    import sympy as sp
-
-    form = symbolic_form(bound.formula)
+    try:
+        sp, form = sympy("exact derivatives"), symbolic_form(bound.formula)
+    except MissingExtraError:
+        return None
     symbols = {symbol.name: symbol for symbol in form.free_symbols}
     if name not in symbols:
         return 0.0

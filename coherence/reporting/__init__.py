@@ -61,13 +61,14 @@ def _format(name: str) -> Format:
 
 def _anchored(report: Report) -> Report:
     """Where the primary place is in no file but another is, that one leads: every format can point at it."""
-    findings, suppressed = (tuple(map(anchored, part)) for part in (report.findings, report.suppressed))
-    return replace(report, findings=findings, suppressed=suppressed)
+    parts = (report.findings, report.suppressed, report.known)
+    findings, suppressed, known = (tuple(map(anchored, part)) for part in parts)
+    return replace(report, findings=findings, suppressed=suppressed, known=known)
 
 
 def _problems(report: Report) -> Report:
     kept = tuple(finding for finding in report.findings if not is_proof(finding))
-    return replace(report, findings=kept, suppressed=())
+    return replace(report, findings=kept, suppressed=(), known=())
 
 
 @functools.cache

@@ -106,6 +106,12 @@ def accounting(report: Report) -> str:
     return f"{pairs}, {sums.not_modelled} not modelled" + (f"; {plural(vacuous, 'vacuous promise')}" if vacuous else "")
 
 
+def baseline(report: Report) -> dict[str, int]:
+    """How many problems a baseline knows and does not know, and how many that it knew are gone."""
+    new = sum(not is_proof(finding) and finding.severity is not Severity.INFO for finding in report.findings)
+    return {"known": len(report.known), "new": new, "gone": report.gone or 0}
+
+
 def summary(report: Report) -> str:
     """`Found 1 error, 2 warnings, 33 proved; 1 suppressed.`"""
     found = Counter("proved" if is_proof(finding) else str(finding.severity) for finding in report.findings)

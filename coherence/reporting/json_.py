@@ -3,7 +3,8 @@
 A quantity is `{"exact": "173/2", "value": 86.5, "unit": "s"}`: `exact` is the rational as text
 (hexadecimal past 4,000 digits) or null where only a float is known; `value` is the nearest float
 or null where there is none.  Times are such quantities in seconds, null where a step has no time.
-`counts` has the accounting of pairs, then the findings by verdict and by severity.
+`counts` has the accounting of pairs, then the findings by verdict and by severity; with a baseline also how
+many problems it knows, which `known` lists.
 `format_version` grows by one whenever a field changes its meaning or goes away, not when one is added.
 """
 
@@ -20,7 +21,7 @@ from coherence.places import Place
 from coherence.reporting._options import Options
 from coherence.reporting._quantities import exact_text, nearest_float
 from coherence.reporting._versions import versions
-from coherence.reporting._words import escape, ordered
+from coherence.reporting._words import baseline, escape, ordered
 
 NAME = "json"
 FORMAT_VERSION = 1
@@ -52,7 +53,7 @@ def _laid(data: object, depth: int, margin: str) -> str:
 
 def as_data(report: Report) -> dict[str, Any]:
     """The report as dicts, lists, strings and numbers."""
-    return {
+    data = {
         "format_version": FORMAT_VERSION,
         "tool": "coherence",
         "versions": dict(versions()),
@@ -64,6 +65,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "not_modelled": [{"place": _place(place), "text": text} for place, text in report.not_modelled],
         "assumptions": list(report.assumptions),
     }
+    return data if report.gone is None else data | {"known": [_finding(one) for one in ordered(report.known)]}
 
 
 def _counts(report: Report) -> dict[str, Any]:
@@ -80,7 +82,7 @@ def _counts(report: Report) -> dict[str, Any]:
         "suppressed": len(report.suppressed),
         "verdicts": {verdict: verdicts[verdict] for verdict in Verdict},
         "severities": {severity: severities[severity] for severity in Severity},
-    }
+    } | ({} if report.gone is None else {"baseline": baseline(report)})
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -52,6 +52,8 @@ def _run(report: Report, options: Options) -> dict[str, Any]:
     hidden = zip(ordered(report.suppressed), data["suppressed"], strict=True)
     results = [_result(one, whole, index, report) for one, whole in shown]
     results += [_result(one, whole, index, report) | {"suppressions": [_SILENCED]} for one, whole in hidden]
+    known = zip(ordered(report.known), data.get("known", ()), strict=True)
+    results += [_result(one, whole, index, report) | {"suppressions": [_KNOWN]} for one, whole in known]
     driver = {"name": "coherence", "version": versions()["coherence"], "rules": rules}
     return {
         "tool": {"driver": driver},
@@ -64,12 +66,13 @@ def _run(report: Report, options: Options) -> dict[str, Any]:
 
 
 _SILENCED = {"kind": "inSource", "status": "accepted"}
+_KNOWN = {"kind": "external", "status": "accepted"}  # it stands in the baseline
 
 
 def _rules(report: Report, known: Iterable[Rule]) -> list[dict[str, Any]]:
     """Every code that a finding has, described where its rule is known; sorted by code."""
     rules: dict[str, dict[str, Any]] = {}
-    for finding in ordered((*report.findings, *report.suppressed)):
+    for finding in ordered((*report.findings, *report.suppressed, *report.known)):
         slug = visible(finding.slug)
         rules.setdefault(finding.code, {"id": finding.code, "name": slug, "shortDescription": _message(slug)})
     for rule in known:

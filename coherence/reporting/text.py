@@ -10,7 +10,18 @@ from coherence.reporting._evidence import notes
 from coherence.reporting._options import Options
 from coherence.reporting._paint import STYLES, Line, paint
 from coherence.reporting._snippet import snippets
-from coherence.reporting._words import accounting, is_proof, one_line, ordered, plural, primary, summary, visible, where
+from coherence.reporting._words import (
+    accounting,
+    baseline,
+    is_proof,
+    one_line,
+    ordered,
+    plural,
+    primary,
+    summary,
+    visible,
+    where,
+)
 
 NAME = "text"
 
@@ -26,6 +37,7 @@ def render(report: Report, *, options: Options) -> str:
     lines += [_line(finding, _headword(finding)) for finding in brief]
     lines += _outside(report, options)
     lines += [_line(finding, "suppressed") for finding in ordered(report.suppressed) if options.verbose]
+    lines += [_line(finding, "known") for finding in ordered(report.known) if options.verbose]
     lines += [[]] if lines and lines[-1] else []
     lines += _footer(report, options)
     return "".join(f"{paint(line, colour=options.colour)}\n" for line in lines)
@@ -107,5 +119,8 @@ def _outside(report: Report, options: Options) -> Iterator[Line]:
 
 def _footer(report: Report, options: Options) -> Iterator[Line]:
     yield [(summary(report), "bold")]
+    if report.gone is not None:
+        told = ", ".join(f"{number} {word}" for word, number in baseline(report).items())
+        yield [(f"Baseline: {told}", "plain")]
     took = f", in {options.timing:.2f} s" if options.timing is not None else ""
     yield [(accounting(report) + took, "plain")]

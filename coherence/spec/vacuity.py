@@ -2,7 +2,8 @@
 
 ## What
 Looks for statements that no run can satisfy: promises that exclude each other, a limit whose floor
-lies above its cap, bounds without a value, a trigger whose comparisons contradict each other.
+lies above its cap or that counts what is always 0, bounds without a value, a trigger whose comparisons
+contradict each other; and what waits for it: a timer or promise that begins with what can never happen.
 
 ## Why it hurts
 Everything is true of a design that has no run: each check would report "no conflict".
@@ -30,12 +31,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence import units
-from coherence.design import Design, Limit, Relay
+from coherence.design import Design, Limit, Loop, Relay
 from coherence.expressions import names as names_of
 from coherence.expressions.tree import Arithmetic, Compare, Logic, Name, Number, Tree
 from coherence.finding import Finding
 from coherence.names import resolve
 from coherence.shape import Formula, Quantity
+from coherence.spec import _never
 from coherence.subject import Question, Subject, arithmetic
 from coherence.values import value
 
@@ -49,6 +51,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     yield from _promises(design)
     for limit in design.limits.values():
         yield from _limit(limit)
+    yield from _never.ask(QUESTION, design, lambda loop: _reachable(loop, design))
     for loop in design.loops.values():
         triggers = [loop.trigger] if isinstance(loop.trigger, Formula) else []
         if isinstance(loop.trigger, Relay):
@@ -68,6 +71,16 @@ def ask(subject: Subject) -> Iterator[Finding]:
                 (loop.name,),
                 arithmetic({}),
             )
+
+
+def _reachable(loop: Loop, design: Design) -> bool:
+    """May its trigger, or one of its rules, hold in some state?"""
+    entered = loop.trigger.enter if isinstance(loop.trigger, Relay) else loop.trigger
+    ways: list[Formula | None] = [rule.when for rule in loop.rules if rule.when is not None]
+    return any(
+        possible([f.tree for f in (entered, way) if isinstance(f, Formula) and f.text != "always"], design)
+        for way in ways or [None]
+    )
 
 
 def _promises(design: Design) -> Iterator[Finding]:

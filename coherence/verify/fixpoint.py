@@ -14,11 +14,11 @@ Computing Fixed Points in Static Analysis of Programs, CAV 2005; T. Gawlitza, H.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from coherence.verify.clock import now
 from coherence.verify.linear_program import Sparse, minimise
 from coherence.verify.numeric import Flags, Floats, Ints, Numeric
 from coherence.verify.support import Optima, corner, maximise
@@ -63,7 +63,7 @@ class Abstraction:
     """The abstract step of a numeric system for given directions (R, n), |direction| = 1 in the frame.
 
     `apart`: by how much the rows of a guard and of the bounds must miss each other for the edge to be closed.
-    `deadline`, by `time.monotonic`: after it no bounds are found.
+    `deadline`, by `clock.now`: after it no bounds are found.
     """
 
     def __init__(self, numeric: Numeric, directions: Floats, *, apart: float, deadline: float) -> None:
@@ -79,7 +79,7 @@ class Abstraction:
     @property
     def left(self) -> float:
         """Seconds until the deadline."""
-        return self.deadline - time.monotonic()
+        return self.deadline - now()
 
     def image(self, bounds: Bounds) -> Image:
         """One abstract step, with the multipliers that bound it."""

@@ -20,8 +20,8 @@ SAMPLES, STEPS = 160, 120
 class Proof:
     """No run enters a bad set.  `invariant` maps each mode to alternatives (none: never entered).
 
-    Each script of `obligations`, and `certificate`, which is all of them in one, was answered unsat by
-    z3, exactly as it stands; `solver.recheck` asks cvc5.  `tried` lists the attempts; the last succeeded.
+    `certificate`, which is all of `obligations` in one, was answered unsat by z3, exactly as it stands; where
+    they are few, each of them was, too.  `solver.recheck` asks cvc5.  `tried` lists the attempts; the last succeeded.
     """
 
     invariant: Invariant

@@ -6,12 +6,12 @@ violates most, then those that the optimum so far violates.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from coherence.verify.clock import now
 from coherence.verify.numeric import Floats, Ints
 
 _OPTIONS = (
@@ -62,7 +62,7 @@ def minimise(
     """
     if not len(cost):
         return cost if (rows.least <= 0).all() else None
-    deadline = time.monotonic() + seconds
+    deadline = now() + seconds
     rows, solver = _summed(rows, len(cost)), _solver(cost, lower, upper)
     left = np.ones(len(rows.least), dtype=bool)
     while left.any():
@@ -117,7 +117,7 @@ def _add(solver: Any, rows: Sparse, chosen: Any) -> None:
 def _solve(solver: Any, deadline: float) -> Floats | None:
     import highspy
 
-    solver.setOptionValue("time_limit", solver.getRunTime() + max(0.01, deadline - time.monotonic()))
+    solver.setOptionValue("time_limit", solver.getRunTime() + max(0.01, deadline - now()))
     solver.run()
     status = solver.getModelStatus()
     if status == highspy.HighsModelStatus.kUnknown:  # too fine: the usual tolerances will do

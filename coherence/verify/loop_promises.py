@@ -46,13 +46,15 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
             return _conflict(question, subject, promise, outcome, places)
         case Shown():
             evidence = Evidence(Grade.PROVED, outcome.method, certificate=outcome.certificate)
-            message = f"{promise.text}: holds in every run"
+            close = ", with no margin: a limit is approached and never reached" if outcome.touching else ""
+            message = f"{promise.text}: holds in every run{close}"
             return question.proved(
                 message,
                 places,
                 (promise.name, *names),
                 evidence,
                 assumptions=(*outcome.assumptions, *model.abstractions),
+                margin=not outcome.touching,
             )
         case Open():
             return question.undecided(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.expressions import names as names_of
 from coherence.expressions.evaluate import NotExactError, evaluate
@@ -19,9 +19,17 @@ from coherence.simulate.starts import corners, finite
 from coherence.values import value
 from coherence.verify.between import told_by_instants
 from coherence.verify.cases import NotLinearError
+from coherence.verify.clock import now
 from coherence.verify.schedules import NotCommensurateError, schedules
 
+if TYPE_CHECKING:
+    from coherence.verify.proofs import Held, NotHeld
+    from coherence.verify.transitions import Reading
+
 LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
+GRACE = 0.5  # seconds for a last look when the time is over
+METHOD = "template invariant, z3"
+DESCENT = "shrinking template sets, z3"
 
 
 @value
@@ -71,14 +79,14 @@ def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
     missing = blocked(model, names_of(condition))
     if missing:
         return Open(f"needs {missing}", "")
-    deadline = time.monotonic() + time_limit
+    deadline = now() + time_limit
     try:
         refuted = _refute(part, condition, promise.kind, deadline)
         if refuted is not None:
             return refuted
         if promise.kind in ("always", "never"):
             return _prove_or_run(part, promise, condition, deadline)
-        return _finite(part, condition, promise.kind, deadline)
+        return _comes_or_runs(part, promise, condition, deadline)
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError) as error:
         reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not encoded: {error}"
         return Open(reason, "")
@@ -95,11 +103,40 @@ def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: flo
             raise error from None
 
 
+def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
+    """By running every start if they are finitely many and recur; else by a chain of sets that shrink into the goal."""
+    from coherence.verify.liveness import comes
+
+    ran: Outcome | NotExactError | MissingValueError
+    try:
+        ran = _finite(model, condition, promise.kind, now() + (deadline - now()) / 2)
+    except (NotExactError, MissingValueError) as error:
+        ran = error
+    if isinstance(ran, Refuted | Shown):
+        return ran
+    try:
+        found = comes(model, condition, stays=promise.kind == "eventually_always", deadline=deadline)
+    except (NotLinearError, NotCommensurateError) as error:
+        if isinstance(ran, Open):
+            return Open(f"{ran.reason}; not encoded: {error}", ran.bound)
+        raise
+    if isinstance(found, str):
+        told = (
+            ran
+            if isinstance(ran, Open)
+            else Open("", f"no run of {LAPS} periods from the ends of the ranges breaks it")
+        )
+        return Open(f"no chain of shrinking sets found: {found}", told.bound)
+    certificate = "(reset)\n".join(found.certificates)
+    bound = f"within {float(found.within):g} s"
+    return Shown(DESCENT, certificate, ("every phase, start and order", bound, *_told(found.readings)))
+
+
 def _refute(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
     """The first corner whose run breaks the promise."""
     first, count, broken = None, 0, 0
     for choices in corners(model):
-        if count and time.monotonic() > deadline:
+        if count and now() > deadline:
             break
         found = _breaks(model, choices, condition, kind, deadline)
         first, count, broken = first or found, count + 1, broken + (found is not None)
@@ -123,7 +160,7 @@ def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, 
     run = Execution(model, choices)
     made: list[Instant] = []
     end = LAPS * _lap(model)
-    while len(made) < MOST_INSTANTS and run.next_time() <= end and time.monotonic() < deadline:
+    while len(made) < MOST_INSTANTS and run.next_time() <= end and now() < deadline:
         instant = run.advance()
         made.append(instant)
         for values in (instant.sampled, instant.after):
@@ -161,42 +198,79 @@ def _ever(model: Model, condition: Tree, run: LongRun) -> bool:
 
 
 def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
-    from coherence.verify.invariants import Proof, prove
-    from coherence.verify.transitions import Encoder
+    from coherence.verify.contracts import parts
+    from coherence.verify.proofs import NotHeld, proof_of
 
-    certificates, count = [], 0
-    for schedule in schedules(model):
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return Open("the time limit", f"{count} orders of the instants proved, the rest not reached")
-        system = Encoder(model, schedule, promise).system()
-        answer = prove(system, time_limit=left)
-        if not isinstance(answer, Proof):
-            return _other_phases(model, promise, schedule.phases, answer.reason, deadline)
-        certificates.append(answer.certificate)
-        count += 1
+    wanted, condition = promise.kind == "always", condition_of(model, promise)
+    many = len(model.loops) > FEW_LOOPS
+    apart = _by_parts(model, condition, wanted=wanted, deadline=deadline) if many else None
+    if isinstance(apart, Shown):
+        return apart
+    few = not many and len(parts(model)) > 1
+    left = deadline - now()
+    until = deadline - (left / 3 if few else left / 8)  # the rest is for the parts, or for what an open answer tells
+    found = proof_of(model, condition, wanted=wanted, deadline=until)
+    if isinstance(found, NotHeld):
+        again = None if not few else _by_parts(model, condition, wanted=wanted, deadline=deadline)
+        return again or _other_phases(model, promise, found, deadline)
+    return _held(found, (), ())
+
+
+FEW_LOOPS = 3  # more of them are taken part by part first
+
+
+def _by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -> Shown | None:
+    """A proof with intervals promised between the strongly connected parts of the model."""
+    from coherence.verify.contracts import ByParts, by_parts
+
+    try:
+        found = by_parts(model, condition, wanted=wanted, deadline=deadline - (deadline - now()) / 3)
+    except (NotLinearError, NotCommensurateError):
+        return None
+    if not isinstance(found, ByParts):
+        return None
+    told = "between the parts of the design: " + ", ".join(contract.text for contract in found.contracts)
+    return _held(found.held, found.certificates, (told,) if found.contracts else ())
+
+
+def _held(found: Held, certificates: tuple[str, ...], assumptions: tuple[str, ...]) -> Shown:
     orders = (
-        "one order of the instants" if count == 1 else f"each of the {count} orders in which loops and steps can meet"
+        "one order of the instants"
+        if found.orders == 1
+        else f"each of the {found.orders} orders in which loops and steps can meet"
     )
-    return Shown(
-        "template invariant, z3", "(reset)\n".join(certificates), (f"all phases: {orders}", "integers relaxed to reals")
-    )
+    certificate = "(reset)\n".join((*certificates, *found.certificates))
+    told = (f"all phases: {orders}", *_told(found.readings), *assumptions)
+    return Shown(METHOD, certificate, told, touching=found.touching)
 
 
-def _other_phases(model: Model, promise: Promise, phases: dict[str, Fraction], reason: str, deadline: float) -> Outcome:
+def _told(readings: tuple[Reading, ...]) -> tuple[str, ...]:
+    """What the readings of a proof relaxed."""
+    apart = tuple(dict.fromkeys(path for reading in readings for path, _ in reading.discrete))
+    exact = all(reading.discrete for reading in readings)
+    told = f"values of {', '.join(apart)} told apart" if exact else "integers relaxed to reals"
+    held = ("a held value is any between what is wanted and what is commanded",)
+    return (told, *(held if any(not reading.windows for reading in readings) else ()))
+
+
+def _other_phases(model: Model, promise: Promise, stopped: NotHeld, deadline: float) -> Outcome:
     """Where the proof stops at one pattern of phases, look for a run that breaks the promise there."""
-    condition = condition_of(model, promise)
-    for choices in corners(model):
-        if time.monotonic() > deadline:
+    from coherence.verify.nearest import advice, nearest
+
+    condition, phases = condition_of(model, promise), stopped.phases
+    for number, choices in enumerate(corners(model)):
+        if number and now() > deadline:
             break
         moved = Choices(choices.values, phases)
-        found = violation(model, moved, condition, wanted=promise.kind == "always", deadline=deadline)
+        found = violation(
+            model, moved, condition, wanted=promise.kind == "always", deadline=max(deadline, now() + GRACE)
+        )
         if found:
             return Refuted(moved, found)
     told = ", ".join(f"{name} at {float(phase):g} s" for name, phase in phases.items() if phase) or "all phases 0"
-    return Open(
-        f"no invariant found: {reason}", f"no run of {LAPS} periods from the ends of the ranges breaks it ({told})"
-    )
+    ran = f"no run of {LAPS} periods from the ends of the ranges breaks it ({told})"
+    near = nearest(model, condition, wanted=promise.kind == "always", seconds=deadline - now())
+    return Open(f"no invariant found: {stopped.reason}; {advice(model, stopped)}", f"{ran}; {near}" if near else ran)
 
 
 def _finite(model: Model, condition: Tree, kind: str, deadline: float) -> Outcome:
@@ -209,7 +283,7 @@ def _finite(model: Model, condition: Tree, kind: str, deadline: float) -> Outcom
     count = 0
     for start in finite(model, MOST_STARTS):
         for choices in _choices(model, start):
-            if time.monotonic() > deadline:
+            if now() > deadline:
                 return Open("the time limit", f"{count} starts keep the promise")
             run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
             if run.orbit is None or not run.orbit.exact:

@@ -57,7 +57,8 @@ def grid(model: Model) -> tuple[Fraction, Fraction]:
         raise NotCommensurateError(f"the phase of {late.name} is not below its period")
     shifts = [*phases, *(d for _, d in look_backs(model) if d), *(loop.lands for loop in model.loops if loop.lands)]
     scale = math.lcm(*(p.denominator for p in periods + shifts))
-    whole = [int(p * scale) for p in periods]
+    scraped = [period for function, period in look_backs(model) if function == "sampled" and period]
+    whole = [int(p * scale) for p in periods + scraped]
     return Fraction(math.gcd(*whole, *(int(p * scale) for p in shifts)), scale), Fraction(math.lcm(*whole), scale)
 
 

@@ -42,9 +42,14 @@ def _thresholds(loop: Loop) -> Iterator[tuple[Formula, Number]]:
 def _search(subject: Subject, promise: Promise, formula: Formula, number: Number) -> Repair | None:
     from coherence.elaborate import elaborate
     from coherence.reading import read_text
+    from coherence.verify.clock import now
     from coherence.verify.promises import Shown, decide
 
+    end = now() + subject.time_limit
+
     for factor in FACTORS:
+        if now() > end:
+            return None
         value = repairs.downward_round(number.value * factor)
         edit = repairs.rewrite(subject, formula.at(number.span), value, number.dimension)
         changed = repairs.apply([edit], subject.sources) if edit else None
@@ -53,7 +58,8 @@ def _search(subject: Subject, promise: Promise, formula: Formula, number: Number
         try:
             design = read_text(changed[subject.design.file], subject.design.file)
             again = design.promises[promise.name]
-            if isinstance(decide(elaborate(design), again, time_limit=subject.time_limit / 4), Shown):
+            found = decide(elaborate(design), again, time_limit=(end - now()) / 2)
+            if isinstance(found, Shown) and not found.touching:
                 return repairs.proposal(edit)
         except CoherenceError:
             return None

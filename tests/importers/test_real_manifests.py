@@ -46,9 +46,10 @@ def test_a_route_timeout_without_a_try_timeout_never_retries_slow_answers(tmp_pa
     assert "on slow answers" in finding.message
     assert "fast failures" in finding.message
     assert {place.line for place in finding.places} >= {10, 12}
-    (repair,) = finding.repairs
-    assert repair.verified == "re-checked: proved"
-    assert "perTryTimeout" in repair.edits[0].new
+    limit, fewer = finding.repairs
+    assert limit.verified == "re-checked: proved"
+    assert "perTryTimeout" in limit.edits[0].new
+    assert (fewer.edits[0].old, fewer.edits[0].new) == ("3", "0")  # one try is no retry
 
 
 def test_its_repaired_twin_is_proved(tmp_path: Path) -> None:

@@ -439,3 +439,9 @@ def test_shared_cases(case: dict[str, Any]) -> None:
     found = measured(case)
     for name, expected in case["expected"].items():
         assert found[name] == pytest.approx(expected["value"], rel=expected["rtol"])
+
+
+def test_a_delay_of_very_many_periods_is_refused_at_once() -> None:
+    slow = Block("plant", (1.0,), (1.0, 1.0), 1e9, 1e-9)
+    with pytest.raises(UsageError, match="delays or windows are long"):
+        lift(multirate(network([slow], [Coupling("plant", "plant", -2.0)])))

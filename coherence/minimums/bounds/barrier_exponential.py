@@ -44,7 +44,7 @@ BOUND = Bound(
     loss="A",
     symbols=(
         Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("mean", "s", "mean time of one member", Way.RISES, sign=r"\\mu^{-1}"),
+        Symbol("mean", "s", "mean time of one member", Way.RISES, sign=r"\mu^{-1}"),
     ),
     formula="mean * harmonic(n)",
     assumptions=("iid", "exponential"),

@@ -41,7 +41,7 @@ BOUND = Bound(
     loss="B",
     symbols=(
         Symbol("batch", "1", "requests of a batch", Way.RISES, least=1, whole=True, sign="b"),
-        Symbol("rate", "Hz", "arrivals per second", Way.FALLS, open_=True, sign=r"\\lambda"),
+        Symbol("rate", "Hz", "arrivals per second", Way.FALLS, open_=True, sign=r"\lambda"),
     ),
     formula="(batch - 1) / rate",
     assumptions=("poisson",),

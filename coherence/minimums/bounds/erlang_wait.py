@@ -52,7 +52,7 @@ BOUND = Bound(
     loss="B",
     symbols=(
         Symbol("servers", "1", "servers", Way.FALLS, least=1, whole=True, sign="c"),
-        Symbol("rate", "req/s", "arrivals per second", Way.RISES, open_=True, sign=r"\\lambda"),
+        Symbol("rate", "req/s", "arrivals per second", Way.RISES, open_=True, sign=r"\lambda"),
         Symbol("mean", "s", "mean time of service", Way.RISES, open_=True, sign="m"),
     ),
     formula="erlang_c(servers, rate * mean) / (servers / mean - rate)",

@@ -28,8 +28,8 @@ BOUND = Bound(
     kind=Kind.UPPER,
     loss="B",
     symbols=(
-        Symbol("rate", "Hz", "arrivals per second", Way.RISES, open_=True, sign=r"\\lambda"),
-        Symbol("load", "1", "load of the server", Way.RISES, most=1.0, sign=r"\\rho"),
+        Symbol("rate", "Hz", "arrivals per second", Way.RISES, open_=True, sign=r"\lambda"),
+        Symbol("load", "1", "load of the server", Way.RISES, most=1.0, sign=r"\rho"),
         Symbol("arrival_sigma", "s", "standard deviation of the times between arrivals", Way.RISES),
         Symbol("service_sigma", "s", "standard deviation of the service times", Way.RISES),
     ),

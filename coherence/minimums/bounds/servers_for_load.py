@@ -50,7 +50,7 @@ BOUND = Bound(
     kind=Kind.THEOREM,
     loss="B",
     symbols=(
-        Symbol("rate", "req/s", "arrivals per second", Way.RISES, sign=r"\\lambda"),
+        Symbol("rate", "req/s", "arrivals per second", Way.RISES, sign=r"\lambda"),
         Symbol("mean", "s", "mean time of service", Way.RISES, sign="m"),
     ),
     formula="floor(rate * mean) + 1",

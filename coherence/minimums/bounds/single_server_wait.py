@@ -38,7 +38,7 @@ BOUND = Bound(
     kind=Kind.EXACT,
     loss="B",
     symbols=(
-        Symbol("load", "1", "load of the server", Way.RISES, most=1.0, sign=r"\\rho"),
+        Symbol("load", "1", "load of the server", Way.RISES, most=1.0, sign=r"\rho"),
         Symbol("mean", "s", "mean time of service", Way.RISES, open_=True, sign="m"),
         Symbol("cv", "1", "coefficient of variation of the service time", Way.RISES),
     ),

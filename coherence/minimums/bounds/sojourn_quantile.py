@@ -39,9 +39,9 @@ BOUND = Bound(
     loss="B",
     symbols=(
         Symbol(
-            "service_rate", "Hz", "requests that the server can serve per second", Way.FALLS, open_=True, sign=r"\\mu"
+            "service_rate", "Hz", "requests that the server can serve per second", Way.FALLS, open_=True, sign=r"\mu"
         ),
-        Symbol("rate", "Hz", "arrivals per second", Way.RISES, sign=r"\\lambda"),
+        Symbol("rate", "Hz", "arrivals per second", Way.RISES, sign=r"\lambda"),
         Symbol("q", "1", "share of requests", Way.RISES, most=1.0),
     ),
     formula="-log(1 - q) / (service_rate - rate)",

@@ -46,7 +46,7 @@ BOUND = Bound(
     kind=Kind.CLASS_COST,
     loss="B",
     symbols=(
-        Symbol("beta", "1", "servers above the load, in square roots of it", Way.FALLS, open_=True, sign=r"\\beta"),
+        Symbol("beta", "1", "servers above the load, in square roots of it", Way.FALLS, open_=True, sign=r"\beta"),
     ),
     formula=FORMULA,
     assumptions=("poisson", "exponential", "one_queue", "work_conserving"),

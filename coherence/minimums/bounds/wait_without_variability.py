@@ -58,7 +58,7 @@ BOUND = Bound(
     kind=Kind.TIGHT,
     loss="B",
     symbols=(
-        Symbol("load", "1", "load of the server", Way.RISES, most=1.0, sign=r"\\rho"),
+        Symbol("load", "1", "load of the server", Way.RISES, most=1.0, sign=r"\rho"),
         Symbol("mean", "s", "mean time of service", Way.RISES, open_=True, sign="m"),
     ),
     formula="load * mean / (2 * (1 - load))",

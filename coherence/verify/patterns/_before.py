@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.design import Design
+from coherence.design import Design, Timer
 from coherence.finding import Step
 from coherence.phrases import Event, Promise
 from coherence.units import seconds
@@ -13,8 +14,10 @@ from coherence.values import value
 from coherence.verify import occurrences, orders
 from coherence.verify.occurrences import Chain
 from coherence.verify.orders import Order
+from coherence.verify.removals import LOADED
 
 RANKS = ("before", "touches", "unknown", "possible", "after")
+SPARING, ENDING = ("unlist", "eject", "drain"), ("restart", "kill", "stop", "evict")
 ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questions about retries
 
 
@@ -64,6 +67,32 @@ def pairs(design: Design) -> Iterator[Pair]:
         activities = all(_is_activity(event, design) for event in (promise.first, promise.second))
         if activities or first in found or second in found:
             yield Pair(promise, first, second, orders.comparisons(first, second, found), activities)
+
+
+def gentle(design: Design) -> Iterator[Pair]:
+    """An overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
+    sparing, ending = list(_acting(design, SPARING)), list(_acting(design, ENDING))
+    said = {frozenset((p.first.text, p.second.text)) for p in design.promises.values() if p.first and p.second}
+    found = occurrences.causes(design) if sparing and ending else {}
+    for (one, thing), (other, same) in itertools.product(sparing, ending):
+        if thing == same and one.start == other.start and frozenset((one.name, other.name)) not in said:
+            promise = Promise("before", f"{one.name} before {other.name}", other.place)
+            keys = f"{one.name} fires", f"{other.name} fires"
+            yield Pair(promise, *keys, orders.comparisons(*keys, found), False)
+
+
+def _acting(design: Design, verbs: tuple[str, ...]) -> Iterator[tuple[Timer, str]]:
+    """(timer, thing) of those that do one of these to an overloaded thing."""
+    for timer in design.timers.values():
+        words = timer.then.text.split() if timer.then is not None else []
+        if len(words) > 1 and words[0] in verbs and _overloaded(timer):
+            yield timer, words[1]
+
+
+def _overloaded(timer: Timer) -> bool:
+    """Does it run from an event that an overloaded member is in?"""
+    start = timer.start
+    return start is not None and start.kind == "outside" and bool(LOADED & set(start.text.split()))
 
 
 def _is_activity(event: Event, design: Design) -> bool:

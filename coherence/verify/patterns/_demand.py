@@ -18,6 +18,8 @@ from coherence.verify.known import Known
 from coherence.verify.limits import cap, floor, largest, narrowed, place_of
 from coherence.verify.range_claims import claimed
 from coherence.verify.ranges import Corner, extremes, truth
+from coherence.verify.recurrences import counts_events
+from coherence.verify.removals import OUT
 
 MEANT_TO_FILL = ("wait", "reject", "evict and redo")  # a limit that does this is a mechanism, not a promise
 
@@ -48,7 +50,7 @@ def _asked(question: Question, facts: Known, limit: Limit, missing: tuple[str, .
     assert limit.counts is not None
     computed = not isinstance(limit.counts.tree, Name)
     declared = [path for path in missing if path.partition(".")[0] in facts.design.components]
-    lost = limit.when_full is not None and limit.when_full.text == "fail and lose"
+    lost = limit.when_full is not None and limit.when_full.text == "fail and lose" and not counts_events(limit)
     if lost or (computed and declared and limit.when_full is None):
         place = limit.counts.place.labelled("what it counts")
         yield question.undecided(f"needs {_spoken((declared or list(missing))[0])}", (place,), (limit.name,))
@@ -56,7 +58,7 @@ def _asked(question: Question, facts: Known, limit: Limit, missing: tuple[str, .
 
 def _judged(question: Question, subject: Subject, facts: Known, limit: Limit, claim: Compare) -> Iterator[Finding]:
     holds = truth(claim, facts.values)
-    meant = limit.when_full is not None and limit.when_full.text in MEANT_TO_FILL and claim.op == "<="
+    meant = claim.op == "<=" and _meant(facts, limit, claim.left)
     if holds:
         yield _proved(question, facts, limit, claim)
         return
@@ -69,6 +71,15 @@ def _judged(question: Question, subject: Subject, facts: Known, limit: Limit, cl
             f"whether {limit.counts} keeps to {limit.name}: what it is made of does not vary independently",
             _places(facts, limit, claim, ()), (limit.name,),
         )  # fmt: skip
+
+
+def _meant(facts: Known, limit: Limit, counts: Tree) -> bool:
+    """A mechanism: it says that it waits or sheds, or it holds back a loop that takes members out."""
+    if limit.when_full is not None:
+        return limit.when_full.text in MEANT_TO_FILL
+    if not isinstance(counts, Name) or counts.path.partition(".")[2] not in OUT:
+        return False
+    return any(writer.kind == "step" for writer in facts.written.get(counts.path, ()))
 
 
 def _beyond(claim: Compare) -> Tree:

@@ -21,9 +21,23 @@ def exclusive(pair: Pair) -> Finding | None:
     """Proved, where two comparisons of the conditions contradict each other; None where that is not seen."""
     for first in _literals(pair.one):
         for second in _literals(pair.other):
+            if _full(pair, _path(first)) == pair.signal:
+                continue
             if _apart(first, second) and _seen_alike(pair, _path(first)):
                 return _proved(pair, first, second)
     return None
+
+
+def in_turns(pair: Pair) -> bool:
+    """Do the conditions exclude each other by the signal that both write?  Then the next write may undo this one."""
+    return any(
+        _apart(first, second) and _full(pair, _path(first)) == pair.signal
+        for first in _literals(pair.one) for second in _literals(pair.other)
+    )  # fmt: skip
+
+
+def _full(pair: Pair, path: str) -> str:
+    return pair.facts.bare.get(path, path)
 
 
 def _proved(pair: Pair, first: Tree, second: Tree) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from coherence.units import seconds
 from coherence.verify.attempts import ZERO, Span, nice_above
 from coherence.verify.call_claims import Numbers, at_most
 from coherence.verify.call_repairs import longer, offered, waits, with_limit
+from coherence.verify.patterns._cold_start import STARTING
 from coherence.verify.plans import Plan, serve_time
 
 
@@ -23,13 +25,26 @@ def serving_time(question: Question, subject: Subject, plan: Plan) -> Iterator[F
     if serve is None or plan.limit is None or plan.limit.high is None:
         return
     places, of = [serve.place.labelled("time to answer"), *_limit_place(plan)], (plan.name, plan.callee)
-    if serve.high <= plan.limit.low:
+    ahead = _ahead(subject, plan.callee, serve)
+    if serve.high <= plan.limit.low < serve.high + sum((span.high for _, span in ahead), ZERO):
+        activity, span = ahead[0]
+        late = f"{span} and {serve} in a try of {seconds(plan.limit.low)}"
+        needs = f"needs whether {activity} of {plan.callee} comes before each answer (then as part of it): {late}"
+        yield question.undecided(needs, [*places, span.place.labelled(f"{activity} takes this")], of)
+    elif serve.high <= plan.limit.low:
         yield _enough(question, plan, serve, plan.limit, places)
     elif plan.streams:
         ask = f"needs timeout_kind: total of {plan.name}, or the time to the first byte of {plan.callee}"
         yield question.undecided(ask, places, of)
     else:
         yield _too_short(question, subject, plan, serve, places)
+
+
+def _ahead(subject: Subject, callee: str, serve: Quantity) -> list[tuple[str, Quantity]]:
+    """Activities of the callee listed before its answer, other than its start: a batch that is collected, a lock."""
+    takes = subject.design.components[callee].takes or {}
+    before = itertools.takewhile(lambda item: item[1] is not serve, takes.items())
+    return [(name, span) for name, span in before if name not in STARTING]
 
 
 def _numbers(serve: Quantity, limit: Span) -> Numbers:

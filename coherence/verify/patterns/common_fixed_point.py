@@ -5,7 +5,10 @@ Groups the loops by the signal that they write.  Two of them can live together w
 the world some value is left alone by both.  A loop that sets a value rests only there; an autoscaler
 rests wherever its signal says, anywhere within its bounds; `to: unset` writes nothing; a loop whose
 `mode` is `once` or `on change` is undone rather than fought: it is a conflict where a promise about the
-field breaks meanwhile, or where its value never lasts.  Loops that step are left to `interacting-loops`.
+field breaks meanwhile, or where its value never lasts.
+
+Boundary: loops that step are `contradictory-actuation` and `interacting-loops`; two whose conditions exclude each
+other by the field itself take turns, which is `livelock`.
 
 ## Why it hurts
 The field moves to and fro for ever: pods are started and stopped, a cap is set and lifted, and each
@@ -50,7 +53,7 @@ from coherence.finding import Finding
 from coherence.subject import Question, Subject
 from coherence.verify.known import Known, known
 from coherence.verify.patterns import _scalers, _setters, _transient
-from coherence.verify.patterns._exclusive import exclusive
+from coherence.verify.patterns._exclusive import exclusive, in_turns
 from coherence.verify.patterns._pair import Pair
 from coherence.verify.ranges import truth
 from coherence.verify.writers import TRANSIENT, Writer, static_only
@@ -79,6 +82,8 @@ def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Write
         return
     elif (found := exclusive(pair)) is not None:
         yield found
+    elif in_turns(pair):
+        return  # livelock
     elif "step" in kinds:
         yield from _setters.against_step(pair) if "set" in kinds else ()
     elif kinds == {"scale"}:

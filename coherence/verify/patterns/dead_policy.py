@@ -1,9 +1,18 @@
-"""dead policy: a loop whose every action is forbidden at all times.
+"""dead policy: a setting that can never take effect.
 
 ## What
 Looks for caps that come to 0 on what a loop raises, and asks whether their windows together cover all time:
 `during: "0 0 * * * for 24 h"` does, every day of every year, whatever the calendar.  `actions` names what a cap
 covers; a loop that is not named is not bound by it.  `intended:` on the limit says that the freeze is meant.
+Looks further for triggers and rules that no state within the stated ranges fulfils, rules behind rules that always
+win, `for` windows longer than the burst that would fill them, timers that another timer of the same start always
+forestalls, and limits that another limit hides (over another window, or through what the counts have to do with
+each other).  A guard (`layer: safety`, or promised `never`) that cannot act is told, not warned of, as is a trigger
+that only the stated loads keep from acting; bounds that never bind are harmless.
+
+Boundary: conditions that contradict themselves are `vacuous-design`; two caps on one count are
+`limit-against-demand`; setpoints beyond a sensor's end are `sensor-saturation`; tries that no deadline allows are
+`budget-containment`.
 
 ## Why it hurts
 Somebody configured the loop and reads its settings as what the system does.  It never does it: nodes stay
@@ -39,6 +48,7 @@ from coherence.subject import Certificate, Question, Subject, arithmetic
 from coherence.verify.cron import CronError, Recurring, day_and_time, recurring, uncovered
 from coherence.verify.known import Known, known
 from coherence.verify.limits import cap, place_of
+from coherence.verify.patterns import _dead_conditions, _dead_limits, _dead_timers, _dead_windows
 from coherence.verify.patterns._pair import Numbers
 from coherence.verify.writers import Writer
 
@@ -47,6 +57,20 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per setting that never takes effect, or that a window might have switched off."""
+    yield from _frozen(subject)
+    design = subject.design
+    if len(design.timers) > 1:
+        yield from _dead_timers.answers(QUESTION, subject)
+    if design.loops or len(design.limits) > 1:
+        facts = known(subject)
+        yield from _dead_conditions.answers(QUESTION, subject, facts)
+        if any(workload.burst for workload in design.workload.values()):
+            yield from _dead_windows.answers(QUESTION, subject, facts, _dead_conditions.reachable(subject, facts))
+        yield from _dead_limits.answers(QUESTION, subject, facts)
+
+
+def _frozen(subject: Subject) -> Iterator[Finding]:
     """One answer per loop that raises a signal which some limit sets to 0."""
     counted = {
         x.counts.tree.path for x in subject.design.limits.values() if x.counts and isinstance(x.counts.tree, Name)

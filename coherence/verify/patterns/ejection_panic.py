@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence import repairs
-from coherence.design import Limit, Loop
+from coherence.design import Limit, Loop, Relay
 from coherence.expressions import names as used
 from coherence.expressions import walk
 from coherence.expressions.tree import Compare, Number, Tree
@@ -49,6 +49,7 @@ from coherence.verify.known import Known, copies, known
 from coherence.verify.limits import at_members, cap, place_of
 from coherence.verify.patterns._pair import Numbers
 from coherence.verify.ranges import point, truth
+from coherence.verify.writers import Writer
 
 QUESTION = Question("COH214", "ejection-vs-panic", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -62,7 +63,7 @@ class Guard:
     """An ejection cap and the panic rule that ignores ejections of the same hosts."""
 
     hosts: str
-    limit: Limit
+    limit: Limit | Writer  # a limit on the ejected, or the loop that ejects and its own bound
     loop: Loop
     trigger: Formula
     condition: Tree
@@ -73,7 +74,8 @@ class Guard:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        cap_ = place_of(self.limit.at_most, self.limit).labelled("so many may be ejected")
+        stated = place_of(self.limit.at_most, self.limit) if isinstance(self.limit, Limit) else self.limit.place
+        cap_ = stated.labelled("so many may be ejected")
         return (cap_, self.trigger.place.labelled(f"{self.loop.name} ignores ejections while this holds"))
 
 
@@ -102,11 +104,16 @@ def _ignores(loop: Loop) -> bool:
 def _guards(facts: Known) -> Iterator[Guard]:
     for path, writers in facts.written.items():
         for loop in (writer.loop for writer in writers if writer.kind == "ignore"):
-            limits = [limit for limit in facts.counted.get(path, ()) if limit.at_most is not None]
-            trigger = loop.trigger
+            trigger = loop.trigger.enter if isinstance(loop.trigger, Relay) else loop.trigger
             if isinstance(trigger, Formula):
                 hosts, condition = path.partition(".")[0], facts.tree(trigger.tree)
-                yield from (Guard(hosts, limit, loop, trigger, condition) for limit in limits)
+                yield from (Guard(hosts, limit, loop, trigger, condition) for limit in _caps(facts, path, writers))
+
+
+def _caps(facts: Known, path: str, writers: list[Writer]) -> list[Limit | Writer]:
+    """Limits on the ejected; without any, the bounds of the loops that eject."""
+    limits: list[Limit | Writer] = [limit for limit in facts.counted.get(path, ()) if limit.at_most is not None]
+    return limits or [w for w in writers if w.kind in ("step", "scale", "set") and w.values.high is not None]
 
 
 def _answer(subject: Subject, facts: Known, guard: Guard) -> Iterator[Finding]:
@@ -126,8 +133,7 @@ def _answer(subject: Subject, facts: Known, guard: Guard) -> Iterator[Finding]:
 
 
 def _case(facts: Known, guard: Guard, count: int) -> Case | None:
-    tree = cap(facts, guard.limit)
-    most = at_members(facts, tree, guard.hosts, count) if tree is not None else None
+    most = _most(facts, guard, count)
     if most is None:
         return None
     ejectable = min(count, math.floor(most))
@@ -135,6 +141,14 @@ def _case(facts: Known, guard: Guard, count: int) -> Case | None:
     if held is None:
         return _large(facts, guard, count, ejectable)
     return None if None in held else Case(count, ejectable, held.index(True) if True in held else None)
+
+
+def _most(facts: Known, guard: Guard, count: int) -> Fraction | None:
+    """The cap on ejected hosts, of so many."""
+    if not isinstance(guard.limit, Limit):
+        return guard.limit.values.high
+    tree = cap(facts, guard.limit)
+    return at_members(facts, tree, guard.hosts, count) if tree is not None else None
 
 
 def _panics(facts: Known, guard: Guard, count: int, ejected: int) -> bool | None:
@@ -207,9 +221,11 @@ def _proved(guard: Guard, out: list[tuple[Case, int | None]], failing: Interval 
     numbers: Numbers = {"hosts": (out[0][0].hosts, ""), "ejectable": (out[0][0].ejectable, "")}
     evidence = arithmetic(numbers, certificate=Certificate(claim=f"(and true {' '.join([*caps, *claims])})").script())
     assumptions = (f"at most {fails} of {guard.hosts} fail together",) if fails is not None else ()
-    return QUESTION.proved(
-        f"ejection stops before {guard.loop.name} begins", guard.places, guard.of, evidence, assumptions=assumptions
-    )
+    worst = min((case for case, _ in out), key=lambda case: case.hosts - case.ejectable)
+    kept = f"{worst.hosts - worst.ejectable} of {worst.hosts} {guard.hosts} are never ejected"
+    undone = any(case.panics_at is not None for case, _ in out)
+    said = f"ejection stops before {guard.loop.name} begins" if undone or worst.ejectable == 0 else kept
+    return QUESTION.proved(said, guard.places, guard.of, evidence, assumptions=assumptions)
 
 
 def _least(case: Case, fails: Fraction | None) -> int:
@@ -247,7 +263,7 @@ def _conflict(subject: Subject, facts: Known, guard: Guard, case: Case, need: in
 
 def _repairs(subject: Subject, facts: Known, guard: Guard, case: Case) -> Iterator[Repair]:
     """Cap ejection where panic begins, in the formula that stands there, or lower the threshold."""
-    stated = guard.limit.at_most
+    stated = guard.limit.at_most if isinstance(guard.limit, Limit) else None
     share = next(
         (node.right for node in walk(guard.condition) if isinstance(node, Compare) and isinstance(node.right, Number)),
         None,

@@ -6,6 +6,8 @@ Takes every promise about signals that loops drive (`never throttle`, `always p 
 for a run that breaks the promise by executing the model exactly, over rationals, from the ends of
 every range; and, when none is found, for a template invariant that excludes such a run for ever,
 for every start, every order of equal rank and every phase.  A cycle is reported with its period.
+What comes to rest is proved by sets that shrink into the goal, with a bound in time.  A proof in which
+a limit is approached and never reached is a warning: it has no margin.
 
 ## Why it hurts
 Throttle and backfill are both right: one protects the feed, the other fills idle capacity.
@@ -40,6 +42,7 @@ Slides: throttle vs backfill.  Definitions of orders, phases and windows: the on
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from coherence.expressions import names as names_of
 from coherence.finding import Finding
@@ -58,11 +61,15 @@ def ask(subject: Subject) -> Iterator[Finding]:
     candidates = [p for p in subject.design.promises.values() if p.kind in KINDS and _roots(p) & touched]
     if not subject.design.loops or not candidates:
         return
+    from coherence.verify.clock import now
     from coherence.verify.loop_promises import answer, driven  # the engine, only where there is something to decide
 
-    for promise in candidates:
-        if driven(subject, promise):
-            yield answer(QUESTION, subject, promise)
+    asked = [promise for promise in candidates if driven(subject, promise)]
+    end = now() + subject.time_limit
+    for number, promise in enumerate(asked):
+        left = max(0.0, end - now())
+        share = left if number == len(asked) - 1 else max(left / 2, left / (len(asked) - number))
+        yield answer(QUESTION, replace(subject, time_limit=share), promise)
 
 
 def _roots(promise: Promise) -> frozenset[str]:

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence import repairs
-from coherence.design import Limit, Spread2, Workload
+from coherence.design import Limit, Workload
 from coherence.expressions import names as used
 from coherence.expressions import walk
 from coherence.expressions.lower_smt import real
@@ -46,7 +46,14 @@ from coherence.subject import Certificate, Question, Subject, arithmetic
 from coherence.units import show
 from coherence.verify.known import Known, known
 from coherence.verify.limits import cap, place_of
-from coherence.verify.patterns._memory import Memory, expected, mean_tokens, offered_load, sizes
+from coherence.verify.patterns._memory import (
+    Memory,
+    expected,
+    longest_place,
+    missing_length,
+    offered_load,
+    sizes,
+)
 from coherence.verify.patterns._pair import Numbers
 
 QUESTION = Question("COH215", "memory-admission", "ai.04 runtime control coherence")
@@ -85,10 +92,13 @@ def _answer(subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
         yield QUESTION.undecided(f"needs {needs}", (place,), (limit.name,))
     elif len({str(admission.counts) for admission in _admissions(facts)}) > 1:
         yield QUESTION.undecided(f"needs to know which running requests {limit.name} is about", (place,), (limit.name,))
-    elif workload.tokens is None:
-        yield QUESTION.undecided(f"needs tokens of {workload.name}", (place,), (limit.name,))
     else:
-        yield _judged(subject, facts, Memory(limit, each, blocks, workload, _running(facts)))
+        memory = Memory(limit, each, blocks, workload, _running(facts))
+        missing = missing_length(memory)
+        if missing:
+            yield QUESTION.undecided(f"needs {missing} of {workload.name}", (place,), (limit.name,))
+        else:
+            yield _judged(subject, facts, memory)
 
 
 def _workload(facts: Known, each: Tree) -> Workload | None:
@@ -121,7 +131,7 @@ def _judged(subject: Subject, facts: Known, memory: Memory) -> Finding:
         return _too_long(subject, memory, longest, certain=shortest > memory.blocks)
     if longest is not None and memory.running is not None and memory.running[1] * longest <= memory.blocks:
         return _proved(memory, longest)
-    mean = expected(memory.each, mean_tokens(memory.workload))
+    mean = expected(facts, memory)
     offered = offered_load(memory.workload)
     if mean is None or mean.low is None:
         return QUESTION.undecided(
@@ -144,15 +154,14 @@ def _judged(subject: Subject, facts: Known, memory: Memory) -> Finding:
 
 
 def _too_long(subject: Subject, memory: Memory, longest: Fraction, *, certain: bool) -> Finding:
-    tokens = memory.workload.tokens
-    stated = tokens.max if isinstance(tokens, Spread2) else tokens
+    stated = longest_place(memory.workload)
     whole = f"all of {memory.limit.name} ({show(memory.blocks)})"
     message = f"one request of {memory.workload.name} may hold {show(longest)}, more than {whole}"
     witness = (
         Step(Fraction(0), f"the longest request runs alone and needs {show(longest)} of {show(memory.blocks)}"),
         Step(None, "it is evicted, admitted again and computed again, for ever"),
     )
-    places = (*memory.places, *((stated.place.labelled("the longest request"),) if stated is not None else ()))
+    places = (*memory.places, *((stated.labelled("the longest request"),) if stated is not None else ()))
     numbers: Numbers = {"needed": (longest, ""), "there are": (memory.blocks, "")}
     return QUESTION.conflict(
         message, places, memory.of, arithmetic(numbers, witness=witness),

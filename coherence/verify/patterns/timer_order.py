@@ -10,6 +10,9 @@ Two clocks that agree on paper do not agree in the field: equality of two timers
 with the warning "no margin".  `last ping` and `last ping seen` are one occurrence at two ends.  Two
 probes with different `sees` do not look at the same event, so their numbers are not compared.
 
+One order needs no promise: where an overloaded member (`server slow`) is both unlisted and restarted by timers that
+run from the same event, it must be unlisted first.
+
 ## Why it hurts
 The order is the whole point of the second timer: dump before abort, unlist before restart, the
 client closes an idle connection before the server does.  When both fire together the evidence is
@@ -58,7 +61,7 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per promise about the order of two timed events, gates apart."""
-    for pair in _before.pairs(subject.design):
+    for pair in (*_before.pairs(subject.design), *_before.gentle(subject.design)):
         if pair.activities and (pair.apart or pair.gated):
             continue
         yield _apart(pair) if pair.apart else _answer(subject, pair)
@@ -147,11 +150,14 @@ def _places(pair: Pair, order: Order) -> tuple[Place, ...]:
     """The value that makes the second event early, those of the first, and the promise."""
     links = [link for link in (*order.second, *order.first) if link.kind in ("timer", "activity")]
     found = [link.places[0].labelled(_overrun.said(link)) for link in links]
-    return (*found, pair.promise.place.labelled(f"promised here: {pair.promise.name}"))
+    name = pair.promise.name
+    said = f"promised here: {name}" if name else "ends what was only overloaded"
+    return (*found, pair.promise.place.labelled(said))
 
 
 def _names(pair: Pair, order: Order) -> tuple[str, ...]:
-    return (*_overrun.deciding(order.first + order.second), pair.promise.name)
+    name = pair.promise.name
+    return (*_overrun.deciding(order.first + order.second), *((name,) if name else ()))
 
 
 def _repairs(subject: Subject, order: Order) -> Iterator[Repair]:

@@ -1,0 +1,102 @@
+"""`check --fix` and `check --diff`: the smallest repair of every design, shown or written."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import click
+
+from coherence import document
+from coherence.errors import InternalError
+from coherence.finding import Edit, Finding
+from coherence.fixing import Fix, Wanted, fix, raw
+from coherence.repairs import apply, lines_of
+from coherence.replacing import encoded_like, replace_files
+from coherence.workspace import Entry, Workspace
+
+
+def fixes(workspace: Workspace, wanted: Wanted, *, time_limit: float) -> list[tuple[Entry, Fix]]:
+    """Every design with its repair."""
+    return [(one, fix(one.sources, one.rebuild, wanted, time_limit=time_limit)) for one in workspace.entries]
+
+
+def changed_texts(workspace: Workspace, made: Iterable[tuple[Entry, Fix]]) -> dict[str, tuple[bytes, str, str]]:
+    """File -> (its bytes, its text, its text after the repairs), of the files that change."""
+    contents = {one.path: one.content for one in workspace.inputs if isinstance(one.content, bytes)}
+    found: dict[str, tuple[bytes, str, str]] = {}
+    for entry, one in made:
+        before = {file: document.decode(contents[file], file) for file in entry.sources}
+        for file, text in raw(one, before).items():
+            if text != before[file]:
+                _proved(text, one.sources[file])
+                found[file] = (contents[file], before[file], text)
+    return found
+
+
+def _proved(text: str, checked: str) -> None:
+    """What is written must be what was asked about, but for the ends of lines."""
+    if text.replace("\r\n", "\n").replace("\r", "\n") != checked:
+        raise InternalError("the repaired text is not the one that was proved")
+
+
+def show(changed: dict[str, tuple[bytes, str, str]]) -> None:
+    """The unified diff on standard output."""
+    for file, (_, before, after) in sorted(changed.items()):
+        click.echo("".join(_unified(file, before, after)), nl=False)
+
+
+def _unified(file: str, before: str, after: str) -> Iterator[str]:
+    name = file.lstrip("/")
+    old, new = _lines(before), _lines(after)
+    for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _lines(text: str) -> list[str]:
+    """Lines that end in a newline alone, as diff and patch count them."""
+    return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
+
+
+def write(changed: dict[str, tuple[bytes, str, str]]) -> None:
+    """Every file replaced, or none."""
+    replace_files({file: (old, encoded_like(old, text)) for file, (old, _, text) in changed.items()})
+
+
+def tell(made: Sequence[tuple[Entry, Fix]], *, done: bool) -> None:
+    """What was changed and what was not, on standard error."""
+    files = {edit.place.file for _, one in made for edits in one.rounds for edit in edits}
+    removed = [finding for _, one in made for finding in one.removed]
+    left = [finding for _, one in made for finding in one.left]
+    for entry, one in made:
+        sources: Mapping[str, str] = entry.sources
+        for edits in one.rounds:
+            for edit in edits:
+                click.echo(f"{'changed' if done else 'would change'} {_told(edit, sources)}", err=True)
+            sources = apply(edits, sources) or sources
+    for finding in left:
+        click.echo(f"not repaired: {_named(finding)} (no change that was tried removes it and adds nothing)", err=True)
+    word = "removed" if done else "would be removed"
+    click.echo(
+        f"{_plural(len(removed), 'conflict')} {word} in {_plural(len(files), 'file')}, {len(left)} left", err=True
+    )
+
+
+def _told(edit: Edit, sources: Mapping[str, str]) -> str:
+    place = f"{edit.place.file}:{edit.place.line}:{edit.place.column}"
+    if not edit.old:
+        return f"{place}: added {edit.new.strip(' ,').strip()}"
+    before = lines_of(sources[edit.place.file])[edit.place.line - 1][: edit.place.column - 1]
+    key = re.search(r"([\w.]+):\s*$", before)
+    return f"{place}: {key[1] + ': ' if key else ''}{edit.old} -> {edit.new}"
+
+
+def _named(finding: Finding) -> str:
+    place = finding.places[0] if finding.places else None
+    at = f"{place.file}:{place.line}:{place.column}: " if place else ""
+    return f"{at}{finding.code} {finding.message}"
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

@@ -1,0 +1,80 @@
+"""Write, show or prune the baseline of known findings that `check --baseline` does not fail on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from coherence import baselines
+from coherence.finding import Report
+
+FILE = click.option(
+    "--file", "-f", "file", default=baselines.DEFAULT, show_default=True, metavar="FILE", help="The baseline."
+)
+
+
+@click.group("baseline")
+def command() -> None:
+    """Findings that are known, so that `check --baseline FILE` fails on new ones alone.
+
+    A finding is known by its code, verdict and the names of its policies: lines, order, comments, file names and
+    numbers may change.  A `reason` may be written beside each entry; it stays.
+    """
+
+
+@command.command("write")
+@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@FILE
+@click.option("--notes", is_flag=True, help="Also what is only a note (severity info).")
+def write(paths: Sequence[str], file: str, *, notes: bool) -> int:
+    """Take every problem under PATHS as known."""
+    old = baselines.read(file) if Path(file).exists() else ()
+    entries = baselines.made(_checked(paths).findings, old, notes=notes)
+    _save(file, entries)
+    click.echo(f"{file}: {_told(entries)}")
+    return 0
+
+
+@command.command("show")
+@FILE
+def show(file: str) -> int:
+    """List what is known, and why."""
+    for entry in baselines.read(file):
+        times = f" x{entry.count}" if entry.count > 1 else ""
+        reason = f"  -- {entry.reason}" if entry.reason else ""
+        click.echo(f"{entry.fingerprint}  {entry.code} {entry.verdict}{times} of {', '.join(entry.of)}{reason}")
+    return 0
+
+
+@command.command("prune")
+@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@FILE
+def prune(paths: Sequence[str], file: str) -> int:
+    """Forget what is not found under PATHS any more."""
+    entries = baselines.read(file)
+    gone = baselines.compared(_checked(paths).findings, entries).gone
+    _save(file, baselines.pruned(entries, gone))
+    for entry in gone:
+        click.echo(f"gone: {entry.code} {entry.verdict} of {', '.join(entry.of)}")
+    click.echo(f"{file}: {_told(baselines.pruned(entries, gone))}, {sum(one.count for one in gone)} gone")
+    return 0
+
+
+def _checked(paths: Sequence[str]) -> Report:
+    from coherence.workspace import open_workspace, report
+
+    return report(open_workspace(paths), today=time.strftime("%Y-%m-%d"), verify_repairs=False)
+
+
+def _save(file: str, entries: Sequence[baselines.Entry]) -> None:
+    from coherence.replacing import replace_files
+
+    replace_files({file: (None, baselines.text(entries).encode("ascii"))})
+
+
+def _told(entries: Sequence[baselines.Entry]) -> str:
+    number = sum(entry.count for entry in entries)
+    return f"{number} known finding{'' if number == 1 else 's'}"

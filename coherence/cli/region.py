@@ -1,0 +1,98 @@
+"""Show for which values of one to three numbers of a design nothing is in conflict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coherence.errors import UsageError
+
+if TYPE_CHECKING:
+    from coherence.regions import Cell, Region
+
+
+@click.command("region")
+@click.argument("path", type=click.Path())
+@click.option(
+    "--parameter", "-p", "parameters", multiple=True, required=True, metavar="KEY=A:B",
+    help="A number of the design by its dotted path, and the range it may take; up to three.",
+)  # fmt: skip
+@click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
+@click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
+@click.option("--asks", type=click.IntRange(1, 100_000), default=400, show_default=True, help="Boxes asked at most.")
+@click.option(
+    "--time-limit", type=click.FloatRange(0.1), default=20.0, show_default=True, metavar="SECONDS",
+    help="For one question about one box; beyond it the box is undecided.",
+)  # fmt: skip
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(
+    *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
+    time_limit: float, output: str,
+) -> int:  # fmt: skip
+    """Cut the values into boxes that are safe (proved for every value inside), unsafe, or undecided.
+
+    KEY is the dotted path of a number that stands in the design, for example calls.0.tries; A and B are in its unit
+    unless they have one.
+    """
+    from coherence.analysis import passes
+    from coherence.questions import askers
+    from coherence.regions import region
+    from coherence.workspace import open_workspace
+
+    entries = open_workspace([path]).entries
+    if len(entries) != 1:
+        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
+    entry = entries[0]
+    if entry.design.spelling:
+        raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
+    chosen = [one for one in askers() if any(passes(q.code, select, ignore) for q in one.questions)]
+    made = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
+    click.echo(json.dumps(as_data(path, made), indent=2) if output == "json" else text(path, made))
+    return 0
+
+
+def as_data(path: str, made: Region) -> dict[str, Any]:
+    """The region as JSON; ends are texts in the unit of their key."""
+    from coherence.version import VERSION
+
+    cells = [
+        {"status": cell.status, "box": dict(zip((a.key for a in made.axes), map(list, _ends(cell, made)), strict=True)),
+         "why": list(cell.why)}
+        for cell in made.cells
+    ]  # fmt: skip
+    return {
+        "format_version": 1,
+        "tool": "coherence region",
+        "version": VERSION,
+        "path": path,
+        "keys": [axis.key for axis in made.axes],
+        "cells": cells,
+        "shares": {status: float(made.share(status)) for status in ("safe", "unsafe", "undecided")},
+        "untouched": list(made.untouched),
+        "left_open": list(made.left_open),
+        "asks": made.asks,
+    }
+
+
+def _ends(cell: Cell, made: Region) -> list[tuple[str, str]]:
+    from coherence.regions import spelled
+
+    return [(spelled(axis, low), spelled(axis, high)) for axis, (low, high) in zip(made.axes, cell.box, strict=True)]
+
+
+def text(path: str, made: Region) -> str:
+    """A table: one line a box."""
+    rows = [("", *(axis.key for axis in made.axes), "")]
+    for cell in made.cells:
+        ends = [low if low == high else f"{low} .. {high}" for low, high in _ends(cell, made)]
+        rows.append((cell.status, *ends, "; ".join(cell.why)))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(f"{one:<{width}}" for one, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    shares = ", ".join(f"{status} {float(made.share(status)):.1%}" for status in ("safe", "unsafe", "undecided"))
+    lines += ["", f"{path}: {shares}; {made.asks} boxes and corners asked"]
+    lines += [f"in conflict whatever the values: {one}" for one in made.untouched]
+    lines += [f"undecided whatever the values: {one}" for one in made.left_open]
+    return "\n".join(lines)

@@ -1,0 +1,63 @@
+"""Where ages of readings apply: the loops of a design with their sensor chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.design import Design, Loop
+from coherence.minimums.bound import Application
+from coherence.minimums.facts import Gathered
+
+SAMPLERS = ("scrape", "relist")
+
+
+def chain(loop: Loop, share: Fraction) -> tuple[Fraction, Fraction] | None:
+    """Range of the age that the chain adds, each link counted with `share` of its size; None: a size is unknown.
+
+    `irate` spans the last two samples of the scrape before it, so it adds as much as one more scrape.
+    """
+    low = high = Fraction(0)
+    before: tuple[Fraction, Fraction] | None = None
+    for link in loop.target.sensor if loop.target else ():
+        if link.duration is None:
+            continue
+        size = (link.duration.low, link.duration.high)
+        if link.kind == "scrape":
+            before = size
+        if link.kind == "irate":
+            if before is None:
+                return None
+            size = before
+        if link.kind != "last":
+            low, high = low + share * size[0], high + share * size[1]
+    return low, high
+
+
+def ages(design: Design, share: Fraction) -> Iterator[Application]:
+    """Every loop that reads something periodically: the age of its chain, and its own period."""
+    for loop in design.loops.values():
+        if loop.target is None or loop.timescale is None:
+            continue
+        made = Gathered(loop.name)
+        found = chain(loop, share)
+        if found is None:
+            made.needs("chain", f"scrape before irate in the sensor of {loop.name}")
+        else:
+            made.span("chain", *found)
+            made.places += [
+                link.place.labelled("adds to the age of what it reads")
+                for link in loop.target.sensor
+                if link.duration is not None and link.kind != "last"
+            ]
+        yield made.quantity("period", loop.timescale.period, f"period of {loop.name}").made()
+
+
+def mean(design: Design) -> Iterator[Application]:
+    """With half of each link."""
+    return ages(design, Fraction(1, 2))
+
+
+def longest(design: Design) -> Iterator[Application]:
+    """With the whole of each link."""
+    return ages(design, Fraction(1))

@@ -1,0 +1,56 @@
+"""age of information: how old the newest reading behind a queue is, on average, at a given load.
+
+## What
+Updates arrive as a Poisson process at a load rho and are served first come first served by one exponential server of
+mean m: the mean age at the reader is m (1 + 1/rho + rho^2/(1 - rho)).
+
+## Why it matters
+Few updates are old when they come; many are old because they queued.  Both ends are bad.
+
+## Example
+load 0.5, mean 1 s: 3.5 s.
+
+## Source
+S. Kaul, R. Yates and M. Gruteser, "Real-time status: how often should one update?", INFOCOM 2012.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bounds._information_age import FORMULA
+
+
+def areas() -> Checked:
+    """rate (E[X T] + E[X^2]/2), with T = max(T' - X, 0) + S behind a gap X, and T' exponential of rate mu - rate."""
+    import sympy as sp
+
+    x, y, s = sp.symbols("x y s", positive=True)
+    rho = 1 / (1 + s)  # mu = 1; this keeps rho in (0, 1)
+    wait = sp.integrate(y * (1 - rho) * sp.exp(-(1 - rho) * (x + y)), (y, 0, sp.oo))
+    joint = sp.integrate(x * (wait + 1) * rho * sp.exp(-rho * x), (x, 0, sp.oo))
+    found = sp.simplify(rho * (joint + 1 / rho**2))
+    claim = 1 + 1 / rho + rho**2 / (1 - rho)
+    return Checked(sp.simplify(found - claim) == 0, "areas under the age between updates, by sympy")
+
+
+BOUND = Bound(
+    name="age_of_information",
+    group="limited information",
+    quantity="mean age of the newest reading",
+    unit="s",
+    kind=Kind.EXACT,
+    loss="B",
+    symbols=(
+        Symbol("load", "1", "load of the server of updates", Way.NEITHER, most=1.0, open_=True, sign=r"\rho"),
+        Symbol("mean", "s", "mean time of service of an update", Way.RISES, open_=True, sign="m"),
+    ),
+    formula=FORMULA,
+    valid="load < 1",
+    assumptions=("poisson", "exponential", "fcfs", "patient"),
+    source="Kaul, Yates and Gruteser 2012",
+    examples=(Example({"load": Fraction(1, 2), "mean": Fraction(1)}, 3.5, "arithmetic"),),
+    proofs=(Proof("identity", "areas between updates", areas),),
+    telemetry=("rate of updates", "time of service"),
+)

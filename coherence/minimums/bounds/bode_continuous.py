@@ -1,0 +1,72 @@
+"""Bode's integral: what is damped at some frequencies is amplified at others.
+
+## What
+The integral of log |S| over all frequencies is pi times the sum of the unstable poles.  With |S| <= level up to `band`
+and no action beyond the available bandwidth, the peak in between is at least
+exp((pi poles + band log(1/level)) / (available - band)).
+
+## Why it matters
+A loop that is retuned to reject one disturbance better pays at another frequency; the bill cannot be avoided.
+
+## Example
+No unstable pole, |S| <= 0.1 up to 1 rad/s, 5 rad/s available: a peak of 1.78.
+
+## Source
+H. W. Bode 1945; J. Freudenberg and D. Looze, IEEE TAC 30, 1985; G. Stein, "Respect the unstable", 1989 (2003).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+
+
+def constant_pieces() -> Checked:
+    """The least peak: log |S| is -a up to the band and one constant beyond it; that constant solves the integral."""
+    import sympy as sp
+
+    poles, band, depth, available, height = sp.symbols("P w a W m", positive=True)
+    (found,) = sp.solve(sp.Eq(-band * depth + (available - band) * height, sp.pi * poles), height)
+    claim = (sp.pi * poles + band * depth) / (available - band)
+    x, p = sp.symbols("x p", positive=True)
+    single = sp.integrate(sp.log(1 + p**2 / x**2) / 2, (x, 0, sp.oo))  # |S| of 1/(s - p) under a gain of 2 p
+    return Checked(
+        sp.simplify(found - claim) == 0 and sp.simplify(single - sp.pi * p / 2) == 0,
+        "a constant beyond the band is the least peak; the integral of the elementary factor",
+    )
+
+
+BOUND = Bound(
+    name="bode_continuous",
+    group="limited information",
+    quantity="least peak of the sensitivity",
+    unit="1",
+    kind=Kind.THEOREM,
+    loss="B",
+    symbols=(
+        Symbol("poles", "Hz", "sum of the unstable poles", Way.RISES, sign="p"),
+        Symbol("band", "Hz", "angular frequency up to which disturbances are damped", Way.RISES, sign=r"\omega_1"),
+        Symbol("level", "1", "what is left of a disturbance in that band", Way.FALLS, most=1.0, open_=True),
+        Symbol("available", "Hz", "angular frequency up to which the loop acts", Way.FALLS, open_=True, sign=r"\Omega"),
+    ),
+    formula="exp((pi * poles + band * log(1 / level)) / (available - band))",
+    valid="band < available",
+    assumptions=("linear_plant", "available_bandwidth"),
+    source="Bode 1945; Freudenberg and Looze 1985; Stein 2003",
+    examples=(
+        Example(
+            {"poles": Fraction(0), "band": Fraction(1), "level": Fraction(1, 10), "available": Fraction(5)},
+            10**0.25,
+            "arithmetic",
+        ),
+        Example(
+            {"poles": Fraction(1), "band": Fraction(1), "level": Fraction(1, 2), "available": Fraction(11)},
+            1.4673967,
+            "exp((pi + log 2)/10)",
+            1e-6,
+        ),
+    ),
+    proofs=(Proof("identity", "the least peak under the integral", constant_pieces),),
+    telemetry=("frequency response",),
+)

@@ -1,0 +1,54 @@
+"""oldest reading: how old what a periodic loop acts on becomes, whatever the phases are.
+
+## What
+A sampler of period T shows what is up to T old, a window of length W still holds what is W old, and a decision stands
+for a period P.  For phases that nobody aligns the ages of a chain add.
+
+## Why it matters
+Safety needs the oldest reading, not the mean: a window that forgets sooner than this acts on what is over.
+
+## Example
+Scrape 30 s, window 5 min, relist 1 min, loop 45 s: 435 s.
+
+## Source
+Worst phase of each sampler; the oldest reading in a window.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bounds._ages import longest
+
+
+def phases() -> Checked:
+    """Two samplers in a row over all phases of a fine grid: the oldest reading is one step short of the sum."""
+    first, second = 12, 5
+    oldest = 0
+    for phase in range(first):
+        for read in range(first * second):
+            seen = (read - phase) // first * first + phase  # the sampler's last instant
+            oldest = max(oldest, (read - seen) + (second - 1))
+    return Checked(oldest == first - 1 + second - 1, "all phases of two samplers on a grid: the sum of the periods")
+
+
+BOUND = Bound(
+    name="reading_age_longest",
+    group="limited information",
+    quantity="longest age of what a loop acts on",
+    unit="s",
+    kind=Kind.EXACT,
+    loss="B",
+    symbols=(
+        Symbol("chain", "s", "every sampling period and window of the sensor chain", Way.RISES),
+        Symbol("period", "s", "period of the loop", Way.RISES, sign="P"),
+    ),
+    formula="chain + period",
+    assumptions=("uniform_samples",),
+    source="worst phases",
+    examples=(Example({"chain": Fraction(390), "period": Fraction(45)}, 435.0, "the same chain"),),
+    proofs=(Proof("enumeration", "all phases on a grid", phases),),
+    telemetry=("sensor chain", "period of the loop"),
+    applies=longest,
+)

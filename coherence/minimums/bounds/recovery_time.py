@@ -1,0 +1,67 @@
+"""recovery of a loop: how long a disturbance stays uncorrected, whatever the law and its gain.
+
+## What
+A disturbance just after a decision waits one period for the next; what that decision does shows in what is read only
+after the dead time from command to reading.  Until then the reading is what it would be without the loop.
+
+## Why it matters
+Reserve (spare capacity, queue room) has to carry the system for this long; retuning the loop cannot shorten it.
+
+## Example
+Decisions every 15 s, 60 s from a command to a started replica: 75 s.
+
+## Source
+Causality of a sampled loop.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence import solver
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+
+GRID = 120
+
+
+def causality() -> Checked:
+    """Just after a decision at 0 no decision before P and no effect before P + D: a correction before that is unsat."""
+    script = (
+        "(set-logic QF_LRA)\n"
+        + "".join(f"(declare-const {x} Real)\n" for x in ("P", "D", "decided", "shown"))
+        + "(assert (> P 0.0))\n(assert (>= D 0.0))\n"
+        "(assert (>= decided P))\n(assert (>= shown (+ decided D)))\n"
+        "(assert (< shown (+ P D)))\n(check-sat)\n"
+    )
+    return Checked(solver.unsat(script, timeout_ms=2000).unsat, "a correction before period + dead time: unsat", script)
+
+
+def dead_beat(inputs: Inputs) -> Fraction:
+    """The best loop, run on a grid: it sees a step at the first decision after it and cancels it all at once."""
+    period, dead = Fraction(inputs["period"]), Fraction(inputs["dead"])
+    longest = Fraction(0)
+    for k in range(GRID):
+        struck = period * k / GRID - period  # from the decision at -period on, which does not see it yet
+        longest = max(longest, dead - struck)  # cancelled by the decision at 0
+    return longest
+
+
+BOUND = Bound(
+    name="recovery_time",
+    group="limited information",
+    quantity="longest time that a disturbance stays uncorrected",
+    unit="s",
+    kind=Kind.TIGHT,
+    loss="B",
+    symbols=(
+        Symbol("period", "s", "period of the loop", Way.RISES, sign="P"),
+        Symbol("dead", "s", "least time from a command to its effect on what is read", Way.RISES, sign="D"),
+    ),
+    formula="period + dead",
+    assumptions=("uniform_samples",),
+    source="causality",
+    examples=(Example({"period": Fraction(15), "dead": Fraction(60)}, 75.0, "arithmetic"),),
+    proofs=(Proof("smt", "no effect before", causality),),
+    witness=Witness("a loop that cancels at the first decision, at all phases of a grid", dead_beat),
+    telemetry=("period of the loop", "time from command to effect"),
+)

@@ -1,0 +1,218 @@
+"""Large designs: what is computed cleverly equals what is computed plainly, and an edit asks little again."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import time
+from collections.abc import Mapping
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench._verify_scale import chain, large
+from coherence.accounting import account, policies, things_of
+from coherence.analysis import Options, analysis, reanalyse
+from coherence.design import Design
+from coherence.errors import InputError
+from coherence.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
+from coherence.neighbourhoods import parts
+from coherence.reading import read_text
+from coherence.rereading import reread
+from coherence.tracing import reads, watched
+
+FILE = "design.yaml"
+QUICK = Options(verify_repairs=False)
+RANKS = [Verdict.PROVED, Verdict.VACUOUS, Verdict.UNDECIDED, Verdict.CONFLICT]
+NUMBER = re.compile(r"\b(\d+)( s| ms| min| %|)")
+
+
+def rebuild(sources: Mapping[str, str]) -> Design:
+    return read_text(sources[FILE], FILE)
+
+
+def plain_account(design: Design, findings: list[Finding]) -> Accounting:
+    """Every pair, one after another."""
+    known = policies(design)
+    verdicts: dict[frozenset[str], Verdict] = {}
+    for finding in findings:
+        for pair in itertools.combinations(sorted(set(finding.of) & set(known)), 2):
+            key = frozenset(pair)
+            verdicts[key] = max(verdicts.get(key, finding.verdict), finding.verdict, key=RANKS.index)
+    counts = dict.fromkeys(("conflict", "safe", "undecided", "not_modelled"), 0)
+    for one, other in itertools.combinations(known, 2):
+        verdict = verdicts.get(frozenset((one, other)))
+        if verdict is None:
+            counts["not_modelled" if things_of(design, one) & things_of(design, other) else "safe"] += 1
+        elif verdict is Verdict.VACUOUS:
+            counts["undecided"] += 1
+        else:
+            counts["safe" if verdict is Verdict.PROVED else str(verdict)] += 1
+    return Accounting(len(known), **counts)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from((10, 20, 50)))
+def test_pairs_are_counted_as_one_by_one(draw: random.Random, size: int) -> None:
+    design = read_text(large(size, seed=draw.randint(0, 99)))
+    names = [*policies(design), "nothing"]
+    found = [
+        Finding(
+            "COH200", "x", draw.choice(RANKS), Severity.INFO, "", (),
+            tuple(draw.choice(names) for _ in range(draw.randint(0, 5))), Evidence(Grade.PROVED, ""),
+        )
+        for _ in range(draw.randint(0, 40))
+    ]  # fmt: skip
+    assert account(design, found) == plain_account(design, found)
+
+
+def test_policies_of_one_name_are_counted_each() -> None:
+    design = read_text(
+        "coherence: 1\nloops: {x: {actuation: {signal: a.b}}, y: {actuation: {signal: a.b}}}\n"
+        "timers: {x: {from: a starts, after: 3 s}, z: {from: q starts, after: 3 s}}\n"
+    )
+    found = [Finding("C", "c", Verdict.CONFLICT, Severity.INFO, "", (), ("x", "y"), Evidence(Grade.PROVED, ""))]
+    assert account(design, found) == plain_account(design, found)
+
+
+def test_pieces_answer_as_the_whole() -> None:
+    text = large(180, seed=2)
+    sources = {FILE: text}
+    whole = analysis(read_text(text, FILE), sources, rebuild, options=QUICK, cut=False)
+    cut = analysis(read_text(text, FILE), sources, rebuild, options=QUICK)
+    assert len(whole.done) == 1 < len(cut.done)
+    assert cut.answers == whole.answers
+    assert any(f.verdict is Verdict.CONFLICT for f in cut.answers.findings)
+
+
+def test_pieces_repair_as_the_whole() -> None:
+    text = "".join(
+        (
+            "coherence: 1\ncomponents:\n",
+            *(f"  {n}: {{takes: {{load: 3 min .. 10 min}}}}\n" for n in ("server", "other")),
+            "timers:\n",
+            *(
+                f"  {n}_probe: {{from: {n} starts, first: 120 s, every: 10 s, misses: 3, unless: {n}.load ends,"
+                f" then: restart {n}}}\n"
+                for n in ("server", "other")
+            ),
+        )
+    )
+    whole = analysis(read_text(text, FILE), {FILE: text}, rebuild, cut=False)
+    cut = analysis(read_text(text, FILE), {FILE: text}, rebuild)
+    assert len(cut.done) == 2
+    assert cut.answers == whole.answers
+    assert all(f.repairs for f in cut.answers.findings if f.verdict is Verdict.CONFLICT)
+
+
+def edited(text: str, draw: random.Random) -> str:
+    """One number of a line is another, or a line has another letter."""
+    lines = text.split("\n")
+    at = draw.choice([n for n, line in enumerate(lines) if n and line])
+    if draw.random() < 0.8 and (found := list(NUMBER.finditer(lines[at]))):
+        one = draw.choice(found)
+        lines[at] = f"{lines[at][: one.start(1)]}{draw.choice((0, 1, 7, 45))}{lines[at][one.end(1) :]}"
+    else:
+        column = draw.randrange(len(lines[at]))
+        lines[at] = lines[at][:column] + draw.choice("x{}:,'\"#&*- ") + lines[at][column + 1 :]
+    return "\n".join(lines)
+
+
+def told(text: str) -> object:
+    try:
+        return read_text(text, FILE)
+    except InputError as error:
+        return {str(problem) for problem in error.problems}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_an_edit_read_alone_gives_the_same_design(draw: random.Random) -> None:
+    text = large(20, seed=draw.randint(0, 9))
+    before = read_text(text, FILE)
+    after = edited(text, draw)
+    wanted = told(after)
+    try:
+        found: object = reread(before, after)
+    except InputError as error:
+        found = {str(problem) for problem in error.problems}
+    assert found == wanted
+    assert repr(found) == repr(wanted) or not isinstance(wanted, Design)
+    if isinstance(found, Design) and isinstance(wanted, Design):
+        assert (found.text, found.comments) == (wanted.text, wanted.comments)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_an_edit_asked_alone_gives_the_same_answers(draw: random.Random) -> None:
+    text = large(100, seed=draw.randint(0, 3)).replace("s1", "t1")  # two neighbourhoods of one and nine services
+    before = analysis(read_text(text, FILE), {FILE: text}, rebuild, options=QUICK)
+    after = edited(text, draw)
+    try:
+        design = reread(read_text(text, FILE), after)
+    except InputError:
+        return
+    again = reanalyse(before, design, {FILE: after}, rebuild)
+    assert again.answers == analysis(read_text(after, FILE), {FILE: after}, rebuild, options=QUICK, cut=False).answers
+
+
+def test_lines_put_in_move_what_is_known() -> None:
+    text = large(120)
+    before = analysis(read_text(text, FILE), {FILE: text}, rebuild, options=QUICK)
+    after = text.replace("  s3_hpa:\n", "  # the first\n\n  s3_hpa:\n")
+    again = reanalyse(before, read_text(after, FILE), {FILE: after}, rebuild)
+    assert again.answers == analysis(read_text(after, FILE), {FILE: after}, rebuild, options=QUICK, cut=False).answers
+    assert sum(key in before.done for key in again.done) >= len(again.done) - 1
+
+
+def test_an_edit_asks_one_piece_again() -> None:
+    text = large(400)
+    sources = {FILE: text}
+    design = read_text(text, FILE)
+    start = time.process_time()
+    before = analysis(design, sources, rebuild, options=QUICK)
+    cold = time.process_time() - start
+    after = text.replace(
+        "s20_lease: {from: s20_work.task starts, after: ", "s20_lease: {from: s20_work.task starts, after: 1"
+    )
+    assert after != text
+    start = time.process_time()
+    again = reanalyse(before, reread(design, after), {FILE: after}, rebuild)
+    warm = time.process_time() - start
+    assert sum(key not in before.done for key in again.done) == 1
+    assert warm < cold / 3
+
+
+def test_a_deep_chain_is_no_exponent() -> None:
+    start = time.process_time()
+    text = chain(200)
+    found = analysis(read_text(text, FILE), {FILE: text}, rebuild).answers.findings
+    assert time.process_time() - start < 5
+    assert {f.verdict for f in found if f.code == "COH201"} == {Verdict.PROVED}
+
+
+def test_things_join_by_what_they_name() -> None:
+    text = """
+coherence: 1
+components: {a: {takes: {x: 1 s}}, b: {takes: {x: 1 s}}, c: {takes: {x: 1 s}}}
+timers:
+  one: {from: a.x starts, after: 3 s, then: alarm}
+  two: {from: alarm, after: 3 s, then: stop b}
+  three: {from: c.x starts, after: 3 s, then: note}
+  four: {from: step hangs, after: 3 s}
+  five: {from: step hangs, after: 4 s}
+"""
+    groups = [{unit.name for unit in group} for group in parts(read_text(text))]
+    assert groups == [{"a", "b", "one", "two"}, {"c", "three"}, {"four", "five"}]
+
+
+def test_what_was_read_is_noted_through_what_is_kept() -> None:
+    design = watched(read_text("coherence: 1\nlimits: {l: {counts: a.b, at_most: 3}}\n"))
+
+    def kept() -> int:
+        return design.once("count", lambda: len(design.limits))
+
+    assert reads(design, kept) == (1, frozenset({"limits"}))
+    assert reads(design, kept) == (1, frozenset({"limits"}))
+    assert reads(design, lambda: design.system)[1] == {"system"}
