@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from coherence.algebra.polynomials import characteristic_polynomial, count_roots
 from coherence.errors import UsageError
 from coherence.loops.multirate import Multirate, multirate
 from coherence.loops.multirate_lift import Lifted, lift
 from coherence.loops.multirate_verdict import floquet
 from coherence.loops.network import Network
-from coherence.loops.polynomials import characteristic_polynomial, count_roots
 from coherence.values import value
 
 SCAN = 60  # gains tried on the way from low to high

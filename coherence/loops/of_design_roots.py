@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coherence.algebra.polynomials import characteristic_polynomial, count_roots, minimal_polynomial
 from coherence.loops.multirate_verdict import balanced, clear_of_circle
 from coherence.loops.of_design_lap import Closed, Lap
-from coherence.loops.polynomials import characteristic_polynomial, count_roots, minimal_polynomial
 from coherence.values import value
 
 Array = NDArray[Any]

@@ -11,9 +11,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from coherence.errors import InternalError
-from coherence.loops import sturm
-from coherence.loops.polynomials import (
+from coherence.algebra import sturm
+from coherence.algebra.polynomials import (
     Matrix,
     RootCount,
     all_within,
@@ -24,7 +23,8 @@ from coherence.loops.polynomials import (
     narrowed,
     radius_bracket,
 )
-from coherence.loops.sturm import Poly
+from coherence.algebra.sturm import Poly
+from coherence.errors import InternalError
 from coherence.values import value
 
 TIE = Fraction(1, 10**12)  # relative difference of modulus below which roots count as equally dominant

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from coherence.algebra import sturm
+from coherence.algebra.polynomials import count_roots
 from coherence.errors import UsageError
-from coherence.loops import sturm
 from coherence.loops.multirate import Number, exactly
-from coherence.loops.polynomials import count_roots
 from coherence.values import value
 
 Poly = list[Fraction]

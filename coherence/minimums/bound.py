@@ -22,7 +22,7 @@ Inputs = Mapping[str, Fraction | float]
 
 def several(inputs: Inputs, name: str) -> tuple[Any, ...]:
     """The values of a symbol of Way.LIST."""
-    return tuple(cast(Any, inputs[name]))
+    return tuple(cast("Any", inputs[name]))
 
 
 class Kind(StrEnum):

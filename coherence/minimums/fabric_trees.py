@@ -96,11 +96,12 @@ def _split_off(made: Fabric, room: Room, batches: list[_Batch], switch: str) -> 
     out = sum(many for path, many in room.items() if path[0] == switch)
     if into != out:
         raise UsageError(f"the wires into switch {switch} of {made.name} carry {into}, those out of it {out}: no trees")
-    for after in [path for path in room if path[0] == switch]:
-        for before in [path for path in room if path[-1] == switch]:
+    for after in [path for path, many in room.items() if many and path[0] == switch]:
+        for before in [path for path, many in room.items() if many and path[-1] == switch]:
             limit = min(room[before], room[after])
             many = _most(limit, lambda k, b=before, a=after: _served(made, _passed(room, b, a, k), batches))  # type: ignore[misc]
-            room.update(_passed(room, before, after, many))
+            if many:
+                room.update(_passed(room, before, after, many))
     for path in [path for path in room if switch in (path[0], path[-1])]:
         if room.pop(path):
             raise AssertionError(f"{switch} of {made.name} could not be split off")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.loops.polynomials import RootCount, characteristic_polynomial, count_roots
+from coherence.algebra.polynomials import RootCount, characteristic_polynomial, count_roots
 from coherence.loops.sampled import (
     SampledVerdict,
     companion,

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence import units
+from coherence.algebra.polynomials import count_roots
 from coherence.finding import Evidence, Finding, Grade
 from coherence.loops.checks._groups import Numbers, runs_of, smooth, tried, without, witnessed
 from coherence.loops.checks._responses import Peak, Response, driven, peak, response, system
 from coherence.loops.checks._waves import Wave, wave
 from coherence.loops.groups import middle, place
 from coherence.loops.linear import skeleton
-from coherence.loops.polynomials import count_roots
 from coherence.model import Model, SampledLoop
 from coherence.places import Place
 from coherence.simulate.past import durations

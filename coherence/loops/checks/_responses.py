@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from coherence.algebra import sturm
+from coherence.algebra.polynomials import characteristic_polynomial
 from coherence.expressions.tree import Arithmetic, Name
-from coherence.loops import sturm
 from coherence.loops.linear import operating_point, skeleton
-from coherence.loops.polynomials import characteristic_polynomial
 from coherence.model import EVERYTHING, Command, Interval, Model, SampledLoop
 from coherence.simulate.affine import Affine, lift, plain, variable
 from coherence.simulate.exact import Choices, Execution

@@ -20,7 +20,7 @@ def characteristic(weights: Sequence[Fraction], gain: Fraction) -> list[Fraction
 
 def stable(weights: Sequence[Fraction], gain: Fraction) -> bool:
     """Are all roots inside the unit circle?  By exact counts."""
-    from coherence.loops.polynomials import count_roots
+    from coherence.algebra.polynomials import count_roots
 
     found = count_roots(characteristic(weights, gain))
     return found.on == found.outside == 0

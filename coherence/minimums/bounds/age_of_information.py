@@ -26,11 +26,10 @@ def areas() -> Checked:
     """rate (E[X T] + E[X^2]/2), with T = max(T' - X, 0) + S behind a gap X, and T' exponential of rate mu - rate."""
     import sympy as sp
 
-    x, y, s = sp.symbols("x y s", positive=True)
-    rho = 1 / (1 + s)  # mu = 1; this keeps rho in (0, 1)
-    wait = sp.integrate(y * (1 - rho) * sp.exp(-(1 - rho) * (x + y)), (y, 0, sp.oo))
-    joint = sp.integrate(x * (wait + 1) * rho * sp.exp(-rho * x), (x, 0, sp.oo))
-    found = sp.simplify(rho * (joint + 1 / rho**2))
+    x, y, a, b, rho = sp.symbols("x y a b rho", positive=True)  # mu = 1, a = 1 - rho, b = rho
+    wait = sp.integrate(y * a * sp.exp(-a * (x + y)), (y, 0, sp.oo))
+    joint = sp.integrate(sp.expand(x * (wait + 1) * b * sp.exp(-b * x)), (x, 0, sp.oo))
+    found = (b * (joint + 1 / b**2)).subs({a: 1 - rho, b: rho})
     claim = 1 + 1 / rho + rho**2 / (1 - rho)
     return Checked(sp.simplify(found - claim) == 0, "areas under the age between updates, by sympy")
 

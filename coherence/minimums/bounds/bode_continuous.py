@@ -62,9 +62,8 @@ BOUND = Bound(
         ),
         Example(
             {"poles": Fraction(1), "band": Fraction(1), "level": Fraction(1, 2), "available": Fraction(11)},
-            1.4673967,
-            "exp((pi + log 2)/10)",
-            1e-6,
+            1.4673733759079373,
+            "exp(pi/10) times the tenth root of 2",
         ),
     ),
     proofs=(Proof("identity", "the least peak under the integral", constant_pieces),),

@@ -24,7 +24,7 @@ from coherence.errors import UsageError
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
 from coherence.subject import rational
 
-BLOCK, ROUNDS = 40, 30
+BLOCK, ROUNDS = 400, 6
 
 
 def moduli(inputs: Inputs) -> list[float]:
@@ -98,6 +98,6 @@ BOUND = Bound(
         Example({"eigenvalues": (Fraction(11, 10), Fraction(-6, 5))}, math.log2(1.32) / 8, "arithmetic"),
     ),
     proofs=(Proof("smt", "cells against growth", words),),
-    witness=Witness("coded loops of 40-sample blocks, run in exact fractions", quantised, 1.001),
+    witness=Witness("coded loops of 400-sample blocks, run in exact fractions", quantised, 1 + 1e-6),
     telemetry=("bits of a reading", "period of readings"),
 )

@@ -13,8 +13,8 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.loops import sturm
-from coherence.loops.polynomials import (
+from coherence.algebra import sturm
+from coherence.algebra.polynomials import (
     RootCount,
     all_within,
     characteristic_polynomial,

@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from coherence.algebra import sturm
+from coherence.algebra.sturm import Poly
 from coherence.errors import InternalError
-from coherence.loops import sturm
-from coherence.loops.sturm import Poly
 from coherence.values import value
 
 Matrix = Sequence[Sequence[Fraction]]

@@ -1,0 +1,1 @@
+"""Polynomials over the rationals: exact root counts that engines share."""

@@ -1,0 +1,56 @@
+"""rounds of agreement: how many rounds of messages agreement takes in the worst case when f processes may stop.
+
+## What
+In lock step with delay d, no rule decides before f + 1 rounds in all runs: one stop per round can hide a value from the
+others until then.  Time: (f + 1) d.
+
+## Why it matters
+Each failure that a group must survive costs it one more delay in the worst case.
+
+## Example
+One failure, 10 ms per round: 20 ms.
+
+## Source
+M. Fischer and N. Lynch, "A lower bound for the time to assure interactive consistency", IPL 14, 1982.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence import solver
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.consensus import script
+
+
+def three_processes() -> Checked:
+    """Three processes, one stop: no decision rule after one round (unsat), one exists after two (sat)."""
+    one, two = script(3, 1), script(3, 2)
+    lost = solver.unsat(one, timeout_ms=4000).unsat
+    held = not solver.unsat(two, timeout_ms=4000).unsat
+    return Checked(lost and held, "all runs of three processes: unsat after one round, sat after two", one)
+
+
+BOUND = Bound(
+    name="agreement_rounds",
+    group="consistency",
+    quantity="longest time until all have decided",
+    unit="s",
+    kind=Kind.THEOREM,
+    loss="none",
+    symbols=(
+        Symbol("failures", "1", "processes that may stop", Way.RISES, whole=True, sign="f"),
+        Symbol("delay", "s", "longest delay of a message", Way.RISES, sign="d"),
+        Symbol("processes", "1", "processes in all", Way.NEITHER, least=2, whole=True, sign="n"),
+    ),
+    formula="min(failures + 1, processes - 1) * delay",
+    valid="failures < processes",
+    assumptions=("crash_faults", "reliable_messages"),
+    source="Fischer and Lynch 1982",
+    examples=(
+        Example({"failures": Fraction(1), "delay": Fraction(1, 100), "processes": Fraction(3)}, 0.02, "arithmetic"),
+        Example({"failures": Fraction(3), "delay": Fraction(1), "processes": Fraction(9)}, 4.0, "arithmetic"),
+    ),
+    proofs=(Proof("smt", "three processes, every run", three_processes),),
+    telemetry=("longest delay", "failures to be survived"),
+)

@@ -1,0 +1,71 @@
+"""fetches of a trace: how often a cache of equal slots must fetch for a known sequence of requests.
+
+## What
+The number of fetches of the cache that always gives up what is used again last (an item may also be used without being
+kept): no policy fetches less on that trace.
+
+## Why it matters
+On a recorded trace it separates what a better eviction policy could win from what only more memory can.
+
+## Example
+1 2 3 1 2 3 with 2 slots: 4 fetches.
+
+## Source
+L. Belady, IBM Systems Journal 5, 1966; R. Mattson et al. 1970.
+"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+from coherence.errors import UsageError
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.eviction import farthest, fewest
+
+
+def fetches(inputs: Inputs) -> int:
+    """Raises UsageError for an empty trace."""
+    trace = several(inputs, "trace")
+    if not trace:
+        raise UsageError("the trace of cache_fetches names the items in the order of use, at least one")
+    return farthest(trace, int(inputs["slots"]))
+
+
+def every_trace() -> Checked:
+    """All 1,093 traces of up to 7 uses of three items with one and two slots, against a search over contents."""
+    for length in range(1, 8):
+        for trace in itertools.product(range(3), repeat=length):
+            for slots in (1, 2):
+                if trace[0] == 0 and farthest(trace, slots) != fewest(trace, slots):
+                    return Checked(False, f"{trace}, {slots} slots")
+    return Checked(True, "all traces of up to 7 uses of three items, by search over contents")
+
+
+def searched(inputs: Inputs) -> int:
+    """The best of all policies by search over the contents of the cache (for small traces)."""
+    return fewest(several(inputs, "trace"), int(inputs["slots"]))
+
+
+BOUND = Bound(
+    name="cache_fetches",
+    group="online decisions",
+    quantity="fewest fetches for a trace",
+    unit="1",
+    kind=Kind.TIGHT,
+    loss="B",
+    symbols=(
+        Symbol("trace", "1", "items in the order of use", Way.LIST),
+        Symbol("slots", "1", "slots of the cache, empty at first", Way.FALLS, least=1, whole=True, sign="k"),
+    ),
+    compute=fetches,
+    assumptions=("equal_items",),
+    source="Belady 1966; Mattson et al. 1970",
+    examples=(
+        Example({"trace": (1, 2, 3, 1, 2, 3), "slots": Fraction(2)}, 4.0, "by hand"),
+        Example({"trace": (1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5), "slots": Fraction(3)}, 7.0, "Belady's example"),
+    ),
+    proofs=(Proof("enumeration", "every short trace", every_trace),),
+    witness=Witness("search over all contents", searched),
+    telemetry=("a recorded trace",),
+)

@@ -1,0 +1,80 @@
+"""quorum latency: how long one write of a replicated leader takes at least, from the round trips to its replicas.
+
+## What
+With n replicas, the leader one of them, a write that survives any minority must be on a majority: the leader waits for
+its floor(n/2)-th fastest round trip.
+
+## Why it matters
+Where the replicas stand decides it, not the software; moving the leader or one replica changes it.
+
+## Example
+Round trips 2, 30, 70 and 80 ms (5 replicas): 30 ms.
+
+## Source
+D. Gifford 1979; quorums that intersect.
+"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+from coherence.errors import UsageError
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+
+
+def majority(inputs: Inputs) -> Fraction | float:
+    """The floor(n/2)-th smallest of n - 1 round trips."""
+    trips = sorted(several(inputs, "round_trips"))
+    if not trips or trips[0] < 0:
+        raise UsageError("round_trips of quorum_latency are one or more times of at least 0 s")
+    found: Fraction | float = trips[(len(trips) + 1) // 2 - 1]
+    return found
+
+
+def minorities() -> Checked:
+    """A set of k replicas survives the loss of every set of (n - 1)/2 exactly if k is a majority, for n up to 7."""
+    for n in (3, 5, 7):
+        for k in range(1, n + 1):
+            kept = set(range(k))
+            lost = itertools.combinations(range(n), (n - 1) // 2)
+            if all(kept - set(one) for one in lost) != (k >= n // 2 + 1):
+                return Checked(False, f"{k} of {n}")
+    return Checked(True, "every minority of 3, 5 and 7 replicas")
+
+
+def acknowledged(inputs: Inputs) -> Fraction | float:
+    """The leader sends to all and counts answers in the order in which they come, itself first."""
+    waiting = list(several(inputs, "round_trips"))
+    needed, have = (len(waiting) + 1) // 2 + 1, 1
+    now: Fraction | float = Fraction(0)
+    while have < needed:
+        now = min(waiting)
+        waiting.remove(now)
+        have += 1
+    return now
+
+
+BOUND = Bound(
+    name="quorum_latency",
+    group="consistency",
+    quantity="time of a durable write at the leader",
+    unit="s",
+    kind=Kind.TIGHT,
+    loss="none",
+    symbols=(Symbol("round_trips", "s", "round trips from the leader to each other replica", Way.LIST),),
+    compute=majority,
+    assumptions=("crash_faults",),
+    source="Gifford 1979",
+    examples=(
+        Example(
+            {"round_trips": (Fraction(2, 1000), Fraction(70, 1000), Fraction(30, 1000), Fraction(80, 1000))},
+            0.03,
+            "sorted by hand",
+        ),
+        Example({"round_trips": (Fraction(1, 10), Fraction(1, 5))}, 0.1, "three replicas"),
+    ),
+    proofs=(Proof("enumeration", "every minority of few replicas", minorities),),
+    witness=Witness("answers counted as they come", acknowledged),
+    telemetry=("round trips between replicas",),
+)

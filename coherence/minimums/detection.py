@@ -1,0 +1,80 @@
+"""Tests of two laws, run exactly: every stopping rule of a few coin tosses, Wald's walk, and Page's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+Rule = tuple[float, float, float]  # mean samples under the second law, P(second | first), P(first | second)
+
+
+def binary_divergence(p: float, q: float) -> float:
+    """d(p || q) of two coins, in nats."""
+    return sum(a * math.log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
+
+
+def rules(horizon: int, first: Fraction, second: Fraction) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+    """Every stopping rule of at most `horizon` tosses: (mean tosses under `second`, P(says second | first),
+    P(says first | second)); `first` and `second` are the chances of heads."""
+    yield Fraction(0), Fraction(1), Fraction(0)  # stops and says: the second law
+    yield Fraction(0), Fraction(0), Fraction(1)
+    if horizon:
+        inner = list(rules(horizon - 1, first, second))
+        for n1, a1, b1 in inner:
+            for n0, a0, b0 in inner:
+                yield (
+                    1 + second * n1 + (1 - second) * n0,
+                    first * a1 + (1 - first) * a0,
+                    second * b1 + (1 - second) * b0,
+                )
+
+
+def ratio_of(information: float) -> float:
+    """r > 1 with (r - 1)/(r + 1) log r = information: the odds of a coin that carries as much against its mirror."""
+    low, high = 1.0, 2.0
+    while (high - 1) / (high + 1) * math.log(high) < information:
+        high *= 2
+    for _ in range(200):
+        r = (low + high) / 2
+        low, high = (r, high) if (r - 1) / (r + 1) * math.log(r) < information else (low, r)
+    return high
+
+
+def wald_walk(up: int, down: int, odds: float) -> float:
+    """Mean tosses of a coin of these odds until `up` more heads or `down` more tails, by the linear equations."""
+    p = odds / (1 + odds)
+    # u[i] = 1 + p u[i+1] + (1 - p) u[i-1], u = 0 at both ends: eliminated from the lower end, u[i] = a[i] u[i+1] + b[i]
+    a, b = [0.0], [0.0]
+    for _ in range(1, up + down):
+        scale = 1 - (1 - p) * a[-1]
+        a, b = [*a, p / scale], [*b, (1 + (1 - p) * b[-1]) / scale]
+    found = 0.0
+    for i in range(up + down - 1, down - 1, -1):
+        found = a[i] * found + b[i]
+    return found
+
+
+def page_walk(height: int, odds: float) -> float:
+    """Mean tosses until a walk that is held at 0 from below reaches `height`; odds of a step up."""
+    p = odds / (1 + odds)
+    a, b = [1.0], [1 / p]  # u[0] = 1 + p u[1] + (1 - p) u[0]
+    for _ in range(1, height):
+        scale = 1 - (1 - p) * a[-1]
+        a, b = [*a, p / scale], [*b, (1 + (1 - p) * b[-1]) / scale]
+    found = 0.0
+    for i in range(height - 1, -1, -1):
+        found = a[i] * found + b[i]
+    return found
+
+
+def page_threshold(information: float, false_alarms: float) -> float:
+    """h with exp(h) - h - 1 = information * false_alarms: the height of Page's test on a Brownian path."""
+    wanted = information * false_alarms
+    low, high = 0.0, 1.0
+    while math.expm1(high) - high < wanted:
+        high *= 2
+    for _ in range(200):
+        h = (low + high) / 2
+        low, high = (h, high) if math.expm1(h) - h < wanted else (low, h)
+    return (low + high) / 2

@@ -1,0 +1,89 @@
+"""Caches of equal slots, run: least recently used, the farthest next use, and the best of all by search."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+
+
+def recently_used(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = ()) -> int:
+    """Fetches of the cache that gives up what was not used for longest; `held`: what it has, oldest first."""
+    kept = OrderedDict.fromkeys(held)
+    fetched = 0
+    for item in trace:
+        if item not in kept:
+            fetched += 1
+            if len(kept) == slots:
+                kept.popitem(last=False)
+        kept[item] = None
+        kept.move_to_end(item)
+    return fetched
+
+
+def farthest(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = ()) -> int:
+    """Fetches of the cache that keeps what is used soonest; a fetched item may be used without being kept."""
+    later = len(trace)
+    following = [later] * len(trace)
+    last: dict[Hashable, int] = {}
+    for at in range(len(trace) - 1, -1, -1):
+        following[at] = last.get(trace[at], later)
+        last[trace[at]] = at
+    kept = {item: last.get(item, later) for item in held}
+    fetched = 0
+    for at, item in enumerate(trace):
+        fetched += item not in kept
+        kept[item] = following[at]
+        if len(kept) > slots:
+            del kept[max(kept, key=lambda one: kept[one])]
+    return fetched
+
+
+def fewest(trace: Sequence[Hashable], slots: int) -> int:
+    """The least number of fetches over all that a cache may keep, by search over its contents (small traces)."""
+    best: dict[frozenset[Hashable], int] = {frozenset(): 0}
+    for item in trace:
+        after: dict[frozenset[Hashable], int] = {}
+        for kept, cost in best.items():
+            have = kept | {item}
+            total = cost + (item not in kept)
+            for size in range(min(slots, len(have)) + 1):
+                for chosen in itertools.combinations(have, size):
+                    key = frozenset(chosen)
+                    after[key] = min(after.get(key, total), total)
+        best = after
+    return min(best.values())
+
+
+def adversary(slots: int, other: int, phases: int) -> tuple[list[int], list[int]]:
+    """(what both hold at first, a trace) that asks a cache of `slots` for what it has just given up.
+
+    Each phase asks for slots - other + 1 new items, then other - 1 times for one that the other cache (of `other`
+    slots) can have kept and this one has not.  SOURCE: Sleator and Tarjan 1985.
+    """
+    kept = OrderedDict.fromkeys(range(slots))
+    optimum = set(range(slots - other, slots))
+    fresh, trace = slots, []
+
+    def ask(item: int) -> None:
+        if item not in kept and len(kept) == slots:
+            kept.popitem(last=False)
+        kept[item] = None
+        kept.move_to_end(item)
+        trace.append(item)
+
+    for _ in range(phases):
+        possible, asked = set(optimum), []
+        for _ in range(slots - other + 1):
+            ask(fresh)
+            asked.append(fresh)
+            fresh += 1
+        possible |= set(asked)
+        again = []
+        for _ in range(other - 1):
+            item = min(possible - set(kept))
+            ask(item)
+            again.append(item)
+        optimum = set(again) | {asked[-1]}
+        optimum |= set(list(possible - optimum)[: other - len(optimum)])
+    return list(range(slots)), trace
