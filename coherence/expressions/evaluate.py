@@ -105,7 +105,7 @@ def divide(left: Value, right: Value) -> Value:
 
 def _call(tree: Call, env: Environment) -> Value:
     name, arguments = tree.function, tree.arguments
-    own = getattr(env, "functions", None)  # of a reading with a wider vocabulary than a design's
+    own = getattr(type(env), "functions", None)  # of a reading with a wider vocabulary than a design's
     if own is not None and name in own:
         return own[name](*(evaluate(argument, env) for argument in arguments))
     if name == "delayed":

@@ -155,6 +155,7 @@ class Execution:
         self.origin = self.seen = self.base()
         self.count, self.halted, self.warped = 0, (Fraction(0), 0), False
         self.order = self._order()
+        self.ahead: tuple[int, Fraction] | None = None  # (instants so far, the next one), while nothing flows
         self.course: Any = motion.settle(self)
 
     def _initial(self) -> dict[str, Num]:
@@ -188,6 +189,8 @@ class Execution:
 
     def next_time(self) -> Fraction:
         """The next instant: a loop, a step, a landing, a stop of a flow, or a delayed change of one."""
+        if self.ahead is not None and self.ahead[0] == self.count:
+            return self.ahead[1]
         start = self.time if self.count == 0 else None
         times = [_due(self.phase_of(loop), loop.period, self.time, start) for loop in self.model.loops]
         times += [_due(Fraction(0), s.step, self.time, start) for s in self.model.states.values() if s.step]
@@ -199,7 +202,9 @@ class Execution:
         times += self.motion.events(self, min(times, default=None))
         if not times:
             raise NotExactError("nothing ever happens in this model: no loop, no step, no flow")
-        return min(times)
+        found = min(times)
+        self.ahead = None if self.flowing else (self.count, found)
+        return found
 
     def _drift(self, time: Fraction) -> None:
         moved = self.motion.move(self, time)
@@ -456,12 +461,13 @@ def _due(phase: Fraction, period: Fraction, now: Fraction, start: Fraction | Non
         return phase
     if start is not None and (now - phase) % period == 0:
         return now
-    return phase if now < phase else phase + (math.floor((now - phase) / period) + 1) * period
+    return phase if now < phase else phase + ((now - phase) // period + 1) * period
 
 
 def is_due(phase: Fraction, period: Fraction, time: Fraction) -> bool:
     """Is the time one of phase + k * period?"""
-    return time >= phase and (time - phase) % period == 0
+    since = time - phase
+    return since >= 0 and not since.numerator * period.denominator % (since.denominator * period.numerator)
 
 
 def _clip_number(value: Num, low: Fraction | None, high: Fraction | None) -> Num:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +19,7 @@ from coherence.simulate.exact import Choices, Execution, Instant, look_backs
 from coherence.values import value
 
 MOST_PERIODS = 6
+LATE_LAPS = 24  # before the end of a long run: from here on a copy of it is kept
 
 
 @value
@@ -75,8 +76,10 @@ def long_run(model: Model, choices: Choices, *, laps: int = 300, most: int = 20_
     run, whole = Execution(model, choices), hyperperiod(model)
     instants: list[Instant] = []
     seen: dict[tuple[Any, ...], int] = {}
-    end = whole * laps
+    end, late, kept = whole * laps, whole * (laps - LATE_LAPS), list[Execution]()
     while len(instants) < most and run.next_time() <= end:
+        if instants and (len(instants) == most - most // 8 or (not kept and run.next_time() > late)):
+            kept.append(run.copy())
         if run.count:
             key = _key(run, whole)
             if key is not None and key in seen:
@@ -90,7 +93,7 @@ def long_run(model: Model, choices: Choices, *, laps: int = 300, most: int = 20_
             if key is not None:
                 seen[key] = len(instants)
         instants.append(run.advance())
-    return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole))
+    return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole, kept))
 
 
 def _key(run: Execution, whole: Fraction) -> tuple[Any, ...] | None:
@@ -100,15 +103,19 @@ def _key(run: Execution, whole: Fraction) -> tuple[Any, ...] | None:
     return run.configuration(whole)
 
 
-def attracting(model: Model, choices: Choices, instants: list[Instant], whole: Fraction) -> Orbit | None:
+def attracting(
+    model: Model, choices: Choices, instants: list[Instant], whole: Fraction, kept: Sequence[Execution] = ()
+) -> Orbit | None:
     """The periodic orbit that the run closes in on, if its word of branches repeats and one lap contracts.
 
-    Only what lies after the last entry of a schedule, and no longer remembers it, is autonomous.
+    `kept`: the run at earlier times, so that it need not be executed again from its beginning.  Only what lies after
+    the last entry of a schedule, and no longer remembers it, is autonomous.
     """
     scheduled = max((at for at, *_ in choices.schedule), default=None)
     for period in itertools.islice(word_periods(instants, whole), MOST_PERIODS):
-        run = Execution(model, choices)
         start = instants[-1].time - 2 * period
+        before = [run for run in kept if run.time <= start]
+        run = max(before, key=lambda run: run.time).copy() if before else Execution(model, choices)
         if scheduled is not None and start <= scheduled + (run.horizon or 0):
             continue
         while run.count == 0 or run.next_time() <= start:

@@ -42,7 +42,7 @@ loops:
     target: {{signal: "delayed(web.usage, {delay} s)", setpoint: 0.5, tolerance: 10 %}}
     actuation: {{signal: web.desired, law: proportional, bounds: [1, 1000], from: 120}}
 """
-LONG = Deadline(60.0)
+LONG = Deadline(3600.0)
 
 
 def model(text: str) -> Model:
