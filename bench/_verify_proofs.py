@@ -17,15 +17,16 @@ from coherence.elaborate import elaborate
 from coherence.errors import CoherenceError
 from coherence.finding import Verdict
 from coherence.reading import read_text
+from coherence.simulate.schedules import schedules
 from coherence.solver import recheck
 from coherence.verify.invariants import Proof, prove
 from coherence.verify.promises import Shown, condition_of, decide
-from coherence.verify.schedules import schedules
 from coherence.verify.systems import Linear, System
 from coherence.verify.transitions import Encoder
 from coherence.workspace import check
 
-SPACER_SECONDS, RECHECK_MS = 10, 30_000
+SPACER_SECONDS, RECHECK_MS = 10, 5_000
+PER_PAGE = 3  # designs of each page of cases whose certificates are re-checked
 ROOT = Path(__file__).resolve().parents[1]
 FENCE = re.compile(r"^```yaml[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TWO = """
@@ -170,7 +171,10 @@ def edge_row() -> Row:
 
 
 def certificate_rows() -> Iterator[Row]:
-    """The share of proved verdicts whose certificate cvc5 refutes, over specs, shared designs and Markdown cases."""
+    """The share of proved verdicts whose certificate cvc5 refutes, over specs, shared designs and Markdown cases.
+
+    A certificate that cvc5 does not finish within RECHECK_MS counts as not confirmed.
+    """
     proved = certified = confirmed = 0
     for finding in _findings():
         if finding.verdict is Verdict.PROVED:
@@ -190,7 +194,7 @@ def _findings() -> Iterator[Any]:
     for path in sorted(designs):
         yield from check(path).findings
     for page in sorted(ROOT.glob("tests/cases/**/*.md")):
-        for text in FENCE.findall(page.read_text(encoding="utf-8")):
+        for text in FENCE.findall(page.read_text(encoding="utf-8"))[:PER_PAGE]:
             try:
                 design = read_text(text, "case.yaml")
                 yield from analyse(

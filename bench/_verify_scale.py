@@ -165,7 +165,8 @@ def rows() -> Iterator[Row]:
 def _edits(policies: int) -> tuple[float, str, str, str]:
     """Value, target, unit and peer of the row: a number of one line is another."""
     text, draw = large(policies), random.Random(3)  # noqa: S311  (no secret)
-    design, before = read_text(text, FILE), asked(text)
+    design = read_text(text, FILE)
+    before = analysis(design, {FILE: text}, rebuild, options=QUICK)  # of the same design that the edit is read beside
     taken: list[float] = []
     while len(taken) < EDITS:
         after = _changed(text, draw)

@@ -11,6 +11,7 @@ policy check of ten loops.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -44,6 +45,7 @@ sys.exit(code)
 
 def rows() -> Iterator[Row]:
     """Start-up and policy check as ratios to an empty interpreter, and heavy modules imported."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
     python, coherence = [sys.executable], command()
     medians = interleaved(
         {

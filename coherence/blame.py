@@ -1,8 +1,9 @@
 """Which numbers a conflict hangs on: each value of which another would make it go away, with its place.
 
 A value belongs to the core of a conflict if, with all others as they stand, the question no longer finds the conflict
-for some other value (a tenth, a half, twice or ten times of it; of zero one).  What a question points at already stays
-as it is, with its label; what it leaves out is added behind.  Settings and facts count alike: blame is not repair.
+for some other value (a tenth, a half, twice or ten times of it, of a count the whole numbers there; of zero one).
+What a question points at already stays as it is, with its label; what it leaves out is added behind.  Settings and
+facts count alike: blame is not repair.
 
 A conflict that stays certain when all values that it does not point at become ranges, from a tenth to ten times, hangs
 on none of them: one ask shows it.  Else each is tried by itself.
@@ -14,6 +15,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from coherence import document, repairs, units
 from coherence.document import Items, Node, Scalar, Table
@@ -22,14 +24,14 @@ from coherence.knobs import knobs
 from coherence.nearest import Asks
 from coherence.places import Place
 from coherence.questions import Asker
-from coherence.rechecks import Asked, key_of, slow
+from coherence.rechecks import Asked, charged, key_of, slow
 from coherence.subject import Subject
 from coherence.units import Dimension
 from coherence.values import value
 
 FACTORS = (Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
-MOST_ASKS = 16  # of a finding
-MOST_ASKS_OF_DESIGN = 64
+MOST_ASKS = 32  # of a finding
+MOST_ASKS_OF_DESIGN = 96
 LABEL = "this value decides too"
 
 
@@ -97,18 +99,22 @@ def _ranged(one: Stated, subject: Subject) -> Edit | None:
 
 def _decides(one: Stated, finding: Finding, asked: Asked, own: Sequence[Asker], asks: Asks) -> bool:
     """Is the conflict gone for some other value?"""
-    for factor in FACTORS:
-        other = one.value * factor if one.value else Fraction(1)
-        edit = _edit(one, other, asked.subject)
-        if edit is not None and asks.take() and _gone(finding, asked.again((edit,), own)):
+    for other in _others(one):
+        edit = repairs.rewrite(asked.subject, one.place, other, one.dimension)
+        if edit is not None and asks.take() and _gone(finding, charged(asks, partial(asked.again, (edit,), own))):
             return True
     return False
 
 
-def _edit(one: Stated, other: Fraction, subject: Subject) -> Edit | None:
-    if one.value.denominator == 1 and not one.dimension.powers and other.denominator != 1:
-        return None  # what counts is counted in whole numbers
-    return repairs.rewrite(subject, one.place, other, one.dimension)
+def _others(one: Stated) -> tuple[Fraction, ...]:
+    """The values that are tried instead; what counts is counted in whole numbers."""
+    if not one.value:
+        return (Fraction(1),)
+    others = [one.value * factor for factor in FACTORS]
+    if one.value.denominator == 1 and not one.dimension.powers:
+        others = [Fraction(math.floor(other)) for other in others]
+        others = [other or Fraction(1) for other in others]
+    return tuple(other for other in dict.fromkeys(others) if other != one.value)
 
 
 def _gone(finding: Finding, after: Sequence[Finding] | None) -> bool:

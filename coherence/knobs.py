@@ -26,6 +26,7 @@ from coherence.values import value
 
 MOST = Fraction(10**12)
 COUNTS = ("tries", "misses", "copies")
+STEPS = ("actuation.by", "rules.by")
 Policy = Call | Timer | Limit | Loop | Component
 
 
@@ -131,7 +132,7 @@ def _of_loop(loop: Loop) -> Iterator[tuple[str, object]]:
     conditions = (relay.enter, relay.leave) if isinstance(relay, Relay) else (relay,)
     yield from (("trigger", condition) for condition in conditions)
     for rule in loop.rules:
-        yield from (("rules", rule.when), ("rules", rule.by), ("rules", rule.to))
+        yield from (("rules", rule.when), ("rules.by", rule.by), ("rules", rule.to))
     if loop.actuation is not None:
         yield from _of_actuation(loop.actuation)
 
@@ -153,13 +154,17 @@ def _made(subject: Subject, owner: str, key: str, stated: object, policy: Policy
         anchor = None if place.file in subject.sources else _anchor(subject, key, policy)
         least, most = (-MOST, zero) if stated.low < 0 else (zero, _most(stated.text, stated.low))
         whole = stated.dimension == ONE and stated.low.denominator == 1 and "%" not in stated.text
+        if whole and key in STEPS and stated.low:  # a loop that no longer acts is no repair of it
+            least, most = (least, -Fraction(1)) if stated.low < 0 else (Fraction(1), most)
         yield Knob(owner, key, place, stated.low, stated.dimension, least, most, whole, stated, anchor)
     elif isinstance(stated, Formula) and stated.place.file in subject.sources:
         for number in _numbers(stated):
             place = stated.at(number.span)
             if place != stated.place or len(stated.text) == number.span[1] - number.span[0]:
-                most = _most(stated.text[number.span[0] : number.span[1]], number.value)
-                yield Knob(owner, key, place, number.value, number.dimension, zero, most, False)
+                text = stated.text[number.span[0] : number.span[1]]
+                yield Knob(
+                    owner, key, place, number.value, number.dimension, zero, _most(text, number.value), text.isdecimal()
+                )
 
 
 def _most(text: str, value: Fraction) -> Fraction | None:
@@ -168,9 +173,9 @@ def _most(text: str, value: Fraction) -> Fraction | None:
 
 
 def _numbers(formula: Formula) -> Iterator[Number]:
-    """Thresholds of a condition; any number of an expression."""
+    """Thresholds of a condition; any number of an expression.  What is asked to be equal names a state."""
     for node in walk(formula.tree):
-        if isinstance(node, Compare):
+        if isinstance(node, Compare) and node.op not in ("==", "!="):
             yield from (side for side in (node.left, node.right) if isinstance(side, Number))
     if not any(isinstance(node, Compare) for node in walk(formula.tree)):
         yield from (node for node in walk(formula.tree) if isinstance(node, Number))

@@ -22,6 +22,7 @@ from coherence.units import SECOND
 FACTORS = tuple(map(Fraction, (2, 4, 16)))
 FROM_ZERO = tuple(map(Fraction, (1, 10, 60)))  # seconds, or the smallest of what is counted
 HALVINGS = 3
+PLAINER = Fraction(1, 20)
 MOST_KNOBS = 6
 MOST_PAIRED = 4
 Holds = Callable[[Repair], bool]
@@ -42,7 +43,9 @@ class Asks:
 
 def nearest(finding: Finding, subject: Subject, holds: Holds, asks: Asks) -> Iterator[Repair]:
     """Repairs of one knob, else of two, after which `holds` says that the finding is gone; nearest first."""
-    turned = candidates(finding, knobs(subject))
+    if asks.left <= 0:
+        return
+    turned = candidates(finding, subject.design.once("knobs", lambda: knobs(subject)))
 
     def good(*settings: tuple[Knob, Fraction]) -> bool:
         made = _repair(subject, settings)
@@ -133,7 +136,7 @@ def _edge(knob: Knob, bad: Fraction, fine: Fraction, good: Callable[..., bool]) 
             fine = middle
         else:
             bad = middle
-    if not knob.whole:
+    if not knob.whole or abs(fine) >= 100:
         nice = rounded(fine, away_from=bad, duration=knob.dimension == SECOND)
         if nice != fine and good((knob, nice)):
             return nice
@@ -145,7 +148,20 @@ def rounded(value: Fraction, *, away_from: Fraction, duration: bool = False) -> 
     unit = Fraction(next((size for size in (3600, 60) if duration and abs(value) >= 2 * size), 1))
     size, outward = abs(value) / unit, abs(value) > abs(away_from)
     made = repairs.upward_round(size) if outward else repairs.downward_round(size)
-    return made * unit * (1 if value >= 0 else -1)
+    return _plainer(made, up=outward) * unit * (1 if value >= 0 else -1)
+
+
+def _plainer(size: Fraction, *, up: bool) -> Fraction:
+    """A size of two digits whose second is 0 or 5, where that is at most a twentieth farther."""
+    if size <= 0:
+        return size
+    step = Fraction(5)
+    while size / step >= 20:
+        step *= 10
+    while size / step < 2:
+        step /= 10
+    near = step * (math.ceil(size / step) if up else math.floor(size / step))
+    return near if 0 < abs(near - size) <= size * PLAINER else size
 
 
 def _together(turned: Sequence[Knob], good: Callable[..., bool]) -> Iterator[Settings]:

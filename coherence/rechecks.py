@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from coherence import repairs
 from coherence.design import Design
@@ -22,6 +23,7 @@ from coherence.questions import Asker
 from coherence.subject import Subject
 from coherence.values import field, value
 
+T = TypeVar("T")
 Rebuild = Callable[[Mapping[str, str]], Design]
 AskAll = Callable[[Subject, Iterable[Asker]], list[Finding]]
 Key = tuple[str, tuple[str, ...]]
@@ -32,6 +34,7 @@ MOST_RECHECKS = 60  # of a whole design: every question
 MOST_ASKS = 48  # of a finding: one question
 MOST_ASKS_OF_DESIGN = 240
 SLOW_ASKS = 16  # of a finding of a question that executes loops
+INSTANTS_OF_AN_ASK = 100  # so many executed instants count as one ask more
 
 
 @value
@@ -120,13 +123,27 @@ def _searched(finding: Finding, asked: Asked, asks: Asks, *, thorough: bool) -> 
     own = [asker for asker in asked.askers if any(q.code == finding.code for q in asker.questions)]
     allowed = Asks(min(asks.left, SLOW_ASKS * thorough if any(map(slow, own)) else MOST_ASKS))
     before = allowed.left
-    yield from nearest(finding, asked.subject, lambda repair: bool(recheck(finding, repair, asked, own)), allowed)
+
+    def holds(repair: Repair) -> bool:
+        return charged(allowed, lambda: bool(recheck(finding, repair, asked, own)))
+
+    yield from nearest(finding, asked.subject, holds, allowed)
     asks.left -= before - max(0, allowed.left)
 
 
 def slow(asker: Asker) -> bool:
     """Does the question execute loops, or search their states?  One answer may then take seconds."""
     return ".loops." in asker.name or asker.name.endswith(("interacting_loops", "metastable_retries"))
+
+
+def charged(asks: Asks, ask: Callable[[], T]) -> T:
+    """The answer, with what it executed taken from the asks that are left."""
+    from coherence.verify.exact_runs import EXECUTED
+
+    before = EXECUTED.instants
+    answer = ask()
+    asks.left -= (EXECUTED.instants - before) // INSTANTS_OF_AN_ASK
+    return answer
 
 
 def recheck(finding: Finding, repair: Repair, asked: Asked, askers: Sequence[Asker]) -> str:

@@ -20,6 +20,7 @@ from coherence.places import Place
 from coherence.values import value
 
 _TOP = re.compile(r"[^\s#]")
+_INNER = ("", " ", "#")  # how most lines within a section begin
 _SECTION = re.compile(r"([a-z]+):\s*(?:#.*)?")
 _ENTRY = re.compile(r"\s*([a-z][a-z0-9_]*): *\{")
 
@@ -149,7 +150,7 @@ def owned(lines: Sequence[str], found: Iterable[Unit]) -> list[Unit | None] | No
     for number, line in enumerate(lines, 1):
         if number in starts:
             owner = starts[number]
-        elif _TOP.match(line):
+        elif line[:1] not in _INNER and _TOP.match(line):
             owner = None
         made.append(owner)
     return made

@@ -27,6 +27,7 @@ class Case:
     text: str
     silent: bool
     expected: tuple[tuple[int, str, str], ...]  # (line, code, verdict)
+    slow: bool = False
 
 
 def cases() -> Iterator[Case]:
@@ -38,7 +39,7 @@ def cases() -> Iterator[Case]:
             marks = [(n, m[1], m[2]) for n, row in enumerate(match[2].split("\n"), 1) for m in MARK.finditer(row)]
             silent = "silent" in match[1]
             if marks or silent:
-                yield Case(f"{path.relative_to(CASES)}:{line}", match[2], silent, tuple(marks))
+                yield Case(f"{path.relative_to(CASES)}:{line}", match[2], silent, tuple(marks), "slow" in match[1])
 
 
 ALL = list(cases())
@@ -50,7 +51,9 @@ def findings_of(text: str) -> tuple[Finding, ...]:
     return analyse(design, {"case.yaml": text}, lambda s: read_text(s["case.yaml"], "case.yaml")).findings
 
 
-@pytest.mark.parametrize("case", ALL, ids=[case.name for case in ALL])
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * case.slow) for case in ALL]
+)
 def test_case(case: Case) -> None:
     found = findings_of(case.text)
     seen = {(f.places[0].line, f.code, str(f.verdict)) for f in found}

@@ -90,7 +90,7 @@ def _judged(made: Network, time_limit: float) -> NetworkAnalysis:
 def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
-    from coherence.loops import analysis_json, analysis_report, pictures, pictures_analysis
+    from coherence.loops import analysis_cycles, analysis_json, analysis_report, pictures, pictures_analysis
     from coherence.subject import Subject
 
     entry = _entry(path)
@@ -112,9 +112,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         click.echo(_dumped({**made, **more}), nl=False)
     else:
         click.echo(analysis_report.text(path, found, calls, tunings), nl=False)
-        if cycles:
-            click.echo("\nLimit cycles, predicted by their return map and run again by the executor:")
-        for line in (*(f"  {one.told()}" for one in cycles), *_operating_points.text(loads)):
+        for line in (*analysis_cycles.text(found, cycles), *_operating_points.text(loads)):
             click.echo(line)
     return 0
 

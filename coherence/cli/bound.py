@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +28,22 @@ if TYPE_CHECKING:
     "--prove", is_flag=True, help="Prove the bounds again: all of them, or the one named; exit 1 if one fails."
 )
 @click.option("--certificates", metavar="FOLDER", help="With --prove: write each script that a solver was asked.")
+@click.option(
+    "--measured",
+    multiple=True,
+    metavar="THING.BOUND=VALUE",
+    help="Split a measurement into floor, scheme and rest; THING.BOUND.SYMBOL=VALUE gives an input of it.",
+)
 @click.option("--output", "-o", type=click.Choice(["text", "json", "latex"]), default="text", show_default=True)
 def command(
-    *, target: str | None, inputs: Sequence[str], listing: bool, prove: bool, certificates: str | None, output: str
+    *,
+    target: str | None,
+    inputs: Sequence[str],
+    listing: bool,
+    prove: bool,
+    certificates: str | None,
+    measured: Sequence[str],
+    output: str,
 ) -> int:
     """Floors of the design at TARGET, or the bound of that name at the inputs given.
 
@@ -44,6 +58,8 @@ def command(
     from coherence.minimums.registry import entries
 
     if target in entries():
+        if measured:
+            raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
         return _one(target, inputs, output)
     if inputs:
         raise UsageError(f"'{inputs[0]}' is an input of a bound, and {target} is none: coherence bound --list")
@@ -51,7 +67,7 @@ def command(
         from coherence.minimums.registry import entry
 
         entry(target)  # says what is near
-    return _design(target, output)
+    return _design(target, measured, output)
 
 
 def _list(output: str) -> int:
@@ -73,7 +89,7 @@ def _one(name: str, inputs: Sequence[str], output: str) -> int:
     from coherence.minimums.floors import over
     from coherence.minimums.ladder import ladder
     from coherence.minimums.registry import entry
-    from coherence.minimums.sensitivity import sensitivities
+    from coherence.minimums.sensitivity import sensitivities, value_of_floor
 
     found = entry(name)
     if not inputs:
@@ -83,33 +99,76 @@ def _one(name: str, inputs: Sequence[str], output: str) -> int:
             _echo(report.page_latex(found) if output == "latex" else report.page(found))
         return 0
     spans = read_inputs(found, inputs)
-    floor = over(found.bound, {k: v for k, v in spans.items() if k in found.bound.names or len(spans) == 1})
-    steep = sensitivities(found.bound, {k: (low + high) / 2 for k, (low, high) in floor.inputs.items()})
+    floor = over(found.bound, {k: v for k, v in spans.items() if k in found.bound.names})
+    steep = sensitivities(found.bound, {k: _middle(found.bound.symbol(k), *ends) for k, ends in floor.inputs.items()})
     rungs = ladder(found.bound, spans)
+    worth = value_of_floor(floor)
     if output == "json":
-        _echo_json({**report.bound_json(found), "value": report.floor_json(floor)})
+        _echo_json({**report.bound_json(found), "value": report.value_json(floor, steep, rungs, worth)})
     else:
         _echo(report.value_text(floor, steep, rungs))
+        _echo(f"  {line}" for line in report.worth_text(worth, found.bound.unit))
     return 0
 
 
+def _middle(symbol: Symbol, low: Any, high: Any) -> Any:
+    """Of a range, where it is looked at how steep a bound is; a whole number where the symbol is one."""
+    if isinstance(low, tuple):
+        return low
+    return low + (high - low) // 2 if symbol.whole else (low + high) / 2
+
+
 def read_inputs(found: Entry, inputs: Sequence[str]) -> dict[str, Span]:
-    """SYMBOL=VALUE with a unit, or a range `A .. B`.  Raises UsageError naming symbol, value and remedy."""
+    """SYMBOL=VALUE with a unit, or a range `A .. B`.  Raises UsageError naming symbol, value and remedy.
+
+    Symbols of the bounds that remain without an assumption are read too: the ladder needs them.
+    """
     from coherence.errors import did_you_mean
+    from coherence.minimums.registry import entry
+
+    weaker = {s.name: s for name in found.bound.without.values() for s in entry(name).bound.symbols}
+    symbols = {**weaker, **{symbol.name: symbol for symbol in found.bound.symbols}}
 
     spans: dict[str, Any] = {}
     for text in inputs:
         name, equals, written = text.partition("=")
         if not equals:
             raise UsageError(f"'{text}' is no input; write for example {found.bound.names[0]}=8")
-        if name not in found.bound.names:
+        if name not in symbols:
             raise UsageError(f"{found.bound.name} has no symbol '{name}': {did_you_mean(name, found.bound.names)}")
         if name in spans:
             raise UsageError(f"{name} is given twice")
-        symbol = found.bound.symbol(name)
-        low, _, high = written.partition("..")
-        spans[name] = (_read(symbol, low), _read(symbol, high or low))
+        spans[name] = read_span(symbols[name], written)
     return spans
+
+
+def read_span(symbol: Symbol, written: str) -> Any:
+    """The range of a symbol: a value with a unit, `A .. B`, or (of several values) the same tuple twice."""
+    from coherence.minimums.bound import Way
+
+    if symbol.way is Way.LIST:
+        return (_listed(symbol, written),) * 2
+    low, _, high = written.partition("..")
+    return _read(symbol, low), _read(symbol, high or low)
+
+
+def _listed(symbol: Symbol, text: str) -> tuple[Any, ...]:
+    """Values with commas between them; a pair is written 0>1, rows of a table have semicolons between them.
+
+    Nothing: none.  `@FILE`: the lines of a file are the rows.
+    """
+    if text.startswith("@"):
+        try:
+            lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{symbol.name}: cannot read {text[1:]}: {error}") from None
+        return tuple(_listed(symbol, line) for line in lines if line.strip())
+    if ";" in text:
+        return tuple(_listed(symbol, row) for row in text.split(";") if row.strip())
+    parts = [part for part in text.split(",") if part.strip()]
+    return tuple(
+        tuple(_read(symbol, end) for end in part.split(">")) if ">" in part else _read(symbol, part) for part in parts
+    )
 
 
 def _read(symbol: Symbol, text: str) -> Fraction:
@@ -124,18 +183,25 @@ def _read(symbol: Symbol, text: str) -> Fraction:
     return Fraction(number)
 
 
-def _design(target: str, output: str) -> int:
-    from coherence.minimums import report
+def _design(target: str, measured: Sequence[str], output: str) -> int:
+    from coherence.elaborate import elaborate
+    from coherence.minimums import report, report_measured
     from coherence.minimums.design_floors import design_floors
+    from coherence.minimums.loop_floors import loop_floors
+    from coherence.minimums.measured import measurements
     from coherence.workspace import open_workspace
 
     made: list[dict[str, Any]] = []
     for entry in open_workspace([target]).entries:
-        found, path = design_floors(entry.design), entry.design.file or target
+        model = entry.design.once("model", partial(elaborate, entry.design))
+        found, path = (*design_floors(entry.design), *loop_floors(model)), entry.design.file or target
+        split = measurements(measured, entry.design, found, read_span)
         if output == "json":
-            made.append(report.design_json(path, found))
+            shares = {"measured": [report_measured.measured_json(one) for one in split]} if split else {}
+            made.append({**report.design_json(path, found), **shares})
         else:
             _echo(report.design_latex(found) if output == "latex" else report.design_text(path, found))
+            _echo(report_measured.measured_text(split) if output == "text" else ())
     if output == "json":
         _echo_json({"designs": made})
     return 0

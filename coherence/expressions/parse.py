@@ -17,8 +17,7 @@ FUNCTIONS = {
     "mean": (1, 1), "quantile": (2, 2), "tail": (2, 2), "attempts": (1, 1), "call": (1, 1),
 }  # fmt: skip
 KEYWORDS = frozenset(
-    {"and", "or", "not", "if", "else", "for", "of", "in", "by", "round", "up", "down", "true", "false", "sum", "count"}
-    | {"per"}
+    {"and", "or", "not", "if", "else", "for", "of", "in", "by", "round", "true", "false", "sum", "count"} | {"per"}
 )
 MAX_LENGTH, MAX_NESTING, MAX_DEPTH = 4000, 40, 150  # of the text, of brackets and prefixes in it, of the tree
 

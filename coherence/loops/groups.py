@@ -8,15 +8,17 @@ from fractions import Fraction
 
 from coherence import repairs, units
 from coherence.expressions.evaluate import NotExactError
-from coherence.finding import Evidence, Finding, Grade, Repair
+from coherence.finding import Evidence, Finding, Grade, Repair, Verdict
 from coherence.loops.linear import Linear, linearise
 from coherence.model import Model, SampledLoop, unit_of
 from coherence.places import Place
 from coherence.simulate.affine import plain
 from coherence.simulate.exact import MissingValueError, replay
 from coherence.simulate.orbits import LongRun, long_run
+from coherence.simulate.rests import Rests, every, every_rest
+from coherence.simulate.run_certificates import certificate
 from coherence.simulate.slices import blocked, feedback_groups, sliced
-from coherence.simulate.starts import corners, finite
+from coherence.simulate.starts import corners
 from coherence.simulate.timeline import shown, timeline, told_choices
 from coherence.subject import Question, Subject
 from coherence.values import value
@@ -110,8 +112,24 @@ def _answer(question: Question, subject: Subject, group: Group) -> Finding:
     found = runs(subject, group)
     swinging = [run for run in found if oscillates(group, run)]
     if not swinging:
-        return _settles(question, group, found, deadline)
+        made = _settles(question, group, found, deadline)
+        other = None if made.verdict is Verdict.PROVED else _swinging(group, deadline)
+        return made if other is None else _conflict(question, subject, group, other, everywhere=False)
     return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == len(found))
+
+
+def _swinging(group: Group, deadline: float) -> LongRun | None:
+    """The first of the other starts and phases that never settles, where they are finitely many and time is left."""
+    try:
+        for choices in every(group.model, MOST_STARTS):
+            if time.monotonic() > deadline:
+                return None
+            run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
+            if oscillates(group, run):
+                return run
+    except (NotExactError, MissingValueError):
+        pass  # not finitely many, or not exact: what was run already is the answer
+    return None
 
 
 def oscillates(group: Group, run: LongRun) -> bool:
@@ -211,16 +229,17 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
         *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()),
     )
     try:
-        count = _all_settle(group, deadline)
+        found = _all_settle(group, deadline)
     except (NotExactError, MissingValueError) as error:
-        count, why = 0, str(error)
+        found, why = Rests(0, ()), str(error)
     else:
         why = "the time limit"
-    if count:
+    if count := found.starts:
         evidence = Evidence(
             Grade.PROVED,
             f"exact execution of {'its only start' if count == 1 else f'all {count} starts'} to a recurrence",
             numbers=numbers,
+            certificate=certificate(group.model, found.runs),
         )
         verb = "settles" if len(group.loops) == 1 else "settle"
         return question.proved(
@@ -238,16 +257,8 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
     )
 
 
-def _all_settle(group: Group, deadline: float) -> int:
-    """How many starts there are, if every one of them settles; 0 where time runs out."""
-    if len(group.loops) > 1 or group.model.states:  # of one loop alone the phase does not matter
-        raise NotExactError("phases of several loops")
-    count = 0
-    for choices in finite(group.model, MOST_STARTS):
-        run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
-        if run.orbit is None or not run.orbit.exact or not run.orbit.still:
-            raise NotExactError("a start that does not settle exactly")
-        count += 1
-        if time.monotonic() > deadline:
-            return 0
-    return count
+def _all_settle(group: Group, deadline: float) -> Rests:
+    """The runs of every start, if every one of them settles; none where time runs out."""
+    return every_rest(
+        group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=lambda: time.monotonic() > deadline
+    )

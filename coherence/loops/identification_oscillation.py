@@ -177,20 +177,25 @@ class _Spectrum:
         return [np.array([2.0, 1.0]), np.array([4.0, 4.0]), np.array([0.0, -3.0])]
 
     def starts(self) -> list[Array]:
-        """At the highest places of the whitened, smoothed periodogram, with fast and slow decay; the best few."""
+        """At the highest places of the whitened, smoothed periodogram, with fast and slow decay; the best few.
+
+        The best one under each background: one that was fitted without a mode explains the mode too, and a search
+        from there alone ends beside it.
+        """
         rough = min((self.fit(start, mode=False) for start in self.backgrounds()), key=lambda fit: fit[0])[1]
-        found = []
+        tops = set[float]()
         for shape in (self.background(rough), np.ones(self.count)):
-            flat = self.values / shape
             for width in (1, 5, 21):
-                smooth = np.convolve(flat, np.ones(width) / width, "same")
-                top = float(self.angles[int(smooth.argmax())])
-                for decay in (0.01, 0.05, 0.25):
-                    for share in (0.0, 3.0):
-                        logit = math.log(top / max(math.pi - top, 1e-9))
-                        found.append(np.array([math.log(decay), logit, share, 0.0, *rough]))
-        found.sort(key=lambda p: self.loss(p, mode=True))
-        return found[:3]
+                smooth = np.convolve(self.values / shape, np.ones(width) / width, "same")
+                tops.add(float(self.angles[int(smooth.argmax())]))
+        found = []
+        for behind in (rough, np.array([2.0, -3.0]), np.array([4.0, 1.0])):
+            made = [
+                np.array([math.log(decay), math.log(top / max(math.pi - top, 1e-9)), share, 0.0, *behind])
+                for top in sorted(tops) for decay in (0.01, 0.05, 0.25) for share in (0.0, 3.0)
+            ]  # fmt: skip
+            found.append(min(made, key=lambda p: self.loss(p, mode=True)))
+        return found
 
     def errors(self, p: Array) -> Array:
         """Standard errors of the parameters from the curvature of the likelihood, tapering accounted for."""

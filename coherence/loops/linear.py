@@ -22,6 +22,7 @@ from coherence.values import value
 
 NEWTON_STEPS, MOST_VARIABLES = 40, 160
 PRECISION = 10**12
+LONGEST = 512  # bits of a denominator that is kept as it is
 
 
 @value
@@ -84,7 +85,7 @@ def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
         matrix = monodromy(branch.model, point)
         if matrix is None:
             return None
-        one = verdict(matrix)
+        one = verdict(shortened(matrix))
         found.setdefault((one.modulus, one.angle), (branch.told(sides.branches), one))
     left = [f"the jump of {jump}" for jump in sides.jumps]
     if not sides.complete:
@@ -93,6 +94,16 @@ def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
         left.append(f"that {len(found)} branches at one point alternate")
     worst = max((one for _, one in found.values()), key=lambda one: (one.modulus, one.unstable))
     return Linear(point, hyperperiod(model), worst, (*dropped, *left), tuple(found.values()))
+
+
+def shortened(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
+    """The matrix itself, or rounded where its numbers are so long that counting roots would take for ever.
+
+    The point is rational to a part in 10^12 only, so that digits beyond the 50th carry nothing.
+    """
+    if all(x.denominator.bit_length() <= LONGEST for row in matrix for x in row):
+        return matrix
+    return [[x.limit_denominator(10**50) for x in row] for row in matrix]
 
 
 def operating_point(

@@ -12,7 +12,9 @@ from coherence.model import Model
 from coherence.simulate.affine import plain
 from coherence.simulate.exact import Choices, Execution, Instant, MissingValueError
 from coherence.simulate.orbits import LongRun, Orbit, attracting, hyperperiod
-from coherence.simulate.starts import corners, finite
+from coherence.simulate.rests import every
+from coherence.simulate.rests import told as told_of
+from coherence.simulate.starts import corners
 from coherence.values import value
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
@@ -109,11 +111,11 @@ def executed(
         return _none(runs, _told(error))
     if not all(run.orbit is not None for run in runs):
         return _none(runs, _growing(runs, signals))
-    count, why, other = _every(model, signals, deadline) if every_start else (0, "the ends of its ranges", None)
+    ran, why, other = _every(model, signals, deadline) if every_start else ("", "the ends of its ranges", None)
     if other is not None:
         return _swings([*runs, other], signals)
-    how = f"from {'its only start' if count == 1 else f'all {count} starts'}" if count else _tried(runs, why)
-    return Answer("settles", how, bool(count), None, {}, runs[0], tuple(map(_end, runs)), len(runs))
+    how = f"from {ran}" if ran else _tried(runs, why)
+    return Answer("settles", how, bool(ran), None, {}, runs[0], tuple(map(_end, runs)), len(runs))
 
 
 def _tried(runs: Sequence[LongRun], why: str) -> str:
@@ -158,19 +160,19 @@ def _end(run: LongRun) -> Mapping[str, Fraction] | None:
     return {p: plain(v) for p, v in orbit.lap[-1].after.items() if not isinstance(v, bool)}
 
 
-def _every(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[int, str, LongRun | None]:
-    """How many starts there are, if all of them settle; else 0, the reason, and a run that swings if one does."""
-    if len(model.loops) > 1 or model.states:  # of one loop alone the phase does not matter
-        return 0, "other phases were not run" if len(model.loops) > 1 else "not every initial state", None
-    count = 0
+def _every(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[str, str, LongRun | None]:
+    """Every start in words, if all of them settle; else the reason, and a run that swings if one does."""
+    if len(model.loops) > 1:
+        return "", "other phases were not run", None
+    made = []
     try:
-        for choices in finite(model, MOST_STARTS):
+        for choices in every(model, MOST_STARTS):
             run = long_run(model, choices, deadline)
             if turning(run, signals):
-                return 0, "", run
+                return "", "", run
             if run.orbit is None or not run.orbit.exact:
-                return 0, "not every start recurs", None
-            count += 1
+                return "", "not every start recurs", None
+            made.append(choices)
     except (NotExactError, MissingValueError) as error:
-        return 0, str(error), None
-    return count, "", None
+        return "", str(error), None
+    return told_of(made), "", None

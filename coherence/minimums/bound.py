@@ -40,6 +40,14 @@ class Kind(StrEnum):
         return self in (Kind.THEOREM, Kind.TIGHT, Kind.EXACT)
 
 
+class Role(StrEnum):
+    """What the number says of a measured one."""
+
+    FLOOR = "floor"  # what is measured is not less
+    CEILING = "ceiling"  # what is chosen or measured may not be more (a gain, a rate, a time-out)
+    POINT = "point"  # where something changes or is best: neither side is a loss
+
+
 class Way(StrEnum):
     """How the bound moves when one symbol grows and all others stay."""
 
@@ -72,7 +80,9 @@ class Symbol:
         return units.unit(self.unit)[1] if self.unit != "1" else units.ONE
 
     def allows(self, number: Fraction | float) -> bool:
-        """Does the value lie in the range?"""
+        """Does the value lie in the range?  What is infinite or no number lies in none."""
+        if not math.isfinite(number):
+            return False
         inside = (number > self.least if self.open_ else number >= self.least) and number <= self.most
         return inside and (not self.whole or int(number) == number)
 
@@ -153,11 +163,17 @@ class Bound:
     compute: Callable[[Inputs], Fraction | float] | None = None
     valid: str = ""
     loss: str = "none"
+    role: Role = Role.FLOOR
     without: Mapping[str, str] = field(default_factory=dict)
     proofs: tuple[Proof, ...] = ()
     witness: Witness | None = None
     telemetry: tuple[str, ...] = ()
     applies: Callable[[Design], Iterable[Application]] | None = None
+
+    @property
+    def stands(self) -> bool:
+        """May it be taken from a measurement, and composed with others, as a floor?"""
+        return self.kind.floor and self.role is Role.FLOOR
 
     @property
     def proved(self) -> bool:

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from coherence.errors import UsageError
 from coherence.minimums.assumptions import ASSUMPTIONS
-from coherence.minimums.bound import Bound, Kind
+from coherence.minimums.bound import Bound, Kind, Role
 from coherence.minimums.floors import Number, Span, over
 from coherence.values import value
 
@@ -89,6 +89,8 @@ def estimate(term: Term) -> Estimate:
     """The floor of a composition.  Raises UsageError for an upper bound, and for an amplification below one."""
     match term:
         case Leaf(bound=bound, inputs=inputs):
+            if bound.role is not Role.FLOOR:
+                raise UsageError(f"{bound.name} is a {bound.role}, not a floor: it is told beside floors, not composed")
             found = over(bound, inputs)
             return Estimate(found.low, found.high, _admitted(bound.kind, bound.name), bound.assumptions)
         case Known(low=low, high=high, kind=kind, says=says):
@@ -164,6 +166,20 @@ class Decomposition:
         return self.shares[-1]
 
 
+def _above(floor: Term, least: Estimate, scheme: Term | None, cost: Estimate) -> Share:
+    """What the scheme costs above the floor.
+
+    Where the scheme is the floor and something after it, exactly that: what they share has one value, whatever it is.
+    """
+    if isinstance(scheme, Serial) and floor in scheme.parts:
+        parts = list(scheme.parts)
+        parts.remove(floor)
+        more = estimate(Serial(tuple(parts)))
+        return Share(SCHEME, more.low, more.high)
+    return Share(SCHEME, cost.low - least.high, cost.high - least.low)
+
+
+SCHEME = "cost of the chosen scheme"
 ZERO = Known(Fraction(0), Fraction(0), "nothing")
 
 
@@ -184,7 +200,7 @@ def decomposition(measured: Span, floor: Term, *, scheme: Term | None = None, ca
             f"the scheme costs {float(cost.high):g}, below its floor {float(least.low):g}: they do not belong together"
         )
     known = estimate(calibrated)
-    above = Share("cost of the chosen scheme", cost.low - least.high, cost.high - least.low)
+    above = _above(floor, least, scheme, cost)
     rest = Share(
         "recoverable",
         measured[0] - max(cost.high, least.high) - known.high,

@@ -25,7 +25,7 @@ class DesignFloor:
 def design_floors(design: Design, chosen: Iterable[Bound] | None = None) -> tuple[DesignFloor, ...]:
     """By loss type, then by bound and thing; the same in every run."""
     found = [
-        _at(bound, application)
+        floor_of(bound, application)
         for bound in (bounds() if chosen is None else chosen)
         if bound.applies is not None
         for application in bound.applies(design)
@@ -33,7 +33,8 @@ def design_floors(design: Design, chosen: Iterable[Bound] | None = None) -> tupl
     return tuple(sorted(found, key=lambda one: (one.bound.loss, one.bound.name, one.application.thing)))
 
 
-def _at(bound: Bound, application: Application) -> DesignFloor:
+def floor_of(bound: Bound, application: Application) -> DesignFloor:
+    """A bound at one thing; what is missing or does not fit becomes the reason."""
     if application.missing:
         told = "; ".join(f"needs {key}" for key in dict.fromkeys(application.missing.values()))
         return DesignFloor(bound, application, None, told)

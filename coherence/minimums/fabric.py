@@ -187,5 +187,5 @@ _SINGLE = ("02", "03", "12", "15", "37", "46", "47", "56")
 def dgx1(rate: Rate = 1) -> Fabric:
     """Eight GPUs, each with six links of `rate`."""
     pairs = [(pair, 2) for pair in _DOUBLE] + [(pair, 1) for pair in _SINGLE]
-    wires = [wire for (a, b), links in pairs for wire in both(f"g{a}", f"g{b}", links * Fraction(rate))]
+    wires = [wire for pair, links in pairs for wire in both(f"g{pair[0]}", f"g{pair[1]}", links * Fraction(rate))]
     return fabric([f"g{k}" for k in range(8)], wires, name="DGX-1")

@@ -13,11 +13,13 @@ import itertools
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from coherence.minimums.fabric import Fabric
 
 TRIED = 64  # branches of the search for one symmetry
 Colours = dict[str, int]
+Key = tuple[Any, ...]  # alike in every round: numbers, or a number and two sorted lists of pairs
 
 
 class _Graph:
@@ -145,7 +147,8 @@ def _unite(leader: dict[str, str], renamed: Mapping[str, str]) -> None:
 
 def _refined(graph: _Graph, colours: Colours) -> Colours:
     """Split colours by what is around until nothing splits; the numbers depend on the structure alone."""
-    now, count = {name: (colours[name], graph.label[name]) for name in colours}, 0
+    now: dict[str, Key] = {name: (colours[name], graph.label[name]) for name in colours}
+    count = 0
     while True:
         order = {key: k for k, key in enumerate(sorted(set(now.values())))}
         known: Colours = {name: order[now[name]] for name in colours}
@@ -159,7 +162,7 @@ def _refined(graph: _Graph, colours: Colours) -> Colours:
                 tuple(sorted((known[other], rate) for other, rate in graph.into[name].items())),
             )
             for name in colours
-        }  # type: ignore[assignment]
+        }
 
 
 def _symmetry(graph: _Graph, colours: Colours, one: str, other: str) -> dict[str, str] | None:

@@ -7,7 +7,8 @@ set is found by Newton steps on the ratio: at a trial T a flow to each member ei
 has a larger ratio.  A member that is served at T is served at every larger T, so each is asked once more only after a
 step of its own.  All numbers are fractions; the cut itself is the certificate, and anybody can add it up again.
 
-SOURCE: L. Zhao and A. Krishnamurthy, arXiv 2305.18461; ForestColl, arXiv 2402.06787; W. Dinkelbach 1967; J. Edmonds 1973.
+SOURCE: L. Zhao and A. Krishnamurthy, arXiv 2305.18461; ForestColl, arXiv 2402.06787; W. Dinkelbach 1967;
+J. Edmonds 1973.
 """
 
 from __future__ import annotations

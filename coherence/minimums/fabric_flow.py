@@ -10,25 +10,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 LARGE = 600  # arcs from which scipy is asked
-MOST = 2**31 - 1
+MOST = 2**30
 Arc = tuple[int, int, int]  # from, to, capacity
 
 
 def flow(nodes: int, arcs: Sequence[Arc], source: int, sink: int) -> tuple[int, frozenset[int]]:
     """The largest flow, and the side of the source in a least cut (what it still reaches)."""
-    if len(arcs) >= LARGE and _fits(nodes, arcs, source, sink):
+    if len(arcs) >= LARGE and _fits(nodes, arcs):
         return _scipy(nodes, arcs, source, sink)
     return Residual(nodes, arcs).run(source, sink)
 
 
-def _fits(nodes: int, arcs: Sequence[Arc], source: int, sink: int) -> bool:
-    """Neither a capacity nor what can enter or leave in all passes 32 bits."""
+def _fits(nodes: int, arcs: Sequence[Arc]) -> bool:
+    """What can enter or leave a node in all fits 31 bits, so that no residual passes 32."""
     into = [0] * nodes
     out = [0] * nodes
     for one, other, capacity in arcs:
         out[one] += capacity
         into[other] += capacity
-    return max(max(into), max(out)) <= MOST
+    return max(*into, *out) <= MOST
 
 
 def _scipy(nodes: int, arcs: Sequence[Arc], source: int, sink: int) -> tuple[int, frozenset[int]]:

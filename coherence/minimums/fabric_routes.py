@@ -3,7 +3,8 @@
 A linear program in floating point proposes routes and prices of wires; both are then taken as exact fractions:
     any prices p >= 0 prove   time >= sum of demand * (shortest priced path)  /  sum of rate * price   (weak duality)
     any routes that carry the demands take   max of load / rate
-so the interval between the two is rigorous whatever the program did, and empty where it found the optimum.
+so the interval between the two is rigorous whatever the program did, and empty where it found the optimum.  The program
+is for some tens of members; cuts (`fabric_cuts`) are for thousands.
 
 SOURCE: F. Shahrokhi and D. Matula 1990 (concurrent flow); the duality of linear programs.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +23,7 @@ from coherence.values import value
 
 Demand = tuple[str, str, Fraction]  # from, to, bytes
 Steps = Mapping[tuple[str, str], Fraction]
+SIMPLEX = 5000  # variables from which an interior point is used
 GRAIN = 10**6  # the finest fraction of the largest number that a price or an amount may be
 
 
@@ -47,18 +49,20 @@ class Carried:
 def concurrent(made: Fabric, demands: Sequence[Demand]) -> Carried:
     """The least time to carry all demands, each split over paths at will.  Raises UsageError for bad demands."""
     asked = _asked(made, demands)
-    rates = _rates(made)
-    prices, flows = _program(made.nodes, rates, asked)
-    routes = tuple(itertools.chain.from_iterable(_routes(k, one, flows[k]) for k, one in enumerate(asked)))
+    groups: dict[str, list[int]] = {}
+    for k, (source, _, _) in enumerate(asked):
+        groups.setdefault(source, []).append(k)
+    wanted = [[asked[k] for k in group] for group in groups.values()]
+    prices, flows = _program(made.nodes, _rates(made), wanted)
+    parts = zip(groups.values(), flows, strict=True)
+    routes = tuple(itertools.chain.from_iterable(_routes(group, asked, flow) for group, flow in parts))
     return Carried(priced(made, asked, prices), executed(made, asked, routes), prices, routes)
 
 
 def all_to_all(made: Fabric) -> tuple[Demand, ...]:
     """Every member sends its share in equal parts to all others."""
     others = len(made.members) - 1
-    return tuple(
-        (one, other, share / others) for one, share in made.members for other in made.names if other != one
-    )
+    return tuple((one, other, share / others) for one, share in made.members for other in made.names if other != one)
 
 
 def _asked(made: Fabric, demands: Sequence[Demand]) -> list[Demand]:
@@ -81,23 +85,29 @@ def _rates(made: Fabric) -> dict[tuple[str, str], Fraction]:
 
 
 def _program(
-    nodes: Sequence[str], rates: Steps, demands: Sequence[Demand]
+    nodes: Sequence[str], rates: Steps, groups: Sequence[Sequence[Demand]]
 ) -> tuple[dict[tuple[str, str], Fraction], list[dict[tuple[str, str], Fraction]]]:
-    """Prices of wires and the flow of each demand (of size one), from floating point."""
+    """Prices of wires, and one flow for all demands of one source, as a part of the largest; from floating point."""
     import numpy as np
     from scipy.optimize import linprog
     from scipy.sparse import coo_matrix
 
     wires, index = list(rates), {name: k for k, name in enumerate(nodes)}
-    size, count = len(wires), len(demands)
-    scale, most = max(float(rate) for rate in rates.values()), max(float(amount) for _, _, amount in demands)
-    kept: list[tuple[int, int, float]] = []  # row, column, entry: what enters a node leaves it
+    size, count = len(wires), len(groups)
+    most = max(amount for group in groups for _, _, amount in group)
+    scale = float(max(rates.values()))
+    kept: list[tuple[int, int, float]] = []  # row, column, entry: what enters a node leaves it, or is asked for there
     right = np.zeros(count * len(nodes))
-    for k, (source, target, _) in enumerate(demands):
+    for k, group in enumerate(groups):
         for j, (one, other) in enumerate(wires):
-            kept += [(k * len(nodes) + index[one], k * size + j, 1.0), (k * len(nodes) + index[other], k * size + j, -1.0)]
-        right[k * len(nodes) + index[source]], right[k * len(nodes) + index[target]] = 1.0, -1.0
-    load = [(j, k * size + j, float(demands[k][2]) / most) for k in range(count) for j in range(size)]
+            kept += [
+                (k * len(nodes) + index[one], k * size + j, 1.0),
+                (k * len(nodes) + index[other], k * size + j, -1.0),
+            ]
+        for source, target, amount in group:
+            right[k * len(nodes) + index[source]] += float(amount / most)
+            right[k * len(nodes) + index[target]] -= float(amount / most)
+    load = [(j, k * size + j, 1.0) for k in range(count) for j in range(size)]
     load += [(j, count * size, -float(rates[wire]) / scale) for j, wire in enumerate(wires)]
     cost = np.zeros(count * size + 1)
     cost[-1] = 1.0
@@ -106,8 +116,14 @@ def _program(
         row, column, entry = zip(*entries, strict=True)
         return coo_matrix((entry, (row, column)), shape=(rows, count * size + 1)).tocsr()
 
+    method = "highs" if count * size < SIMPLEX else "highs-ipm"
     answer = linprog(
-        cost, A_ub=matrix(load, size), b_ub=np.zeros(size), A_eq=matrix(kept, count * len(nodes)), b_eq=right
+        cost,
+        A_ub=matrix(load, size),
+        b_ub=np.zeros(size),
+        A_eq=matrix(kept, count * len(nodes)),
+        b_eq=right,
+        method=method,
     )
     if answer.status != 0:
         raise UsageError(f"the demands cannot be carried: {answer.message}")
@@ -154,31 +170,39 @@ def _distances(made: Fabric, source: str, prices: Steps) -> dict[str, Fraction]:
     return far
 
 
-def _routes(k: int, demand: Demand, flow: dict[tuple[str, str], Fraction]) -> list[Route]:
-    """Paths out of a flow that is nearly one; their amounts are scaled to the demand exactly."""
-    source, target, amount = demand
+def _routes(
+    group: Sequence[int], demands: Sequence[Demand], flow: Mapping[tuple[str, str], Fraction]
+) -> Iterator[Route]:
+    """Paths out of a flow that is nearly what one source sends; their amounts are scaled to the demands exactly."""
     left = {step: part for step, part in flow.items() if part > 0}
-    found: list[tuple[tuple[str, ...], Fraction]] = []
-    while (path := _path(left, source, target)) is not None:
-        steps = list(itertools.pairwise(path))
-        part = min(left[step] for step in steps)
-        for step in steps:
-            left[step] -= part
-            if not left[step]:
-                del left[step]
-        found.append((path, part))
-    total = sum((part for _, part in found), Fraction(0))
-    if not total:
-        raise UsageError(f"the program found no route from {source} to {target}")
-    return [Route(k, path, amount * part / total) for path, part in found]
+    most = max(amount for _, _, amount in demands)
+    for k in group:
+        source, target, amount = demands[k]
+        found: list[tuple[tuple[str, ...], Fraction]] = []
+        need = amount / most
+        while need > 0 and (path := _path(left, source, target)) is not None:
+            steps = list(itertools.pairwise(path))
+            part = min(need, *(left[step] for step in steps))
+            need -= part
+            for step in steps:
+                left[step] -= part
+                if not left[step]:
+                    del left[step]
+            found.append((path, part))
+        total = sum((part for _, part in found), Fraction(0))
+        if not total:  # what was left was rounded away: any way there will do, and its load is counted
+            found, total = [(_path(flow, source, target) or (), Fraction(1))], Fraction(1)
+        yield from (Route(k, path, amount * part / total) for path, part in found)
 
 
 def _path(left: Steps, source: str, target: str) -> tuple[str, ...] | None:
-    before = {source: source}
-    waiting = [source]
+    after: dict[str, list[str]] = {}
+    for one, other in left:
+        after.setdefault(one, []).append(other)
+    before, waiting = {source: source}, [source]
     for node in waiting:
-        for one, other in left:
-            if one == node and other not in before:
+        for other in after.get(node, ()):
+            if other not in before:
                 before[other] = node
                 waiting.append(other)
     if target not in before:

@@ -33,9 +33,9 @@ def script(made: Fabric, steps: int, *, rounds: int = 1) -> str:
     lines = ["(set-logic QF_LIA)"]
     for shard in made.names:
         for name, k in names.items():
-            for step in range(steps + 1):
-                lines.append(f"(declare-const h{names[shard]}_{k}_{step} Bool)")
-            lines.append(f"(assert {'' if name == shard else '(not '}h{names[shard]}_{k}_0{'' if name == shard else ')'})")
+            lines += [f"(declare-const h{names[shard]}_{k}_{step} Bool)" for step in range(steps + 1)]
+            first = f"h{names[shard]}_{k}_0"
+            lines.append(f"(assert {first if name == shard else f'(not {first})'})")
     for step in range(1, steps + 1):
         lines += _step(made, names, step, rounds)
     for shard in made.names:
@@ -74,6 +74,28 @@ def _links(made: Fabric) -> dict[tuple[str, str], int]:
 def decided(made: Fabric, steps: int, *, rounds: int = 1, timeout_ms: int = 5000) -> solver.Answer:
     """unsat: there is no schedule; sat: the model is one."""
     return solver.unsat(script(made, steps, rounds=rounds), timeout_ms=timeout_ms)
+
+
+@value
+class Fewest:
+    """No schedule has fewer than `steps` (each script of `below` is unsatisfiable); `sent` is one that has."""
+
+    steps: int
+    sent: tuple[Sent, ...]
+    below: tuple[str, ...]
+
+
+def fewest(made: Fabric, *, rounds: int = 1, most: int = 12, timeout_ms: int = 5000) -> Fewest:
+    """The fewest steps of an all-gather, proved.  Raises UsageError where the solver does not decide it in time."""
+    below: list[str] = []
+    for steps in range(hops(made), most + 1):
+        answer = decided(made, steps, rounds=rounds, timeout_ms=timeout_ms)
+        if answer.outcome is solver.Outcome.SAT:
+            return Fewest(steps, schedule(made, answer), tuple(below))
+        if not answer.unsat:
+            raise UsageError(f"whether {made.name} needs more than {steps} steps is not decided: {answer.reason}")
+        below.append(script(made, steps, rounds=rounds))
+    raise UsageError(f"{made.name} needs more than {most} steps: give a larger `most`")
 
 
 def schedule(made: Fabric, answer: solver.Answer) -> tuple[Sent, ...]:

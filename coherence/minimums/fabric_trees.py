@@ -1,15 +1,16 @@
 """A schedule that attains the minimum of a fabric: trees that carry every member's data to all others.
 
 Switches are first taken out, two wires at a time, as long as every member can still be served; then trees are grown,
-edge by edge, as long as the rest can still be finished (Edmonds' condition, asked by flows).  What comes out is executed:
-each tree must reach all members over wires that exist, and the busiest wire tells how long it takes.
+edge by edge, as long as the rest can still be finished (Edmonds' condition, asked by flows).  What comes out is
+executed: each tree must reach all members over wires that exist, and the busiest wire tells how long it takes.
 
-SOURCE: J. Edmonds 1973 and L. Lovasz 1976 (disjoint branchings); J. Bang-Jensen, A. Frank and B. Jackson 1995 (splitting
-off); ForestColl, arXiv 2402.06787, joins them for collectives.
+SOURCE: J. Edmonds 1973 and L. Lovasz 1976 (disjoint branchings); J. Bang-Jensen, A. Frank and B. Jackson 1995
+(splitting off); ForestColl, arXiv 2402.06787, joins them for collectives.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
@@ -26,7 +27,7 @@ Room = dict[Path, int]  # how often each path of wires may be used
 
 @value
 class Tree:
-    """`paths` lead from the root (a member) to every other one, each from where the data has been; `data` goes along."""
+    """`paths` lead from the root (a member) to every other one, each from where its data has been."""
 
     root: str
     data: Fraction
@@ -154,7 +155,7 @@ def executed(made: Fabric, found: Iterable[Tree]) -> Fraction:
             if path[0] not in reached or path[-1] in reached:
                 raise AssertionError(f"a tree of {tree.root} takes {path} although {reached} have its data")
             reached.add(path[-1])
-            for step in zip(path, path[1:], strict=False):
+            for step in itertools.pairwise(path):
                 load[step] = load.get(step, Fraction(0)) + tree.data
         if reached != set(made.names):
             raise AssertionError(f"a tree of {tree.root} does not reach all members")

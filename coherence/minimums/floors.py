@@ -5,8 +5,9 @@ A lower bound over a range of inputs is its least value there: below it nothing 
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from coherence.errors import UsageError, did_you_mean
@@ -44,9 +45,12 @@ def at(bound: Bound, inputs: Inputs) -> Number:
             raise UsageError(f"{symbol.name} = {float(given):g} of {bound.name}: {told_range(symbol)}")
     if bound.valid and not number(bound.valid, inputs):
         raise UsageError(f"{bound.name} holds where {bound.valid}, not at {_told(bound, inputs)}")
-    found = bound.compute(inputs) if bound.compute is not None else number(bound.formula, inputs)
-    if math.isnan(found):
-        raise UndefinedError(f"{bound.name} has no value at {_told(bound, inputs)}")
+    try:
+        found = bound.compute(inputs) if bound.compute is not None else number(bound.formula, inputs)
+    except (OverflowError, ZeroDivisionError, ValueError) as error:
+        raise UndefinedError(f"{bound.name} has no value at {_told(bound, inputs)}: {error}") from None
+    if math.isnan(found) or (bound.compute is None and math.isinf(found)):
+        raise UndefinedError(f"{bound.name} has no finite value at {_told(bound, inputs)}")
     return found
 
 
@@ -66,7 +70,16 @@ def over(bound: Bound, spans: Mapping[str, Span]) -> Floor:
             raise UsageError(f"{bound.name} is not monotone in {symbol.name}: give one value of it, not a range")
     least = {s.name: spans[s.name][1 if s.way is Way.FALLS else 0] for s in bound.symbols}
     most = {s.name: spans[s.name][0 if s.way is Way.FALLS else 1] for s in bound.symbols}
-    return Floor(bound, at(bound, least), at(bound, most), dict(spans))
+    low, high = at(bound, least), at(bound, most)
+    if low < 0:  # below zero a factor that raises the bound lowers it: every corner counts
+        found = [at(bound, corner) for corner in _corners(spans)]
+        low, high = min(low, *found), max(high, *found)
+    return Floor(bound, low, high, dict(spans))
+
+
+def _corners(spans: Mapping[str, Span]) -> Iterator[Inputs]:
+    for ends in itertools.product(*(dict.fromkeys(span) for span in spans.values())):
+        yield dict(zip(spans, ends, strict=True))
 
 
 def _known(bound: Bound, given: Mapping[str, object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -10,11 +11,11 @@ from coherence import units
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.bound import Bound
 from coherence.minimums.design_floors import DesignFloor
-from coherence.minimums.floors import Floor
+from coherence.minimums.floors import Floor, over
 from coherence.minimums.formulas import latex
 from coherence.minimums.ladder import Rung
 from coherence.minimums.registry import Entry
-from coherence.minimums.sensitivity import Sensitivity
+from coherence.minimums.sensitivity import Sensitivity, Worth
 
 LOSSES = {
     "A": "type A, synchronisation", "B": "type B, memory and control", "C": "type C, orchestration",
@@ -28,6 +29,8 @@ def shown(number: Fraction | float, unit: str) -> str:
     rounded = float(f"{float(number):.6g}")
     if unit in ("1", ""):
         return f"{rounded:.6g}"
+    if unit.startswith("bit"):
+        return f"{float(f'{float(number) * 8:.6g}'):.6g} {unit}"
     try:
         return units.show(Fraction(str(rounded)), units.unit(unit)[1])
     except (units.UnitError, ValueError):
@@ -105,13 +108,16 @@ def page(entry: Entry) -> Iterator[str]:
         yield f"  {bound.formula}"
     if bound.valid:
         yield f"  where {bound.valid}"
+    if not bound.symbols:
+        yield f"  = {range_of(over(bound, {}))}"
     width = max((len(s.name) for s in bound.symbols), default=0)
     yield from (f"  {s.name:<{width}}  {s.means} [{s.unit}], the bound {_moves(s.way)}" for s in bound.symbols)
     yield from (f"  assumes {name}: {assumption(name).says}" for name in bound.assumptions)
 
 
 def _moves(way: str) -> str:
-    return {"rises": "rises with it", "falls": "falls with it"}.get(way, "is not monotone in it")
+    told = {"rises": "rises with it", "falls": "falls with it", "list": "takes several, as A,B,C or 0>1,1>2"}
+    return told.get(way, "is not monotone in it")
 
 
 def value_text(floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung]) -> Iterator[str]:
@@ -125,6 +131,36 @@ def value_text(floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung]
             yield f"  without {rung.assumption}: needs {', '.join(rung.missing)}"
         else:
             yield f"  without {rung.assumption} ({rung.says}): {range_of(rung.floor)}, {rung.floor.bound.name}"
+
+
+def worth_text(worth: Sequence[Worth], unit: str) -> Iterator[str]:
+    """The inputs that are ranges, the one most worth measuring first."""
+    for one in worth:
+        yield f"measuring {one.symbol} narrows it from {shown(one.width, unit)} to at most {shown(one.left, unit)}"
+
+
+def value_json(
+    floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung], worth: Sequence[Worth]
+) -> dict[str, Any]:
+    """The bound at inputs for programs."""
+    return {
+        **floor_json(floor),
+        "elasticities": [{"symbol": s.symbol, "elasticity": s.elasticity, "exact": s.exact} for s in steep],
+        "without": [
+            {
+                "assumption": rung.assumption,
+                "needs": list(rung.missing),
+                "value": floor_json(rung.floor) if rung.floor is not None else None,
+            }
+            for rung in rungs
+        ],
+        "value_of_telemetry": [worth_json(one) for one in worth],
+    }
+
+
+def worth_json(one: Worth) -> dict[str, Any]:
+    """What measuring one input is worth."""
+    return {"input": one.symbol, "width": float(one.width), "left": float(one.left)}
 
 
 def bound_json(entry: Entry) -> dict[str, Any]:
@@ -146,9 +182,14 @@ def floor_json(floor: Floor) -> dict[str, Any]:
     """A value with its range."""
     return {
         "bound": floor.bound.name, "unit": floor.bound.unit, "kind": str(floor.bound.kind),
-        "low": float(floor.low), "high": float(floor.high),
+        "low": _told(floor.low), "high": _told(floor.high),
         "inputs": {name: _ends(span) for name, span in floor.inputs.items()},
     }  # fmt: skip
+
+
+def _told(number: Fraction | float) -> float | str:
+    """JSON has no infinity: it is written as a word."""
+    return float(number) if math.isfinite(number) else str(float(number))
 
 
 def _ends(span: Sequence[Any]) -> list[Any]:

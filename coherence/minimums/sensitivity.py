@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from coherence.errors import MissingExtraError
-from coherence.minimums.bound import Bound, Inputs
-from coherence.minimums.floors import Number, Span, at
+from coherence.minimums.bound import Bound, Inputs, Way
+from coherence.minimums.floors import Floor, Number, Span, at, over
 from coherence.minimums.formulas import symbolic_form, sympy
 from coherence.values import value
 
@@ -93,3 +93,14 @@ def value_of_telemetry(result: Callable[[Mapping[str, Span]], Span], spans: Mapp
         widths = [end[1] - end[0] for end in (result({**spans, name: (x, x)}) for x in (least, most))]
         found.append(Worth(name, high - low, max(widths)))
     return tuple(sorted(found, key=lambda one: (one.left, one.symbol)))
+
+
+def value_of_floor(floor: Floor) -> tuple[Worth, ...]:
+    """Of the inputs of a floor that are ranges: the one that widens it most first."""
+    scalar = {s.name: floor.inputs[s.name] for s in floor.bound.symbols if s.way is not Way.LIST}
+
+    def result(spans: Mapping[str, Span]) -> Span:
+        found = over(floor.bound, {**floor.inputs, **spans})
+        return found.low, found.high
+
+    return value_of_telemetry(result, scalar) if any(low != high for low, high in scalar.values()) else ()

@@ -15,6 +15,7 @@ import numpy as np
 
 from coherence.expressions.tree import Compare, Logic, Name, Number, Tree, names
 from coherence.model import Constant, Interval, Model, unit_of
+from coherence.simulate.schedules import schedules
 from coherence.simulate.slices import influences, reads, signals_in
 from coherence.verify.cases import NotLinearError
 from coherence.verify.directions import Direction, template
@@ -23,7 +24,6 @@ from coherence.verify.lattices import readings
 from coherence.verify.numeric import TIGHTEN, Floats, Frame, lower
 from coherence.verify.proofs import Held, NotHeld, proof_of
 from coherence.verify.runs import frame_of, sample
-from coherence.verify.schedules import schedules
 from coherence.verify.systems import System
 from coherence.verify.transitions import Encoder
 

@@ -19,6 +19,16 @@ LAPS, MOST_INSTANTS = 120, 4_000
 NOT_CARRIED = (NotExactError, MissingValueError, ZeroDivisionError, OverflowError, ValueError)
 
 
+class Executed:
+    """How many instants were executed so far: what a search that asks again and again has cost, as a count."""
+
+    instants = 0
+
+
+EXECUTED = Executed()
+NO_ORBIT = 4  # a run without an exact recurrence is executed again for each orbit that it might close in on
+
+
 @value
 class Closed:
     """The part of the model and its runs from the ends of the ranges; `missing`: why there are none."""
@@ -40,7 +50,9 @@ def _closed(subject: Subject, signals: tuple[str, ...]) -> Closed:
         return Closed(part, (), missing)
     deadline = time.monotonic() + subject.time_limit / 2
     try:
-        return Closed(part, tuple(_until(deadline, runs(part))))
+        made = tuple(_until(deadline, runs(part)))
+        EXECUTED.instants += sum(len(run.instants) * (1 if run.orbit is not None else NO_ORBIT) for run in made)
+        return Closed(part, made)
     except NOT_CARRIED as error:
         return Closed(part, (), str(error) or "a value that the executor does not carry")
 

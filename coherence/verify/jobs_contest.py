@@ -189,10 +189,14 @@ def _needs(thing: Job | Component, place: Place) -> dict[str, Amount]:
     return {resource: plain(amount.low) for resource, amount in stated.items() if amount.low > 0}
 
 
+def waits_together(facts: Known, component: Component) -> bool:
+    """Do the members of a component wait for each other?"""
+    return _waits(facts, component.name) or bool(component.part and component.part.text == "barrier")
+
+
 def _component(facts: Known, component: Component) -> Kind | None:
     """A component whose members wait for each other and hold something; None for any other."""
-    waits = _waits(facts, component.name) or bool(component.part and component.part.text == "barrier")
-    if component.needs is None or not waits:
+    if component.needs is None or not waits_together(facts, component):
         return None
     number, place = _members(facts, component)
     needs = _needs(component, component.place)

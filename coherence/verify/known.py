@@ -13,7 +13,7 @@ from coherence.shape import Formula, Quantity
 from coherence.subject import Subject
 from coherence.values import field, value
 from coherence.verify.ranges import Values, enclosure, hull, point, unknown
-from coherence.verify.writers import TRANSIENT, Writer, initial, writers
+from coherence.verify.writers import TRANSIENT, Writer, initial, interval_of, writers
 
 COPIES = ("desired", "replicas", "copies")  # what an autoscaler writes to choose how many members a thing has
 
@@ -87,6 +87,9 @@ def _gathered(subject: Subject) -> Known:
         _constants(made, workload.name, {"rate": workload.rate, **workload.constants})
     for tier in design.tiers.values():
         _constants(made, tier.name, {"count": tier.count, **tier.constants})
+    for name, given in design.places.items():
+        if "count" not in given:  # what each of several places has is nothing that its members share
+            _constants(made, name, {key: one for key, one in given.items() if f"{name}.{key}" not in made.values})
     for path, found in made.written.items():
         _written(made, path, found)
     for thing in dict.fromkeys(path.partition(".")[0] for path in (*made.written, *made.values)):
@@ -126,13 +129,22 @@ def _written(made: Known, path: str, found: list[Writer]) -> None:
     if not ranges:
         return
     ranges += [interval(first) for writer in found if (first := initial(writer)) is not None]
-    ranges += [made.values[path]] if path in made.values else []
+    ranges += [made.values[path]] if path in made.values else _begins(found)
     ranges += [point(0)] if any(writer.kind == "ignore" for writer in found) else []
     for table in (made.values, made.outputs, made.quantities):
         table.pop(path, None)
     everything = hull(ranges)
     if everything.low is not None or everything.high is not None:
         made.values[path], made.places[path] = everything, found[0].place
+
+
+def _begins(found: list[Writer]) -> list[Interval]:
+    """Where a signal may stand before anybody writes it: set under conditions alone, anywhere in the bounds."""
+    if any(initial(writer) is not None or writer.condition is None for writer in found):
+        return []
+    if not all(writer.kind in ("set", "unset") for writer in found):
+        return []
+    return [interval_of(writer.loop.actuation) for writer in found if writer.loop.actuation is not None]
 
 
 def _values(made: Known, writer: Writer) -> Interval:

@@ -48,7 +48,13 @@ def _values(model: Model, path: str, command: Command) -> tuple[Fraction, ...]:
                 if made not in reach:
                     reach.add(made)
                     todo.append(made)
-    return starts if len(reach) <= MOST_VALUES else ()
+    rounded = any(loop.integer and (loop.law == "proportional" or loop.hold_down or loop.hold_up) for loop in writers)
+    whole = all(value.denominator == 1 for value in reach) and all(_whole_rates(loop) for loop in writers)
+    return starts if len(reach) <= MOST_VALUES and (whole or not rounded) else ()
+
+
+def _whole_rates(loop: SampledLoop) -> bool:
+    return all(rate.by is None or rate.by.denominator == 1 for rate in loop.rates)
 
 
 def _starts(command: Command) -> tuple[Fraction, ...]:
@@ -91,7 +97,7 @@ def _after(value: Fraction, kind: str, number: Fraction, bounds: Interval) -> li
             -(-bounds.low.numerator // bounds.low.denominator),
             bounds.high.numerator // bounds.high.denominator,
         )
-        return [Fraction(n) for n in range(first, min(last, first + MOST_VALUES + 1) + 1)]
+        return [bounds.low, *(Fraction(n) for n in range(first, min(last, first + MOST_VALUES + 1) + 1)), bounds.high]
     return [bounds.clip(value + number if kind == "by" else number)]
 
 

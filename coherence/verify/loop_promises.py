@@ -8,6 +8,7 @@ from coherence import units
 from coherence.design import Loop, Relay
 from coherence.expressions import names as names_of
 from coherence.expressions.evaluate import NotExactError
+from coherence.expressions.tree import Logic
 from coherence.finding import Evidence, Finding, Grade, Step
 from coherence.model import Model, unit_of
 from coherence.phrases import Promise
@@ -17,8 +18,11 @@ from coherence.simulate.exact import MissingValueError, replay
 from coherence.simulate.orbits import LongRun, long_run
 from coherence.simulate.slices import influences, sliced
 from coherence.simulate.timeline import shown, timeline, told_choices
-from coherence.subject import Question, Subject
+from coherence.subject import Question, Subject, arithmetic
+from coherence.verify.known import Known, known
 from coherence.verify.promises import LAPS, MOST_INSTANTS, Open, Refuted, Shown, condition_of, decide, lap_truths
+from coherence.verify.range_claims import claimed
+from coherence.verify.ranges import truth
 from coherence.verify.thresholds import lowered
 
 
@@ -57,9 +61,54 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
                 margin=not outcome.touching,
             )
         case Open():
-            return question.undecided(
+            by_range = _by_range(question, subject, promise, names, places)
+            return by_range or question.undecided(
                 f"{promise.text}: {outcome.reason}", places, (promise.name, *names), bound=outcome.bound
             )
+
+
+def _by_range(
+    question: Question, subject: Subject, promise: Promise, names: tuple[str, ...], places: tuple[Place, ...]
+) -> Finding | None:
+    """An answer from the ranges alone: what is written always lies within bounds, whatever the loops read."""
+    facts, condition = known(subject), condition_of(subject.model, promise)
+    used = names_of(facts.tree(condition))
+    if any(not _bounded(facts, subject.model, path) for path in used):
+        return None
+    holds = truth(facts.tree(condition), facts.values)
+    if holds is None:
+        return None
+    of, kept = (promise.name, *names), holds is not (promise.kind == "never")
+    if not kept and promise.kind != "eventually":
+        return None  # `unsatisfiable-targets` tells what can never be kept all the time
+    ranges = ", ".join(f"{path} {_span(facts, subject.model, path)}" for path in used)
+    where = (*places, *(facts.places[path].labelled(f"{path} stays within this") for path in used))
+    if not kept:
+        evidence = arithmetic({}, witness=(Step(None, f"in every state: {ranges}"),))
+        message = f"{promise.text}: no state within the bounds keeps it ({ranges})"
+        return question.conflict(message, where, of, evidence, certain=True)
+    claim = facts.tree(condition) if promise.kind != "never" else Logic("not", (facts.tree(condition),))
+    script = claimed(claim, facts.values)
+    if script is None:
+        return None
+    message = f"{promise.text}: holds in every state within the bounds ({ranges})"
+    return question.proved(message, where, of, arithmetic({}, certificate=script))
+
+
+def _span(facts: Known, model: Model, path: str) -> str:
+    found, unit = facts.values[path], unit_of(model, path)
+    ends = [units.show(end, unit) for end in (found.low, found.high) if end is not None]
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _bounded(facts: Known, model: Model, path: str) -> bool:
+    """Does the value stay in its known range from the start on?  What is set, or ignored, may begin elsewhere."""
+    found, writers = facts.values.get(path), facts.written.get(path, ())
+    if found is None or found.low is None or found.high is None or path not in facts.places:
+        return False
+    if not writers:
+        return path in model.constants
+    return all(w.kind in ("step", "scale") and w.values.low is not None and w.values.high is not None for w in writers)
 
 
 def _place(loop: Loop) -> Place:

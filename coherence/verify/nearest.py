@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from coherence.expressions.tree import Compare, Number, Tree
 from coherence.model import Model
+from coherence.simulate.schedules import NotCommensurateError
 from coherence.verify.cases import NotLinearError
 from coherence.verify.clock import now
 from coherence.verify.proofs import Held, NotHeld, proof_of
-from coherence.verify.schedules import NotCommensurateError
 
 WIDER = tuple(Fraction(n, 100) for n in (2, 10, 30, 100))
 MOST_SECONDS = 3.0

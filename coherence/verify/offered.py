@@ -118,7 +118,34 @@ def each_serves(facts: Known, thing: str) -> tuple[Quantity, bool] | None:
     asked = offered(facts, thing)
     reaching = [facts.design.workload[name] for name in asked.names] if asked is not None else []
     means = [mean for workload in reaching if (mean := _mean(workload)) is not None and mean.low > 0]
-    return (means[0], False) if len(means) == len(reaching) == 1 and _one_by_one(facts, thing) else None
+    alone = len(means) == len(reaching) == 1 and _one_by_one(facts, thing) and _only_server(facts, reaching[0], thing)
+    return (means[0], False) if alone else None
+
+
+def _only_server(facts: Known, workload: Workload, thing: str) -> bool:
+    """Is the thing the one place where the service of the workload can be done?
+
+    Where its calls end at several things, or something on the way has a rate of its own, the design does not say
+    whose time the service is.
+    """
+    if not facts.design.calls:
+        return True
+    tree = call_tree(facts.design)
+    if workload.name not in tree.of_caller or thing not in tree.work:
+        return True
+    work, below = [workload.name], set[str]()
+    while work:
+        for plan in tree.of_caller.get(work.pop(), ()):
+            if plan.callee not in below:
+                below.add(plan.callee)
+                work.append(plan.callee)
+    return not any(other != thing and (not tree.of_caller.get(other) or _own_rate(facts, other)) for other in below)
+
+
+def _own_rate(facts: Known, thing: str) -> bool:
+    components = facts.design.components
+    served = [thing, *(other for other in components if thing in components and _serves(components[thing], other))]
+    return any(key.startswith(EACH) for name in served if name in components for key in components[name].constants)
 
 
 def _one_by_one(facts: Known, thing: str) -> bool:

@@ -2,68 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from coherence.expressions import names as names_of
-from coherence.expressions.evaluate import NotExactError, evaluate
-from coherence.expressions.tree import Call, Tree, rename, walk
+from coherence.expressions.evaluate import NotExactError
+from coherence.expressions.tree import Tree, rename
 from coherence.model import Model
 from coherence.phrases import Promise
-from coherence.simulate.exact import LOOK_BACK, Choices, Execution, Instant, MissingValueError, View
-from coherence.simulate.orbits import LongRun, hyperperiod, long_run
+from coherence.simulate.exact import Choices, MissingValueError
+from coherence.simulate.schedules import NotCommensurateError
 from coherence.simulate.slices import blocked, sliced
-from coherence.simulate.starts import corners, finite
-from coherence.values import value
-from coherence.verify.between import told_by_instants
+from coherence.simulate.starts import corners
+from coherence.simulate.stated import one_ended
 from coherence.verify.cases import NotLinearError
 from coherence.verify.clock import now
-from coherence.verify.schedules import NotCommensurateError, schedules
+from coherence.verify.outcomes import Open, Outcome, Refuted, Shown
+from coherence.verify.refutations import LAPS, MOST_INSTANTS, every_start, lap_truths, refuted, violation
 
 if TYPE_CHECKING:
     from coherence.verify.proofs import Held, NotHeld
     from coherence.verify.transitions import Reading
 
-LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
+__all__ = ["LAPS", "MOST_INSTANTS", "Open", "Outcome", "Refuted", "Shown"]
+__all__ += ["condition_of", "decide", "lap_truths", "violation"]
 GRACE = 0.5  # seconds for a last look when the time is over
 METHOD = "template invariant, z3"
 DESCENT = "shrinking template sets, z3"
-
-
-@value
-class Refuted:
-    """A run that breaks the promise: its choices, its instants, and its orbit where it breaks it for ever.
-
-    `everywhere`: the runs from all ends of the ranges break it too.
-    """
-
-    choices: Choices
-    instants: tuple[Instant, ...]
-    run: LongRun | None = None
-    everywhere: bool = False
-
-
-@value
-class Shown:
-    """The promise holds: how, over what, and the SMT-LIB certificate where a solver was used."""
-
-    method: str
-    certificate: str | None
-    assumptions: tuple[str, ...]
-    touching: bool = False
-
-
-@value
-class Open:
-    """Neither; the reason, and how far the search went."""
-
-    reason: str
-    bound: str
-
-
-Outcome = Refuted | Shown | Open
 
 
 def condition_of(model: Model, promise: Promise) -> Tree:
@@ -81,15 +46,30 @@ def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
         return Open(f"needs {missing}", "")
     deadline = now() + time_limit
     try:
-        refuted = _refute(part, condition, promise.kind, deadline)
-        if refuted is not None:
-            return refuted
-        if promise.kind in ("always", "never"):
-            return _prove_or_run(part, promise, condition, deadline)
-        return _comes_or_runs(part, promise, condition, deadline)
+        return _whatever_is_open(part, _decided(part, promise, condition, deadline))
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError) as error:
         reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not encoded: {error}"
         return Open(reason, "")
+
+
+def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
+    found = refuted(model, condition, promise.kind, deadline)
+    if found is not None:
+        return found
+    if promise.kind in ("always", "never"):
+        return _prove_or_run(model, promise, condition, deadline)
+    return _comes_or_runs(model, promise, condition, deadline)
+
+
+def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
+    """The outcome for every value of what runs read at one end only."""
+    facts = one_ended(model)
+    if not facts or isinstance(outcome, Open):
+        return outcome
+    if isinstance(outcome, Refuted):
+        return replace(outcome, everywhere=False)
+    told = ", ".join(facts)
+    return Open(f"needs one value of {told}: a proof reads one end of a range", "it holds at the end that was read")
 
 
 def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
@@ -98,7 +78,7 @@ def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: flo
         return _prove(model, promise, deadline)
     except (NotLinearError, NotCommensurateError) as error:
         try:
-            return _finite(model, condition, promise.kind, deadline)
+            return every_start(model, condition, promise.kind, deadline)
         except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
             raise error from None
 
@@ -109,7 +89,7 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
 
     ran: Outcome | NotExactError | MissingValueError
     try:
-        ran = _finite(model, condition, promise.kind, now() + (deadline - now()) / 2)
+        ran = every_start(model, condition, promise.kind, now() + (deadline - now()) / 2)
     except (NotExactError, MissingValueError) as error:
         ran = error
     if isinstance(ran, Refuted | Shown):
@@ -130,71 +110,6 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
     certificate = "(reset)\n".join(found.certificates)
     bound = f"within {float(found.within):g} s"
     return Shown(DESCENT, certificate, ("every phase, start and order", bound, *_told(found.readings)))
-
-
-def _refute(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
-    """The first corner whose run breaks the promise."""
-    first, count, broken = None, 0, 0
-    for choices in corners(model):
-        if count and now() > deadline:
-            break
-        found = _breaks(model, choices, condition, kind, deadline)
-        first, count, broken = first or found, count + 1, broken + (found is not None)
-    return replace(first, everywhere=broken == count) if first else None
-
-
-def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline: float) -> Refuted | None:
-    if kind in ("always", "never"):
-        instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline)
-        return Refuted(choices, instants) if instants else None
-    run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
-    if run.orbit is None or (kind == "eventually" and not told_by_instants(model, condition, kind)):
-        return None
-    seen = lap_truths(model, run, condition)
-    broken = not all(seen) if kind == "eventually_always" else not any(seen) and not _ever(model, condition, run)
-    return Refuted(choices, run.instants, run) if broken else None
-
-
-def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, deadline: float) -> tuple[Instant, ...]:
-    """The instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
-    run = Execution(model, choices)
-    made: list[Instant] = []
-    end = LAPS * _lap(model)
-    while len(made) < MOST_INSTANTS and run.next_time() <= end and now() < deadline:
-        instant = run.advance()
-        made.append(instant)
-        for values in (instant.sampled, instant.after):
-            if bool(evaluate(condition, View(run, run.time, dict(values)))) is not wanted:
-                return tuple(made)
-    return ()
-
-
-def _lap(model: Model) -> Fraction:
-    return hyperperiod(model)
-
-
-def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
-    """The condition after each instant of the orbit.  Raises NotExactError where it cannot be known."""
-    orbit = run.orbit
-    assert orbit is not None
-    if not orbit.exact:
-        if any(isinstance(node, Call) and node.function in LOOK_BACK for node in walk(condition)) or model.outputs:
-            raise NotExactError("an orbit that is only approached, under a condition on computed signals")
-        still = Execution(model, run.choices)
-        return [bool(evaluate(condition, View(still, i.time, dict(i.after)))) for i in orbit.lap]
-    return [truth for time, truth in truths(model, run, condition) if time >= orbit.lap[0].time]
-
-
-def truths(model: Model, run: LongRun, condition: Tree) -> Iterator[tuple[Fraction, bool]]:
-    """(time, condition) after each instant of the run, executed again so that the past is there."""
-    execution = Execution(model, run.choices)
-    for _ in run.instants:
-        instant = execution.advance()
-        yield instant.time, bool(evaluate(condition, View(execution, instant.time, dict(instant.after))))
-
-
-def _ever(model: Model, condition: Tree, run: LongRun) -> bool:
-    return any(truth for _, truth in truths(model, run, condition))
 
 
 def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
@@ -271,55 +186,3 @@ def _other_phases(model: Model, promise: Promise, stopped: NotHeld, deadline: fl
     ran = f"no run of {LAPS} periods from the ends of the ranges breaks it ({told})"
     near = nearest(model, condition, wanted=promise.kind == "always", seconds=deadline - now())
     return Open(f"no invariant found: {stopped.reason}; {advice(model, stopped)}", f"{ran}; {near}" if near else ran)
-
-
-def _finite(model: Model, condition: Tree, kind: str, deadline: float) -> Outcome:
-    """Decide where every start is one of finitely many and each run recurs exactly: then a run is known for ever.
-
-    Every phase pattern and every order of equal rank is run.
-    """
-    if not told_by_instants(model, condition, kind):
-        return Open("what it says of flowing states may change between the instants of a run", "")
-    count = 0
-    for start in finite(model, MOST_STARTS):
-        for choices in _choices(model, start):
-            if now() > deadline:
-                return Open("the time limit", f"{count} starts keep the promise")
-            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
-            if run.orbit is None or not run.orbit.exact:
-                return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
-            if not _kept(model, run, condition, kind):
-                return Refuted(choices, run.instants, run)
-        count += 1
-    assumptions = ("every phase; every order of equal rank, the same at every instant",) if len(model.loops) > 1 else ()
-    sensors = any(loop.source.target and loop.source.target.sensor for loop in model.loops)
-    starts = "its only start" if count == 1 else f"all {count} starts"
-    return Shown(
-        f"exact execution of {starts} to a recurrence",
-        None,
-        (*assumptions, *(("sensors sample at multiples of their period",) if sensors else ())),
-    )
-
-
-def _choices(model: Model, start: Choices) -> Iterator[Choices]:
-    """Every phase pattern of a start with every order of loops of equal rank."""
-    from coherence.verify.transitions import orders
-
-    for schedule in schedules(model):
-        for order in orders(model.loops):
-            yield Choices(start.values, schedule.phases, tuple(loop.name for loop in order))
-
-
-def _kept(model: Model, run: LongRun, condition: Tree, kind: str) -> bool:
-    """Does a run that recurs exactly keep the promise for ever?"""
-    if kind == "eventually_always":
-        return all(lap_truths(model, run, condition))
-    if kind == "eventually":
-        return _ever(model, condition, run)
-    execution, wanted = Execution(model, run.choices), kind == "always"
-    for _ in run.instants:
-        instant = execution.advance()
-        for values in (instant.sampled, instant.after):
-            if bool(evaluate(condition, View(execution, instant.time, dict(values)))) is not wanted:
-                return False
-    return True

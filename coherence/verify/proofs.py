@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from coherence.expressions.tree import Tree
 from coherence.model import Model
+from coherence.simulate.schedules import Schedule, schedules
 from coherence.verify.between import told_by_instants
 from coherence.verify.cases import NotLinearError
 from coherence.verify.clock import now
 from coherence.verify.invariants import Proof, Unproved, prove
 from coherence.verify.lattices import readings
-from coherence.verify.schedules import Schedule, schedules
 from coherence.verify.smtlib import Invariant, obligations
 from coherence.verify.systems import Constraint, Linear, System
 from coherence.verify.transitions import Encoder, Reading

@@ -15,9 +15,9 @@ from coherence.expressions.evaluate import NotExactError
 from coherence.expressions.tree import Call, Name, Tree, children
 from coherence.model import Model, SampledLoop
 from coherence.simulate.past import duration_of
+from coherence.simulate.schedules import Schedule
 from coherence.simulate.slices import signals_in
 from coherence.verify.cases import PAST, NotLinearError
-from coherence.verify.schedules import Schedule
 
 MOST_REGISTERS = 40
 

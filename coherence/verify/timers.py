@@ -16,6 +16,14 @@ from coherence.values import value
 
 HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlist", "warn"})
 """First words of `then` that end nothing: firing during a healthy activity does not stop it."""
+SENT = frozenset({"alarm", "alert", "mail", "notice", "notification", "page", "report", "ticket", "warning"})
+TELLING = frozenset({"open", "raise", "send", "write"})
+
+
+def harmless(words: str) -> bool:
+    """Does `then` only tell somebody (`page oncall`, `send alert`)?"""
+    first, _, rest = words.partition(" ")
+    return first in HARMLESS or (first in TELLING and not SENT.isdisjoint(rest.split()))
 
 
 @value

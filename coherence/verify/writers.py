@@ -69,7 +69,7 @@ def _writer(loop: Loop, actuation: Actuation, signal: str) -> Writer:
         to=to,
         condition=relay.enter.tree if relay and relay.enter else condition_of(loop),
         relay=relay is not None,
-        integer=_integer(actuation),
+        integer=_integer(loop, actuation),
     )  # fmt: skip
 
 
@@ -121,8 +121,10 @@ def _bounds_place(actuation: Actuation) -> Place:
     return actuation.signal.place
 
 
-def _integer(actuation: Actuation) -> bool:
-    ends = [bound for bound in actuation.bounds if isinstance(bound, Quantity)]
+def _integer(loop: Loop, actuation: Actuation) -> bool:
+    """Are bounds, steps, values and the start whole numbers without a unit, as far as they are stated?"""
+    moved = [actuation.by, actuation.to, *(value for rule in loop.rules for value in (rule.by, rule.to))]
+    ends = [one for one in (*actuation.bounds, *moved, actuation.initial) if isinstance(one, Quantity)]
     return all(b.dimension.physical == ONE and b.low.denominator == 1 == b.high.denominator for b in ends)
 
 

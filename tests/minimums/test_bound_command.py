@@ -57,6 +57,20 @@ def test_what_is_wrong_is_named(capsys: pytest.CaptureFixture[str], words: tuple
     assert said in capsys.readouterr().err
 
 
+def test_several_values_and_pairs_are_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bound", "data_rate", "eigenvalues=2,1.5,0.5"]) == 0
+    assert "1.58496 bit/sample" in capsys.readouterr().out
+    words = ("task_graph_time", "times=2 s,3 s,5 s,4 s,1 s", "edges=0>1,0>2,0>3,1>4,2>4,3>4", "workers=3")
+    assert answered(capsys, *words)["value"]["low"] == 8
+    assert run(["bound", "quorum_latency", "round_trips=2 ms,x"]) == 2
+    assert "round_trips = 'x'" in capsys.readouterr().err
+
+
+def test_a_bound_that_depends_on_nothing_is_told_on_its_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bound", "age_best_load"]) == 0
+    assert "= 0.53101" in capsys.readouterr().out
+
+
 def test_the_registry_is_listed_and_has_latex(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bound", "--list"]) == 0
     assert "all_reduce_end_point" in capsys.readouterr().out

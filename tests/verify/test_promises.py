@@ -16,13 +16,13 @@ from coherence.expressions.evaluate import NotExactError
 from coherence.model import Model
 from coherence.reading import read_text
 from coherence.simulate.exact import Choices, execute, replay
+from coherence.simulate.schedules import schedules
 from coherence.simulate.slices import sliced
 from coherence.solver import recheck
 from coherence.verify.clock import now
 from coherence.verify.contracts import ByParts, by_parts, parts
 from coherence.verify.lattices import told_apart
 from coherence.verify.promises import Open, Outcome, Refuted, Shown, condition_of, decide, violation
-from coherence.verify.schedules import schedules
 
 LAG = """
 coherence: 1
@@ -258,3 +258,65 @@ def test_what_is_proved_of_two_hundred_random_pairs_holds_on_thousands_of_runs()
     for seed in range(200):
         with contextlib.suppress(NotExactError):
             cross_check(Random(seed), 20)  # noqa: S311
+
+
+@pytest.mark.parametrize("times", [", lands: 0 s .. 3 s", ", cooldown: 1 s .. 5 s", ", hold_down: 0 s .. 3 s"])
+def test_a_time_that_is_a_range_is_not_proved_at_one_end(times: str) -> None:
+    found = lag("always x <= 100", times=times)
+    assert isinstance(found, Open)
+    assert times.split(":", maxsplit=1)[0].strip(", ") in found.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("phase: 0 s", "phase: 0 s .. 0.5 s"),
+        ("step: 1 s", "step: 1 s .. 2 s"),
+        ("[-50, 50]", "[-50 .. -20, 50]"),
+        ("from: 0{limits}", "from: 0, rate: [{{by: 1 .. 5, per: 1 s}}]{limits}"),
+    ],
+)
+def test_no_other_fact_of_a_run_is_proved_at_one_end(old: str, new: str) -> None:
+    text = LAG.replace(old, new).format(promise="always x <= 100", law="20 - x / 2", times="", limits="")
+    assert text != LAG.format(promise="always x <= 100", law="20 - x / 2", times="", limits="")
+    found = outcome(text)
+    assert isinstance(found, Open)
+    assert "needs one value of" in found.reason
+
+
+SCRAPED = """
+coherence: 1
+components: {{web: {{load: 100, usage: load / desired}}}}
+loops:
+  hpa:
+    timescale: {{period: 30 s, lands: 28 s{phase}}}
+    target: {{signal: web.usage, setpoint: 0.5, tolerance: 10 %, sensor: [scrape 30 s]}}
+    actuation: {{signal: web.desired, law: proportional, bounds: [1, 100000], from: 120}}
+promises: {{p: eventually_always web.desired == 200}}
+"""
+
+
+def test_the_phase_of_a_loop_alone_matters_against_its_sensor() -> None:
+    assert isinstance(outcome(SCRAPED.format(phase=", phase: 0 s")), Shown)
+    assert isinstance(outcome(SCRAPED.format(phase=", phase: 5 s")), Refuted)
+    assert isinstance(outcome(SCRAPED.format(phase="")), Refuted)
+
+
+def test_a_promise_about_a_rounded_value_is_caught_where_it_is_looked_at() -> None:
+    assert isinstance(lag("always ceil(x) <= 101"), Shown)
+    assert isinstance(lag("always ceil(x) <= 99"), Refuted)
+
+
+def test_numbers_that_are_not_whole_are_not_told_apart_as_whole_ones() -> None:
+    text = """
+coherence: 1
+components: {{plant: {{state: "x' = 0.5 * x + job.act", step: 1 s, from: 1 .. 30}}}}
+loops:
+  a:
+    timescale: {{period: 1 s, phase: 0 s}}
+    target: {{signal: "1 if x < 20 else 3", setpoint: 2}}
+    actuation: {{signal: job.act, law: proportional, bounds: [{low}, 8], from: 2{rate}}}
+promises: {{p: always x <= 40}}
+"""
+    assert told_apart(elaborate(read_text(text.format(low=1, rate=""))))
+    assert not told_apart(elaborate(read_text(text.format(low=1, rate=", rate: [{by: 0.5, per: 1 s}]"))))

@@ -19,9 +19,9 @@ from coherence.expressions.tree import Arithmetic, Call, Compare, Held, Logic, N
 from coherence.model import Model
 from coherence.reading import read_text
 from coherence.simulate.exact import Choices, execute
+from coherence.simulate.schedules import NotCommensurateError, schedules
 from coherence.verify.cases import NotLinearError
 from coherence.verify.registers import count
-from coherence.verify.schedules import NotCommensurateError, schedules
 from coherence.verify.systems import Edge, System, step
 from coherence.verify.transitions import Encoder, Reading
 

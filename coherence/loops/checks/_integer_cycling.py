@@ -26,9 +26,10 @@ from coherence.loops.linear import Linear
 from coherence.model import Model, SampledLoop
 from coherence.places import Place
 from coherence.simulate.exact import Choices
-from coherence.simulate.orbits import LongRun, hyperperiod, long_run
+from coherence.simulate.orbits import LongRun, hyperperiod
 from coherence.simulate.past import trees_of
-from coherence.simulate.starts import finite
+from coherence.simulate.rests import every_rest
+from coherence.simulate.run_certificates import certificate
 from coherence.simulate.timeline import shown, told_choices
 from coherence.subject import Question, Subject
 
@@ -208,19 +209,10 @@ def _settles(question: Question, group: Group) -> Iterator[Finding]:
     """Proved where the starts are finitely many and few: each is run to an exact rest."""
     if len(group.loops) > 1 or group.model.states:
         return
-    count = tried(lambda: _all_rest(group.model))
-    if count:
+    found = tried(lambda: every_rest(group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS))
+    if found is not None and (count := found.starts):
         starts = "its only start" if count == 1 else f"all {count} starts"
-        evidence = Evidence(Grade.PROVED, f"exact execution of {starts} to a recurrence")
+        script = certificate(group.model, found.runs)
+        evidence = Evidence(Grade.PROVED, f"exact execution of {starts} to a recurrence", certificate=script)
         message = f"whole numbers do not keep {group.names[0]} swinging: it comes to rest from {starts}"
         yield question.proved(message, group.places, group.names, evidence, assumptions=group.model.abstractions)
-
-
-def _all_rest(model: Model) -> int:
-    count = 0
-    for choices in finite(model, MOST_STARTS):
-        run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
-        if run.orbit is None or not run.orbit.exact or not run.orbit.still:
-            return 0
-        count += 1
-    return count

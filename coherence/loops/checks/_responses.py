@@ -21,7 +21,7 @@ from fractions import Fraction
 from coherence.algebra import sturm
 from coherence.algebra.polynomials import characteristic_polynomial
 from coherence.expressions.tree import Arithmetic, Name
-from coherence.loops.linear import operating_point, skeleton
+from coherence.loops.linear import operating_point, shortened, skeleton
 from coherence.model import EVERYTHING, Command, Interval, Model, SampledLoop
 from coherence.simulate.affine import Affine, lift, plain, variable
 from coherence.simulate.exact import Choices, Execution
@@ -104,12 +104,15 @@ def system(model: Model, entry: str, outputs: Sequence[str], near: dict[str, Fra
     kept = [n for n in end if n in seen and n in moved and n != entry]
     if len(kept) > MOST_VARIABLES:
         return None
-    rows = {name: [end[name].coefficient(column) for column in kept] for name in (*kept, *outputs)}
+    told = list(dict.fromkeys((*kept, *outputs)))
+    numbers = shortened([[end[name].coefficient(column) for column in (*kept, entry)] for name in told])
+    rows = {name: row[:-1] for name, row in zip(told, numbers, strict=True)}
+    direct = {name: row[-1] for name, row in zip(told, numbers, strict=True)}
     return System(
         hyperperiod(model),
         [rows[name] for name in kept],
-        [end[name].coefficient(entry) for name in kept],
-        {name: (rows[name], end[name].coefficient(entry)) for name in outputs},
+        [direct[name] for name in kept],
+        {name: (rows[name], direct[name]) for name in outputs},
         point,
     )
 

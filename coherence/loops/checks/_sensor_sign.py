@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence import repairs
-from coherence.expressions.tree import Arithmetic
+from coherence.expressions.tree import Arithmetic, Tree
 from coherence.finding import Evidence, Finding, Grade, Repair
 from coherence.loops.checks._groups import Numbers, groups, reading, tried, witnessed
+from coherence.loops.checks._sign_certificates import certificate
 from coherence.loops.checks._signs import BOTH, NONE, law_sign, plant_sign
 from coherence.loops.groups import LAPS, Group, place
 from coherence.model import Model, SampledLoop
@@ -51,11 +52,12 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
             if plant == law:
                 yield _positive(question, subject, group, loop)
             elif loop.law == "proportional":
-                yield _negative(question, loop)
+                yield _negative(question, group.model, loop, judged)
 
 
-def _negative(question: Question, loop: SampledLoop) -> Finding:
-    evidence = Evidence(Grade.PROVED, "one sign along every way from the command to the reading")
+def _negative(question: Question, model: Model, loop: SampledLoop, judged: Tree) -> Finding:
+    script = certificate(model, loop.signal, judged)
+    evidence = Evidence(Grade.PROVED, "one sign along every way from the command to the reading", certificate=script)
     alone = "of this loop alone, all others standing still"
     return question.proved(
         f"{loop.name} acts against what it reads", _places(loop, "lowers"), (loop.name,), evidence, assumptions=(alone,)

@@ -23,7 +23,7 @@ End = Fraction | float
 
 def plant_sign(model: Model, signal: str, tree: Tree) -> int:
     """Directions in which the tree may move when the signal rises, all other loops standing still."""
-    ranges = _ranges(model)
+    ranges = ranges_of(model)
     signs: dict[str, int] = {signal: UP}
     while True:  # least fixed point: signs only grow
         before = dict(signs)
@@ -129,7 +129,7 @@ def law_sign(loop: SampledLoop, model: Model) -> int:
     read = _single(loop.measured)
     if loop.law not in ("step", "rules") or read is None:
         return NONE
-    ranges = _ranges(model)
+    ranges = ranges_of(model)
     moves = [(loop.trigger or loop.enter, loop.by), *((when, by) for when, by, to in loop.rules if to is None)]
     return _union(_moved(condition, by, {read: UP}, ranges) for condition, by in moves)
 
@@ -145,7 +145,7 @@ def _moved(condition: Tree | None, by: Tree | None, signs: Mapping[str, int], ra
     return _scaled(sign(condition, signs, ranges), by, ranges) if condition is not None and by is not None else NONE
 
 
-def _ranges(model: Model) -> dict[str, Interval]:
+def ranges_of(model: Model) -> dict[str, Interval]:
     """A range of every name: constants, what loops write, states, and outputs in the order of their dependence."""
     found = {path: constant.range for path, constant in model.constants.items()}
     found |= {path: state.range for path, state in model.states.items()}

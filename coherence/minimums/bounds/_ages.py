@@ -30,7 +30,8 @@ def chain(loop: Loop, share: Fraction) -> tuple[Fraction, Fraction] | None:
                 return None
             size = before
         if link.kind != "last":
-            low, high = low + share * size[0], high + share * size[1]
+            least = Fraction(0) if link.kind == "max" and share < 1 else size[0]  # the largest may be the newest
+            low, high = low + share * least, high + share * size[1]
     return low, high
 
 

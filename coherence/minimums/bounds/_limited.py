@@ -9,7 +9,8 @@ from functools import partial
 from coherence.errors import UsageError
 
 SIDES = Fraction(1, 10**9)
-LEAST = Fraction(1, 10**6)  # share of the total weight: the gain below which a delayed loop is looked at first
+LEAST = Fraction(1, 10**6)
+STEP = Fraction(51, 50)  # of the search for the edge; an unstable island that is narrower is not seen
 
 
 def characteristic(weights: Sequence[Fraction], gain: Fraction) -> list[Fraction]:
@@ -37,21 +38,34 @@ def largest_radius(weights: Sequence[float], gain: float) -> float:
 
 
 def largest_gain(weights: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
-    """(stable, not stable) around the first gain at which the loop is lost, 1e-9 apart relatively; both by exact counts.
+    """(stable, not stable) around the first gain at which the loop is lost, 1e-9 apart relatively; exact counts.
 
     For weights with a positive sum small gains are stable and large ones are not.  Raises UsageError otherwise.
     """
     total = sum(weights, Fraction(0))
     if total <= 0:
         raise UsageError("a loop whose readings follow its command with a sum of weights <= 0 has no stable gain")
-    low = LEAST / total
-    high = next((g for g in (low * Fraction(5, 4) ** n for n in range(400)) if not stable(weights, g)), None)
-    if high is None or high == low:
-        raise UsageError("no edge of stability between 1e-6 and 1e30 times the inverse of the sum of the weights")
-    low = high * Fraction(4, 5)
+    low, high = _bracket(weights, 1 / (2 * len(weights) * total))
     while high - low > SIDES * high:
         middle = ((low + high) / 2).limit_denominator(10**15)
         low, high = (middle, high) if stable(weights, middle) else (low, middle)
+    return low, high
+
+
+def _bracket(weights: Sequence[Fraction], start: Fraction) -> tuple[Fraction, Fraction]:
+    """One step of the search: roots in floats find the edge, exact counts confirm both ends."""
+    while not stable(weights, start):
+        start /= 10
+        if start < LEAST / 10**6:
+            raise UsageError("no small gain of this loop is stable")
+    rounded = [float(w) for w in weights]
+    low = high = start
+    while largest_radius(rounded, float(high)) < 1:
+        low, high = high, (high * STEP).limit_denominator(10**12)
+    while not stable(weights, low):
+        low /= STEP
+    while stable(weights, high):
+        high *= STEP
     return low, high
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from coherence.design import Design
 from coherence.minimums.bound import Application
 from coherence.minimums.facts import Gathered, Stage, stages
+from coherence.shape import Quantity
 
 
 def gathered(stage: Stage) -> Gathered:
@@ -20,20 +21,41 @@ def gathered(stage: Stage) -> Gathered:
 
 
 def exponential(design: Design) -> Iterator[Application]:
-    """Stages that say that their service times have the spread of exponential ones."""
+    """Stages that say that their service times have the spread of exponential ones, under Poisson arrivals."""
     for stage in stages(design):
-        if stage.cv is not None and stage.cv.exact and stage.cv.low == 1:
-            yield gathered(stage).made()
+        if stage.cv is not None and stage.cv.exact and stage.cv.low == 1 and poisson(stage):
+            found = gathered(stage)
+            if leaves(stage):
+                found.needs(
+                    "patient", f"the wait of tries that are not given up at {stage.name}: it cancels late tries"
+                )
+            yield found.made()
 
 
 def offered(design: Design) -> Iterator[Application]:
-    """Every stage: its rate and mean service time alone."""
-    for stage in stages(design):
+    """Every stage under Poisson arrivals: its rate and mean service time alone."""
+    for stage in filter(poisson, stages(design)):
         found = gathered(stage)
         for symbol in ("servers",):
             found.spans.pop(symbol, None)
             found.missing.pop(symbol, None)
         yield found.made()
+
+
+def leaves(stage: Stage) -> bool:
+    """Do tries that take too long leave the queue?"""
+    call = stage.call
+    limited = call is not None and any(isinstance(limit, Quantity) for limit in (call.per_try, call.deadline))
+    return limited and call is not None and str(call.on_timeout) == "cancel"
+
+
+def poisson(stage: Stage) -> bool:
+    """Does the design leave or state Poisson arrivals?"""
+    arrivals = stage.workload.arrivals
+    if arrivals is None or str(arrivals) == "poisson":
+        return True
+    cv = getattr(arrivals, "cv", None)
+    return cv is not None and not getattr(arrivals, "switches", ()) and bool(cv.low == cv.high == 1)
 
 
 def waits(servers: int, offered_load: Fraction) -> tuple[Fraction, Fraction]:

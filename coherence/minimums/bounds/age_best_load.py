@@ -15,7 +15,7 @@ S. Kaul, R. Yates and M. Gruteser, INFOCOM 2012 (about 0.53).
 
 from __future__ import annotations
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role
 from coherence.minimums.bounds._information_age import best_load
 
 
@@ -43,10 +43,11 @@ BOUND = Bound(
     quantity="load at which readings are youngest",
     unit="1",
     kind=Kind.EXACT,
+    role=Role.POINT,
     loss="B",
     symbols=(),
     compute=found,
-    assumptions=("poisson", "exponential", "fcfs"),
+    assumptions=("poisson", "exponential", "fcfs", "iid"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({}, 0.5310100565, "numeric minimum", 1e-5),),
     proofs=(Proof("identity", "the slope of the age", slope),),

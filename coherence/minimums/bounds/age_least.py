@@ -53,7 +53,7 @@ BOUND = Bound(
     loss="B",
     symbols=(Symbol("mean", "s", "mean time of service of an update", Way.RISES, open_=True, sign="m"),),
     compute=least,
-    assumptions=("poisson", "exponential", "fcfs", "patient"),
+    assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"mean": Fraction(1)}, 3.4837, "numeric minimum", 1e-3),),
     proofs=(Proof("identity", "convexity in the load", convex),),

@@ -47,7 +47,7 @@ BOUND = Bound(
     ),
     formula=FORMULA,
     valid="load < 1",
-    assumptions=("poisson", "exponential", "fcfs", "patient"),
+    assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"load": Fraction(1, 2), "mean": Fraction(1)}, 3.5, "arithmetic"),),
     proofs=(Proof("identity", "areas between updates", areas),),

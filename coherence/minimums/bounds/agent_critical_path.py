@@ -1,7 +1,8 @@
 """agent's critical path: the time of k model calls in a row with a tool call between each two.
 
 ## What
-k t/r + (k - 1) s: tokens of a step over the decode rate, and the tools between; no parallelism shortens a chain.
+k t/r + (k - 1) s: tokens of a step over the decode rate, and the tools between; no parallelism shortens a chain
+of steps that need each other.
 
 ## Why it matters
 It is the floor of a task's latency; fewer serial steps are the only other way down.
@@ -43,7 +44,7 @@ BOUND = Bound(
         Symbol("tool", "s", "time of a tool call", Way.RISES, sign="s"),
     ),
     formula="steps * tokens / rate + (steps - 1) * tool",
-    assumptions=(),
+    assumptions=("dependent_steps",),
     source="critical path",
     examples=(
         Example(

@@ -1,9 +1,9 @@
 """agreement latency: message delays from a proposal to its decision, even when nothing fails.
 
 ## What
-Of n processes f may stop for ever without blocking.  Where any process may propose, a value is decided within two
-message delays, also while e of them are down, only if n > 2 e + f; else three delays are needed.  Fewer than two are
-never enough.
+Of n processes f may stop for ever without blocking.  Where anybody from outside may propose, a value is decided within
+two message delays, also while e of them are down, only if n > 2 e + f; else three delays are needed.  Fewer than two
+are never enough.  (A replica that proposes itself, and counts its own vote, needs fewer: 2 e + f - 1 are enough then.)
 
 ## Why it matters
 A commit across regions costs two or three one-way delays by proof; more replicas buy the fast path.
@@ -57,7 +57,7 @@ BOUND = Bound(
     ),
     formula="delay * (2 if replicas > 2 * crashed + failures else 3)",
     valid="replicas > 2 * failures and crashed <= failures",
-    assumptions=("crash_faults", "any_proposer"),
+    assumptions=("crash_faults", "any_proposer", "outside_proposers"),
     source="Lamport 2006",
     examples=(
         Example(

@@ -26,6 +26,8 @@ PARTS = 64
 
 def switch(inputs: Inputs) -> Fraction:
     """One reducing switch, cut through: members send their parts in turn while the sums come back; one part of lag."""
+    if inputs["n"] == 1:
+        return Fraction(0)
     part = Fraction(inputs["size"]) / Fraction(inputs["bandwidth"]) / PARTS
     sent = received = Fraction(0)
     for _ in range(PARTS):
@@ -42,15 +44,19 @@ BOUND = Bound(
     kind=Kind.TIGHT,
     loss="network",
     symbols=(
+        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
         Symbol("size", "B", "bytes that each member holds", Way.RISES, sign="S"),
         Symbol("bandwidth", "B/s", "rate of one member's link, each way", Way.FALLS, open_=True, sign="B"),
     ),
-    formula="size / bandwidth",
+    formula="min(1, n - 1) * size / bandwidth",
     assumptions=("full_duplex", "uncompressed", "no_latency"),
     source="cut of one member against the rest",
     examples=(
         Example(
-            {"size": Fraction(8 * 1024**3), "bandwidth": Fraction(300 * 10**9)}, 0.0286331153066667, "arithmetic", 1e-12
+            {"n": 8, "size": Fraction(8 * 1024**3), "bandwidth": Fraction(300 * 10**9)},
+            0.0286331153066667,
+            "arithmetic",
+            1e-12,
         ),
     ),
     witness=Witness("a reducing switch that passes parts on as they come", switch, gap=1 + 1 / PARTS),

@@ -30,7 +30,9 @@ def table(inputs: Inputs) -> Table:
     """One row for each step.  Raises UsageError for rows of unlike length and for times that are none."""
     given = several(inputs, "durations")
     try:
-        rows = tuple(tuple(Fraction(one) for one in (row if isinstance(row, tuple | list) else (row,))) for row in given)
+        rows = tuple(
+            tuple(Fraction(one) for one in (row if isinstance(row, tuple | list) else (row,))) for row in given
+        )
     except (TypeError, ValueError, OverflowError):
         raise UsageError("durations of barrier_trace are numbers: one row for each step") from None
     if not rows or not rows[0] or len({len(row) for row in rows}) > 1:

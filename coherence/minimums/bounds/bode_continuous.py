@@ -1,7 +1,8 @@
 """Bode's integral: what is damped at some frequencies is amplified at others.
 
 ## What
-The integral of log |S| over all frequencies is pi times the sum of the unstable poles.  With |S| <= level up to `band`
+The integral of log |S| over all frequencies is pi times the sum of the unstable poles, if the loop's gain falls faster
+than 1/frequency or has a dead time (k/s alone never amplifies).  With |S| <= level up to `band`
 and no action beyond the available bandwidth, the peak in between is at least
 exp((pi poles + band log(1/level)) / (available - band)).
 
@@ -52,7 +53,7 @@ BOUND = Bound(
     ),
     formula="exp((pi * poles + band * log(1 / level)) / (available - band))",
     valid="band < available",
-    assumptions=("linear_plant", "available_bandwidth"),
+    assumptions=("linear_plant", "available_bandwidth", "roll_off"),
     source="Bode 1945; Freudenberg and Looze 1985; Stein 2003",
     examples=(
         Example(

@@ -15,7 +15,7 @@ J. Daly, "A higher order estimate of the optimum checkpoint interval", FGCS 22, 
 
 from __future__ import annotations
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
 
 TERMS = 4
 
@@ -40,6 +40,7 @@ BOUND = Bound(
     quantity="work between two checkpoints, higher order",
     unit="s",
     kind=Kind.CLASS_COST,
+    role=Role.POINT,
     loss="R",
     symbols=(
         Symbol("write", "s", "time to write one checkpoint", Way.NEITHER, open_=True, sign="d"),

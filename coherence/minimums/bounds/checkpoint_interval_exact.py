@@ -18,7 +18,7 @@ point in closed form by Lambert's W.
 
 from __future__ import annotations
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
 
 
 def stationary() -> Checked:
@@ -40,11 +40,13 @@ BOUND = Bound(
     quantity="work between two checkpoints that loses least",
     unit="s",
     kind=Kind.EXACT,
+    role=Role.POINT,
     loss="R",
     symbols=(
         Symbol("write", "s", "time to write one checkpoint", Way.RISES, open_=True, sign="d"),
         Symbol("mtbf", "s", "mean time between failures of the whole job", Way.RISES, open_=True, sign="M"),
     ),
+    valid="write * 10000000000 >= mtbf",  # below, Lambert's W has too few digits left near its branch point
     formula="mtbf * (1 + lambert_w(-exp(-write / mtbf - 1)))",
     assumptions=("exponential", "full_recompute", "blocking_checkpoint"),
     source="Daly 2006, FGCS 22:303, complete model; Lambert W form",

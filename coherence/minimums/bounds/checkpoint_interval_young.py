@@ -15,7 +15,7 @@ J. W. Young, "A first order approximation to the optimum checkpoint interval", C
 
 from __future__ import annotations
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
 
 
 def stationary() -> Checked:
@@ -35,6 +35,7 @@ BOUND = Bound(
     quantity="work between two checkpoints, first order",
     unit="s",
     kind=Kind.CLASS_COST,
+    role=Role.POINT,
     loss="R",
     symbols=(
         Symbol("write", "s", "time to write one checkpoint", Way.RISES, open_=True, sign="d"),

@@ -37,8 +37,9 @@ def overhead(inputs: Inputs) -> float:
 
 
 def lost(interval: float, write: float, mean: float, restart: float) -> float:
-    """The share of time that is lost at an interval."""
-    return 1 - interval / (mean * math.exp(restart / mean) * math.expm1((interval + write) / mean))
+    """The share of time that is lost at an interval; written so that nothing overflows."""
+    stretch = (interval + write) / mean
+    return 1 - interval / mean * math.exp(-restart / mean - stretch) / -math.expm1(-stretch)
 
 
 def searched(inputs: Inputs) -> float:
@@ -76,7 +77,15 @@ BOUND = Bound(
         Symbol("restart", "s", "time from a failure until work goes on", Way.RISES, sign="R"),
     ),
     compute=overhead,
-    assumptions=("exponential", "full_recompute", "blocking_checkpoint"),
+    assumptions=(
+        "exponential",
+        "full_recompute",
+        "blocking_checkpoint",
+        "whole_job_stops",
+        "long_work",
+        "unannounced",
+    ),
+    without=dict.fromkeys(("exponential", "full_recompute", "blocking_checkpoint", "unannounced"), "restart_share"),
     source="Daly 2006 at its stationary point",
     examples=(
         Example({"write": 30, "mtbf": 11134.8, "restart": 300}, 0.09630035233597689, "numeric minimum"),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
 
 
 def crossing() -> Checked:
@@ -38,6 +38,7 @@ BOUND = Bound(
     quantity="batch at the ridge",
     unit="1",
     kind=Kind.EXACT,
+    role=Role.POINT,
     loss="none",
     symbols=(
         Symbol("peak", "FLOP/s", "peak rate of a unit", Way.RISES, open_=True, sign="R"),
@@ -45,7 +46,7 @@ BOUND = Bound(
         Symbol("number", "B", "bytes of one weight", Way.RISES, open_=True, sign="b"),
     ),
     formula="peak * number / (2 * bandwidth)",
-    assumptions=("peak_rates", "weights_read_once", "dense_model"),
+    assumptions=("peak_rates", "weights_read_once", "dense_model", "plain_products"),
     source="Williams et al. 2009",
     examples=(
         Example(

@@ -27,15 +27,21 @@ BOUND = Bound(
     kind=Kind.THEOREM,
     loss="none",
     symbols=(
-        Symbol("weights", "B", "bytes of all weights", Way.RISES, sign="P"),
+        Symbol(
+            "weights",
+            "B",
+            "bytes of all weights that a step reads (without tables that are looked up)",
+            Way.RISES,
+            sign="P",
+        ),
         Symbol("batch", "1", "requests in the batch", Way.RISES, whole=True, sign="b"),
-        Symbol("context", "1", "cached tokens of a request", Way.RISES, sign="c"),
+        Symbol("context", "1", "cached tokens that a request reads", Way.RISES, sign="c"),
         Symbol("kv_bytes", "B", "cache bytes of a token", Way.RISES, sign="k"),
         Symbol("units", "1", "units that share the model", Way.FALLS, least=1, whole=True, sign="g"),
         Symbol("bandwidth", "B/s", "memory bandwidth of one unit", Way.FALLS, open_=True, sign="W"),
     ),
     formula="(weights + batch * context * kv_bytes) / (units * bandwidth)",
-    assumptions=("weights_read_once", "dense_model", "peak_rates"),
+    assumptions=("weights_read_once", "dense_model", "peak_rates", "private_context"),
     source="Williams et al. 2009",
     examples=(
         Example(

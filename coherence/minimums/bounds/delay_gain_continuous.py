@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 from coherence.minimums.bounds._limited import bisected
 
 
@@ -55,6 +55,7 @@ BOUND = Bound(
     quantity="largest stable gain",
     unit="Hz",
     kind=Kind.TIGHT,
+    role=Role.CEILING,
     loss="B",
     symbols=(Symbol("delay", "s", "age of the reading", Way.FALLS, open_=True, sign=r"\tau"),),
     formula="pi / (2 * delay)",

@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 from coherence.minimums.bounds._limited import bisected, delayed, largest_radius, stable
 from coherence.minimums.formulas import number
 
@@ -51,6 +51,7 @@ BOUND = Bound(
     quantity="largest stable gain",
     unit="1",
     kind=Kind.TIGHT,
+    role=Role.CEILING,
     loss="B",
     symbols=(Symbol("delay", "1", "decisions between an action and its reading", Way.FALLS, whole=True, sign="d"),),
     formula=FORMULA,

@@ -5,7 +5,8 @@ B(c, a) = (a^c / c!) / sum of a^k / k! over k up to c, with a the rate times the
 holds for every distribution of that time.
 
 ## Why it matters
-It is the floor of rejections for a given number of slots: no dispatcher loses less.
+It is the floor of rejections for a given number of slots where nothing may wait and whatever finds a free slot is
+taken.
 
 ## Example
 10 servers, 10 Erlang: 21.5 %.
@@ -45,7 +46,7 @@ BOUND = Bound(
         Symbol("offered", "1", "offered load: rate times mean time of service", Way.RISES, sign="a"),
     ),
     formula="erlang_b(servers, offered)",
-    assumptions=("poisson", "one_queue", "work_conserving"),
+    assumptions=("poisson", "one_queue", "work_conserving", "no_waiting", "iid"),
     source="Erlang 1917",
     examples=(Example({"servers": 10, "offered": Fraction(10)}, 0.21458234310734736, "Erlang B table: 0.2146", 1e-9),),
     proofs=(Proof("identity", "balance equations", balance),),

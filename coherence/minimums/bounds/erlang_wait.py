@@ -5,7 +5,7 @@ C(c, a) / (c/m - rate) for Poisson arrivals at `rate`, exponential service of me
 
 ## Why it matters
 With these arrivals and services no dispatcher that does not know the service times waits less on average: the queue is
-shared and nobody idles beside it.
+shared and nobody idles beside it.  One that takes short requests first does, so the assumption is named.
 
 ## Example
 10 servers of mean 1 s, 8 requests/s: 0.205 s.
@@ -57,7 +57,7 @@ BOUND = Bound(
     ),
     formula="erlang_c(servers, rate * mean) / (servers / mean - rate)",
     valid="rate * mean < servers",
-    assumptions=("poisson", "exponential", "one_queue", "work_conserving"),
+    assumptions=("poisson", "exponential", "one_queue", "work_conserving", "blind", "patient", "iid"),
     source="Erlang 1917",
     examples=(
         Example(

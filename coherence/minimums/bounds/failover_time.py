@@ -55,7 +55,7 @@ BOUND = Bound(
         Symbol("takeover", "s", "least time in which the successor is ready", Way.RISES),
     ),
     formula="period + delay + takeover",
-    assumptions=("crash_faults", "no_false_suspicion", "reliable_messages"),
+    assumptions=("crash_faults", "silent_crash", "no_false_suspicion", "reliable_messages"),
     source="Chandra and Toueg 1996",
     examples=(Example({"period": Fraction(10), "delay": Fraction(1), "takeover": Fraction(5)}, 16.0, "arithmetic"),),
     proofs=(Proof("smt", "runs that look alike", alike),),

@@ -43,7 +43,7 @@ BOUND = Bound(
     ),
     formula="harmonic(n) * mean / (1 - load)",
     valid="load < 1",
-    assumptions=("poisson", "exponential", "iid", "fcfs"),
+    assumptions=("poisson", "exponential", "iid", "own_queues", "fcfs"),
     source="Nelson and Tantawi 1988",
     examples=(
         Example({"n": Fraction(2), "load": Fraction(1, 2), "mean": Fraction(1)}, 3.0, "arithmetic"),

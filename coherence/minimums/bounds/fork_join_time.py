@@ -53,7 +53,7 @@ BOUND = Bound(
     ),
     compute=least,
     valid="load < 1",
-    assumptions=("poisson", "exponential", "iid", "fcfs", "patient"),
+    assumptions=("poisson", "exponential", "iid", "own_queues", "fcfs", "patient"),
     source="Baccelli, Makowski and Shwartz 1989",
     examples=(
         Example({"n": Fraction(1), "load": Fraction(1, 2), "mean": Fraction(1)}, 2.0, "M/M/1"),

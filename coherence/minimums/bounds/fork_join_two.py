@@ -47,7 +47,7 @@ BOUND = Bound(
     ),
     formula="(12 - load) / 8 * mean / (1 - load)",
     valid="load < 1",
-    assumptions=("poisson", "exponential", "iid", "fcfs", "patient"),
+    assumptions=("poisson", "exponential", "iid", "own_queues", "fcfs", "patient"),
     source="Flatto and Hahn 1984; Nelson and Tantawi 1988",
     examples=(Example({"load": Fraction(1, 2), "mean": Fraction(1)}, 2.875, "arithmetic"),),
     proofs=(Proof("enumeration", "the chain of both queues", chains),),

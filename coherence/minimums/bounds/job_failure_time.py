@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
 
 
 def integral() -> Checked:
@@ -36,6 +36,7 @@ BOUND = Bound(
     quantity="mean time between failures of the whole job",
     unit="s",
     kind=Kind.EXACT,
+    role=Role.CEILING,
     loss="R",
     symbols=(
         Symbol("part_mtbf", "s", "mean time between failures of one part", Way.RISES, open_=True, sign="M"),

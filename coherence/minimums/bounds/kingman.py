@@ -35,7 +35,7 @@ BOUND = Bound(
     ),
     formula="rate * (arrival_sigma * arrival_sigma + service_sigma * service_sigma) / (2 * (1 - load))",
     valid="load < 1",
-    assumptions=("fcfs", "work_conserving"),
+    assumptions=("iid", "fcfs", "work_conserving"),
     source="Kingman 1962",
     examples=(
         Example(

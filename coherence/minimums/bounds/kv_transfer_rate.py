@@ -31,7 +31,7 @@ BOUND = Bound(
         Symbol("bytes", "B", "cache bytes of one prompt", Way.RISES),
     ),
     formula="rate * bytes",
-    assumptions=("uncompressed", "fluid"),
+    assumptions=("uncompressed", "fluid", "no_prompt_cache"),
     source="Zhong et al. 2024",
     examples=(
         Example(

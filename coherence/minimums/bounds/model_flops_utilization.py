@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Kind, Role, Symbol, Way
 
 BOUND = Bound(
     name="model_flops_utilization",
@@ -26,6 +26,7 @@ BOUND = Bound(
     quantity="share of the peak that the model uses",
     unit="1",
     kind=Kind.EXACT,
+    role=Role.POINT,
     loss="none",
     symbols=(
         Symbol("operations", "1", "operations of the model in one step", Way.RISES, sign="F"),

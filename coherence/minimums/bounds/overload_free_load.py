@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 from coherence.minimums.bounds._retrying import retrying
 
 SLOTS = 400
@@ -59,6 +59,7 @@ BOUND = Bound(
     quantity="share of capacity below which no overload lasts",
     unit="1",
     kind=Kind.EXACT,
+    role=Role.CEILING,
     loss="B",
     symbols=(Symbol("tries", "1", "tries in all, the first one included", Way.FALLS, least=1, whole=True, sign="t"),),
     formula="1 / tries",

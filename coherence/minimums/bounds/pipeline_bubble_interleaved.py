@@ -32,7 +32,7 @@ BOUND = Bound(
         Symbol("v", "1", "blocks of layers on one device", Way.FALLS, least=1, whole=True),
     ),
     formula="(p - 1) / (v * m)",
-    assumptions=("flush", "unsplit_backward", "balanced"),
+    assumptions=("flush", "unsplit_backward", "balanced", "equal_batches"),
     source="Narayanan et al. 2021",
     examples=(
         Example({"p": Fraction(64), "m": Fraction(512), "v": Fraction(1)}, 0.123046875, "Megatron 1T configuration"),

@@ -20,23 +20,26 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
-from coherence.minimums.pipelines import idle_share, one_forward_one_backward, shortest_forward
+from coherence.minimums.pipeline_runs import makespan, one_by_one, shortest
 
 
 def run(inputs: Inputs) -> Fraction:
-    """One forward, one backward, executed event by event; backward passes take twice a forward pass."""
+    """One forward, one backward, pass by pass; backward passes take twice a forward pass."""
     stages, batches = int(inputs["p"]), int(inputs["m"])
-    return idle_share(one_forward_one_backward(stages, batches, Fraction(1), Fraction(2)), stages, batches, Fraction(3))
+    found = makespan(one_by_one(stages, batches), {"F": (Fraction(1),) * stages, "B": (Fraction(2),) * stages})
+    assert found is not None
+    return 1 - 3 * batches / found
 
 
 def enumerated() -> Checked:
-    """Every order of two and three micro-batches on up to three stages: none is done before m + p - 1 slots."""
-    for stages in (1, 2, 3):
-        for batches in (1, 2, 3):
-            best = shortest_forward(stages, batches)
-            if best != batches + stages - 1:
-                return Checked(False, f"{stages} stages, {batches} micro-batches: {best} slots")
-    return Checked(True, "all orders of up to 3 micro-batches on up to 3 stages take at least m + p - 1 slots")
+    """Every order of forward and backward passes at every stage of small pipelines: none is done before m + p - 1."""
+    for stages, batches in ((1, 1), (1, 3), (2, 1), (2, 2), (3, 1), (3, 2)):
+        for backward in (Fraction(1), Fraction(2)):
+            times = {"F": (Fraction(1),) * stages, "B": (backward,) * stages}
+            best = shortest(stages, batches, times)
+            if best != (batches + stages - 1) * (1 + backward):
+                return Checked(False, f"{stages} stages, {batches} micro-batches: {best}")
+    return Checked(True, "all orders of small pipelines take at least m + p - 1 forward and backward passes")
 
 
 BOUND = Bound(
@@ -51,7 +54,8 @@ BOUND = Bound(
         Symbol("m", "1", "micro-batches of a step", Way.FALLS, least=1, whole=True),
     ),
     formula="(p - 1) / (m + p - 1)",
-    assumptions=("flush", "no_interleave", "unsplit_backward", "balanced"),
+    assumptions=("flush", "no_interleave", "unsplit_backward", "balanced", "equal_batches"),
+    without={"flush": "pipeline_no_flush", "unsplit_backward": "pipeline_bubble_split"},
     source="Huang et al. 2019; Narayanan et al. 2021",
     examples=(Example({"p": Fraction(8), "m": Fraction(32)}, 0.1794871794871795, "event simulation"),),
     proofs=(Proof("enumeration", "all orders of small pipelines", enumerated),),

@@ -66,7 +66,7 @@ BOUND = Bound(
         Symbol("weight_gradient", "s", "backward pass for weights", Way.FALLS, open_=True, sign="T_W"),
     ),
     formula="(p - 1) * forward / ((p - 1) * forward + m * (forward + input_gradient + weight_gradient))",
-    assumptions=("flush", "no_interleave", "balanced"),
+    assumptions=("flush", "no_interleave", "balanced", "equal_batches"),
     without={"flush": "pipeline_no_flush"},
     source="Qi et al. 2024",
     examples=(

@@ -34,7 +34,7 @@ BOUND = Bound(
     ),
     formula="(forward + input_gradient - weight_gradient) / (forward + input_gradient + weight_gradient)",
     valid="weight_gradient <= forward + input_gradient",
-    assumptions=("flush", "no_interleave", "balanced"),
+    assumptions=("flush", "no_interleave", "balanced", "equal_batches"),
     source="Qi et al. 2024",
     examples=(
         Example(

@@ -27,13 +27,19 @@ BOUND = Bound(
     kind=Kind.THEOREM,
     loss="none",
     symbols=(
-        Symbol("parameters", "1", "weights of the model", Way.RISES, sign="N"),
+        Symbol(
+            "parameters",
+            "1",
+            "weights that every token multiplies (without tables that are looked up, and the last layer's head)",
+            Way.RISES,
+            sign="N",
+        ),
         Symbol("tokens", "token", "tokens of the prompt that are not kept", Way.RISES, sign="p"),
         Symbol("units", "1", "units that share the model", Way.FALLS, least=1, whole=True, sign="g"),
         Symbol("peak", "FLOP/s", "peak rate of one unit", Way.FALLS, open_=True, sign="R"),
     ),
     formula="2 * parameters * tokens / (units * peak)",
-    assumptions=("dense_model", "peak_rates", "no_prompt_cache"),
+    assumptions=("dense_model", "peak_rates", "no_prompt_cache", "plain_products"),
     source="Kaplan et al. 2020",
     examples=(
         Example(

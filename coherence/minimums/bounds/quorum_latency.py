@@ -58,7 +58,7 @@ def acknowledged(inputs: Inputs) -> Fraction | float:
 BOUND = Bound(
     name="quorum_latency",
     group="consistency",
-    quantity="time of a durable write at the leader",
+    quantity="time of a write that survives any minority, at the leader",
     unit="s",
     kind=Kind.TIGHT,
     loss="none",

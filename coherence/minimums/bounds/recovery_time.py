@@ -1,4 +1,4 @@
-"""recovery of a loop: how long a disturbance stays uncorrected, whatever the law and its gain.
+"""recovery of a loop: how long a disturbance stays uncorrected by it, whatever the law and its gain.
 
 ## What
 A disturbance just after a decision waits one period for the next; what that decision does shows in what is read only

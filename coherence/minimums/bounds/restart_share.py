@@ -61,7 +61,7 @@ BOUND = Bound(
         Symbol("restart", "s", "mean time from a failure until work goes on", Way.RISES, sign="R"),
     ),
     formula="restart / (mtbf + restart)",
-    assumptions=("whole_job_stops",),
+    assumptions=("whole_job_stops", "long_work"),
     source="Barlow and Proschan 1965",
     examples=(
         Example({"mtbf": Fraction(111348, 10), "restart": Fraction(300)}, 300 / 11434.8, "arithmetic"),

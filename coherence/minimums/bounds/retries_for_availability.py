@@ -15,19 +15,22 @@ Truncated geometric law.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way
 
-MOST = 10_000
-
 
 def fewest(inputs: Inputs) -> int:
-    """By multiplication, exact for rational inputs: no logarithm decides a boundary."""
+    """By powers, exact for rational inputs: a logarithm only says where to begin."""
     failing, allowed = inputs["p"], 1 - inputs["availability"]
-    tries, left = 1, failing
-    while left > allowed and tries < MOST:
-        tries, left = tries + 1, left * failing
+    if failing == 0 or failing <= allowed:
+        return 0
+    tries = max(1, math.ceil(math.log(allowed) / math.log(failing)) - 1)
+    while failing**tries > allowed:
+        tries += 1
+    while tries > 1 and failing ** (tries - 1) <= allowed:
+        tries -= 1
     return tries - 1
 
 

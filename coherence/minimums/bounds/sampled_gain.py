@@ -2,14 +2,16 @@
 
 ## What
 x[t+1] = x[t] - k (h0 x[t] + h1 x[t-1] + ...): the first k at which a root reaches the unit circle, by exact counts.
-A window of w decisions has w equal weights, a dead time of d decisions d zeros before them.
+A window of w decisions has w equal weights, a dead time of d decisions d zeros before them.  For a loop of a design k
+is the relative change of its command per relative change of what it reads, times what that does to the reading (1 for
+a law that multiplies by the whole ratio, on a load that is shared by what it commands).
 
 ## Why it matters
 It says how far the gain of a loop can go with the sensor chain that it has; weights on older readings usually lower it
 and a little weight on one older reading can raise it.
 
 ## Example
-Equal weights on the readings 1, 2 and 3 decisions old: 0.586 (2 - sqrt 2).
+A third each on the readings 1, 2 and 3 decisions old: 0.708.
 
 ## Source
 I. Schur 1917 and A. Cohn 1922 (roots in the unit circle); counts by Sturm chains.
@@ -20,7 +22,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, several
 from coherence.minimums.bounds._limited import largest_gain, stable
 
 MOST = 400
@@ -51,10 +53,9 @@ BOUND = Bound(
     quantity="largest stable gain",
     unit="1",
     kind=Kind.EXACT,
+    role=Role.CEILING,
     loss="B",
-    symbols=(
-        Symbol("weights", "1", "shares of what is read that are 0, 1, 2, ... decisions old", Way.LIST, sign="h"),
-    ),
+    symbols=(Symbol("weights", "1", "shares of what is read that are 0, 1, 2, ... decisions old", Way.LIST, sign="h"),),
     compute=of,
     assumptions=("gain_law", "linear_plant"),
     source="Schur 1917; Cohn 1922",

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 
 
 def aliases() -> Checked:
@@ -52,6 +52,7 @@ BOUND = Bound(
     quantity="period of readings from which an oscillation looks like a slower one",
     unit="s",
     kind=Kind.TIGHT,
+    role=Role.CEILING,
     loss="B",
     symbols=(Symbol("oscillation", "s", "period of the oscillation", Way.RISES, open_=True, sign="T"),),
     formula="oscillation / 2",

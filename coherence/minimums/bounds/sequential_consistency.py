@@ -41,7 +41,7 @@ def two_processes() -> Checked:
 BOUND = Bound(
     name="sequential_consistency",
     group="consistency",
-    quantity="time of a read plus time of a write",
+    quantity="longest time of a read plus longest time of a write",
     unit="s",
     kind=Kind.THEOREM,
     loss="none",

@@ -2,7 +2,7 @@
 
 ## What
 Work arrives at rate * mean seconds per second; c servers do at most c.  A queue with random arrivals or services stays
-finite only if c > rate * mean.
+finite only if c > rate * mean (regular arrivals of regular work can do with c = rate * mean).
 
 ## Why it matters
 It is the floor of provisioning; what stands above it is reserve for variability, failures and time scales.
@@ -54,7 +54,7 @@ BOUND = Bound(
         Symbol("mean", "s", "mean time of service", Way.RISES, sign="m"),
     ),
     formula="floor(rate * mean) + 1",
-    assumptions=(),
+    assumptions=("poisson", "patient"),
     source="Loynes 1962",
     examples=(Example({"rate": RATE, "mean": MEAN}, 3.0, "arithmetic"),),
     proofs=(Proof("smt", "capacity left for a backlog", both_sides),),

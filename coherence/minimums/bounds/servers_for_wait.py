@@ -59,7 +59,7 @@ BOUND = Bound(
         Symbol("share", "1", "largest share that may wait", Way.FALLS, most=1.0, open_=True),
     ),
     compute=fewest,
-    assumptions=("poisson", "exponential", "one_queue", "work_conserving"),
+    assumptions=("poisson", "exponential", "one_queue", "work_conserving", "patient", "fcfs", "iid"),
     source="Erlang 1917",
     examples=(Example({"offered": Fraction(8), "share": Fraction(1, 5)}, 12.0, "Erlang C table"),),
     proofs=(Proof("enumeration", "both sides in exact fractions", both_sides),),

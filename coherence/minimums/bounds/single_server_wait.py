@@ -44,7 +44,7 @@ BOUND = Bound(
     ),
     formula="load * mean * (1 + cv * cv) / (2 * (1 - load))",
     valid="load < 1",
-    assumptions=("poisson", "fcfs", "work_conserving"),
+    assumptions=("poisson", "fcfs", "work_conserving", "patient", "iid"),
     source="Pollaczek 1930; Khinchine 1932",
     examples=(
         Example({"load": Fraction(4, 5), "mean": Fraction(1), "cv": Fraction(1)}, 4.0, "M/M/1"),

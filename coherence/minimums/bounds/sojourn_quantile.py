@@ -46,7 +46,7 @@ BOUND = Bound(
     ),
     formula="-log(1 - q) / (service_rate - rate)",
     valid="rate < service_rate and q < 1",
-    assumptions=("poisson", "exponential", "fcfs"),
+    assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
     source="Kleinrock, Queueing Systems I",
     examples=(
         Example(

@@ -49,7 +49,7 @@ BOUND = Bound(
         Symbol("beta", "1", "servers above the load, in square roots of it", Way.FALLS, open_=True, sign=r"\beta"),
     ),
     formula=FORMULA,
-    assumptions=("poisson", "exponential", "one_queue", "work_conserving"),
+    assumptions=("poisson", "exponential", "one_queue", "work_conserving", "patient", "fcfs", "iid"),
     source="Halfin and Whitt 1981",
     examples=(Example({"beta": Fraction(1)}, 0.22336127479826076, "published limit", 1e-9),),
     proofs=(Proof("enumeration", "Erlang's C for large loads", limit),),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
 
 
 def inverse() -> Checked:
@@ -35,6 +35,7 @@ BOUND = Bound(
     quantity="largest share of slow parts",
     unit="1",
     kind=Kind.EXACT,
+    role=Role.CEILING,
     loss="A",
     symbols=(
         Symbol("q", "1", "share of requests that may meet a slow part", Way.RISES, most=1.0),

@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import partial
 
 from coherence import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 from coherence.minimums.bounds._limited import bisected
 
 
@@ -60,6 +60,7 @@ BOUND = Bound(
     quantity="largest ratio of the fast to the slow time scale",
     unit="1",
     kind=Kind.TIGHT,
+    role=Role.CEILING,
     loss="B",
     symbols=(
         Symbol("a11", "1", "slow part by itself", Way.FALLS, least=-math.inf),

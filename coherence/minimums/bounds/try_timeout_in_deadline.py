@@ -18,7 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 from coherence.minimums.bounds._retrying import deadlines
 
 TRIES = 5
@@ -49,6 +49,7 @@ BOUND = Bound(
     quantity="longest time-out of a try",
     unit="s",
     kind=Kind.TIGHT,
+    role=Role.CEILING,
     loss="B",
     symbols=(
         Symbol("deadline", "s", "deadline of the whole call", Way.RISES, open_=True, sign="D"),
@@ -57,7 +58,7 @@ BOUND = Bound(
     ),
     formula="(deadline - (tries - 1) * pause) / tries",
     valid="deadline > (tries - 1) * pause",
-    assumptions=(),
+    assumptions=("one_try_at_a_time",),
     source="linear feasibility",
     examples=(
         Example({"deadline": Fraction(1), "tries": Fraction(3), "pause": Fraction(1, 10)}, 4 / 15, "z3"),

@@ -5,7 +5,8 @@ Of all services with mean m at load rho, constant times wait least: rho m / (2 (
 wait (Pollaczek and Khinchine with a variance of zero).
 
 ## Why it matters
-Making service times regular cannot bring the wait of Poisson arrivals below it.
+Making service times regular cannot bring the wait of Poisson arrivals below it, first come first served; an order that
+knows the service times can.
 
 ## Example
 rho = 0.8, m = 1 s: 2 s.
@@ -63,7 +64,7 @@ BOUND = Bound(
     ),
     formula="load * mean / (2 * (1 - load))",
     valid="load < 1",
-    assumptions=("poisson", "work_conserving"),
+    assumptions=("poisson", "work_conserving", "fcfs", "patient", "iid"),
     source="Pollaczek 1930; Khinchine 1932",
     examples=(Example({"load": Fraction(4, 5), "mean": Fraction(1)}, 2.0, "M/D/1"),),
     proofs=(Proof("identity", "least at zero variance", least_variance),),

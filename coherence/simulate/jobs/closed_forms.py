@@ -15,11 +15,15 @@ def normal_excess(n: int) -> float:
     from scipy.integrate import quad
     from scipy.special import log_ndtr
 
+    if n == 1:
+        return 0.0
+
     def density(x: float) -> float:
         log = math.log(n) - x * x / 2 - math.log(2 * math.pi) / 2 + (n - 1) * float(log_ndtr(x))
         return x * math.exp(log)
 
-    found = quad(density, -12.0, 12.0, points=[0.0, math.sqrt(2 * math.log(max(n, 2)))], limit=200)
+    peak = math.sqrt(2 * math.log(max(n, 2)))
+    found = quad(density, -12.0, max(12.0, peak + 6), points=[0.0, peak], limit=200)
     return float(found[0])
 
 
@@ -48,7 +52,18 @@ def best_interval(save: float, mtbf: float) -> float:
     """
     from scipy.special import lambertw
 
+    if save < mtbf / 1e4:  # near the branch point W has too few digits left: Newton on the same condition
+        return mtbf * _interval_share(save / mtbf)
     return mtbf * (1 + float(lambertw(-math.exp(-save / mtbf - 1)).real))
+
+
+def _interval_share(share: float) -> float:
+    """t with -t - log(1 - t) = `share` < 1e-4, by Newton from sqrt(2 share); the left side by its series."""
+    t = math.sqrt(2 * share)
+    for _ in range(4):
+        left = math.fsum(t**k / k for k in range(2, 12))
+        t -= (left - share) * (1 - t) / t if t else 0.0
+    return t
 
 
 def expected_runtime(

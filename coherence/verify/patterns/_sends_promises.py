@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from coherence import repairs
 from coherence.design import Design, Limit
 from coherence.expressions.evaluate import COMPARE
 from coherence.expressions.tree import Call as Function
@@ -159,14 +160,28 @@ def _broken(
     blamed = [worst] if alone else list(parts)
     total = _sum(blamed)
     times = "without bound" if total is None else f"{total} times"
-    layers = " x ".join(str(plan.tries or "unlimited") for plan in retrying(worst)[:8])
+    layers = " + ".join(_layers(part) for part in blamed[:4]) + (" + ..." if len(blamed) > 4 else "")
     sent = f"one call of {bound.caller} may send {times} to {bound.callee} ({layers}) on {worst.cause}"
     evidence = arithmetic({**figures(worst), "allowed": (limit, "")}, witness=steps(worst))
     return question.conflict(
         f"{sent}, but {bound.name} allows {limit}", _places(bound, blamed), of, evidence, certain=certain and alone,
         assumptions=[SHARED, *([] if alone else [IN_TURN.format(bound.caller)])],
-        repairs=_fewer(subject, bound, limit, worst),
+        repairs=_fewer(subject, bound, limit, worst) if alone else _fewer_each(subject, bound, limit, blamed),
     )  # fmt: skip
+
+
+def _layers(part: Amplification) -> str:
+    return " x ".join(str(plan.tries or "unlimited") for plan in retrying(part)[:8]) or "1"
+
+
+def _fewer_each(
+    subject: Subject, bound: Bound, limit: Fraction, parts: Sequence[Amplification]
+) -> tuple[Repair, ...]:  # fmt: skip
+    """The innermost tries of every way so few that all ways together keep the bound."""
+    share = limit / len(parts)
+    found = [_fewer(subject, bound, share, part)[:1] for part in parts if part.sends is None or part.sends > share]
+    edits = dict.fromkeys(edit for made in found for one in made for edit in one.edits)
+    return offered(repairs.proposal(*edits)) if edits and all(found) else ()
 
 
 def _fewer(subject: Subject, bound: Bound, limit: Fraction, found: Amplification) -> tuple[Repair, ...]:

@@ -5,6 +5,10 @@ Adds what the claims on a tier or a component may reach (the bounds of the loops
 ranges) and compares the sum with the count.  A sum that passes it for some values is a possible conflict:
 whether the loops go there together is their dynamics; that nothing in the design keeps them from it is not.
 
+What members hold (`needs: {gpu: 4}`) is added up in the same way over all members that a component has or may be
+given, against what they run on, the one thing that has the resource, or all places together.  Jobs that wait for
+their turn, members that wait for each other and members under placement rules are decided elsewhere.
+
 ## Why it hurts
 Each loop is right about its own bound.  Together they promise the same accelerators twice: one of them
 waits, preempts or fails, and which one it is depends on who came first.
@@ -44,6 +48,7 @@ from coherence.places import Place
 from coherence.shape import Formula
 from coherence.subject import Question, Subject, arithmetic
 from coherence.verify.known import Known, known
+from coherence.verify.patterns import _held
 from coherence.verify.patterns._pair import Numbers, quantities
 from coherence.verify.range_claims import claimed
 from coherence.verify.ranges import Corner, extremes, truth
@@ -53,10 +58,12 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per claimed capacity."""
-    if not subject.design.claims:
+    """One answer per claimed capacity, and a conflict per capacity that members of components pass."""
+    holding = any(component.needs is not None for component in subject.design.components.values())
+    if not (subject.design.claims or holding):
         return
     facts = known(subject)
+    yield from _held.answers(QUESTION, subject, facts)
     for name, formula in subject.design.claims.items():
         yield _claim(subject, facts, name, formula)
 

@@ -7,7 +7,8 @@ for a run that breaks the promise by executing the model exactly, over rationals
 every range; and, when none is found, for a template invariant that excludes such a run for ever,
 for every start, every order of equal rank and every phase.  A cycle is reported with its period.
 What comes to rest is proved by sets that shrink into the goal, with a bound in time.  A proof in which
-a limit is approached and never reached is a warning: it has no margin.
+a limit is approached and never reached is a warning: it has no margin.  A fact that a run reads at one
+end of its range (`cooldown: 1 s .. 5 s`) is never proved by that end: the answer names it.
 
 ## Why it hurts
 Throttle and backfill are both right: one protects the feed, the other fills idle capacity.

@@ -1,8 +1,9 @@
 """overlapping periods: an activity that is started again before it is over.
 
 ## What
-A timer `every: T` that starts an activity, against the longest time that the activity takes.  Where it may last longer
-than the shortest time between two starts, the next start comes while the last one still runs: in every run where it
+A timer `every: T` (or one that fires `after: T` from its own last firing) that starts an activity, against the
+longest time that the activity takes.  Where it may last longer than the shortest time between two starts, the next
+start comes while the last one still runs: in every run where it
 always does, in some where it may.  Equality touches: a stated worst case against a clock (a warning).  A timer that
 counts misses, or waits for the end of the activity (`from: ... ends`), starts nothing twice.
 
@@ -50,7 +51,7 @@ QUESTIONS = (QUESTION,)
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per repeating timer that starts an activity whose time is stated."""
     for timer in subject.design.timers.values():
-        then, every = timer.then, timer.every
+        then, every = timer.then, _every(timer)
         if then is None or then.kind != "starts" or not then.activity or every is None or timers.never(timer):
             continue
         component = subject.design.components.get(then.thing)
@@ -63,6 +64,12 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided(needs, places, (timer.name, then.thing))
         else:
             yield _answer(subject, timer, every, takes)
+
+
+def _every(timer: Timer) -> Quantity | None:
+    """The time between two firings: `every`, or `after` of a timer that runs from its own last firing."""
+    again = timer.start is not None and timer.start.text == f"last {timer.name}"
+    return timer.after if again and timer.every is None and isinstance(timer.after, Quantity) else timer.every
 
 
 def _answer(subject: Subject, timer: Timer, every: Quantity, takes: Quantity) -> Finding:

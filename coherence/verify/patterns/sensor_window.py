@@ -112,7 +112,8 @@ def _conflict(
         Step(Fraction(0), f"a sample; the next one comes after {seconds(scrape)}"),
         Step(
             age,
-            f"{loop.name} reads: {'it at most' if needed == 2 else 'nothing'} in the last {seconds(window)}, no data",
+            f"{loop.name} looks back {seconds(window)} and finds "
+            f"{'that one sample at most: no rate' if needed == 2 else 'no sample: no value'}",
         ),
     )
     numbers: Numbers = {

@@ -76,7 +76,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _from_its_start(timer: Timer, component: Component) -> bool:
-    return timer.start is not None and timer.start.kind == "starts" and timer.start.thing == component.name
+    """Does the timer run from a start of the work itself?  A grace runs from a drain: there the work is over."""
+    start = timer.start
+    own = start is not None and start.kind == "starts" and start.thing == component.name
+    return own and start is not None and start.activity not in AFTERWARDS
 
 
 def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Finding]:

@@ -49,7 +49,7 @@ from coherence.subject import Question, Subject
 from coherence.verify import timer_repairs
 from coherence.verify.patterns import _overrun
 from coherence.verify.patterns._overrun import Case
-from coherence.verify.timers import HARMLESS
+from coherence.verify.timers import harmless
 
 QUESTION = Question("COH206", "start-budget-vs-probe", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -71,7 +71,7 @@ def _answer(subject: Subject, case: Case) -> Finding:
     then = case.timer.then
     if case.relation == "before":
         return _overrun.proved(QUESTION, case)
-    if then is not None and then.text.split(" ")[0] in HARMLESS:
+    if then is not None and harmless(then.text):
         return _overrun.harmless(QUESTION, case)
     if case.relation == "unknown":
         return _overrun.undecided(QUESTION, case)

@@ -52,7 +52,7 @@ from coherence.verify import timers
 from coherence.verify.patterns import _barrier, _overrun, _renewal
 from coherence.verify.patterns._overrun import Case, Figures
 from coherence.verify.patterns.start_budget import is_probe
-from coherence.verify.timers import HARMLESS
+from coherence.verify.timers import harmless
 
 QUESTION = Question("COH207", "timer-against-activity", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -72,7 +72,7 @@ def _answer(subject: Subject, case: Case) -> Finding:
         return _barrier.answer(subject, QUESTION, timer)
     if case.relation == "before":
         return _overrun.proved(QUESTION, case)
-    if _verb(timer) in HARMLESS:
+    if timer.then is not None and harmless(timer.then.text):
         return _overrun.harmless(QUESTION, case)
     if timer.renew is not None:
         return _renewal.answer(subject, QUESTION, case)
@@ -93,7 +93,10 @@ def _handed_out(design: Design, case: Case) -> tuple[Figures, str]:
     if _verb(case.timer) not in LEASES or held.latest is None or lease.latest is None:
         return {}, ""
     most = _most(design, case)
-    few, many = timers.copies(held.earliest, lease.latest, most), timers.copies(held.latest, lease.earliest, most)
+    few = timers.copies(held.earliest, lease.latest, most)
+    many = timers.copies(held.latest, lease.earliest, most)
+    if most is None or most > 1:
+        many = max(many, 2)  # it may fire: at held = lease the expiry races with the acknowledgement
     span = str(many) if few == many else f"{few} to {many}"
     figures: Figures = {"copies at least": (few, ""), "copies at most": (many, "")}
     return figures, f"; one message is handed out {span} times"

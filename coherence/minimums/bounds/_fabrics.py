@@ -1,0 +1,117 @@
+"""Where bounds of fabrics apply: the connected parts of a design's tiers and links, with the wires of the cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, cast
+
+from coherence.design import Design
+from coherence.errors import UsageError
+from coherence.minimums.bound import Application, Inputs
+from coherence.minimums.fabric import Fabric, both, fabric
+from coherence.minimums.fabric_cuts import all_gather, capacity
+from coherence.minimums.fabric_design import High, Part, devices_of, least, most, parts, places_of, unconnected
+from coherence.minimums.facts import Gathered
+from coherence.shape import Quantity
+
+SHARD = Fraction(10**9)  # what is told of a design: seconds for 1 GB a device
+
+
+def fabric_of(inputs: Inputs) -> Fabric:
+    """The fabric among the inputs: a Fabric, or links 0>1, 1>2 of one byte per second each way between members.
+
+    Raises UsageError for anything else.
+    """
+    found: Any = cast("Any", inputs["fabric"])
+    if isinstance(found, Fabric):
+        return found
+    if not isinstance(found, tuple) or not found or any(not isinstance(x, tuple) or len(x) != 2 for x in found):
+        raise UsageError("fabric is a coherence.minimums.fabric.Fabric, or links as 0>1,1>2 (1 B/s each way)")
+    links = [(f"{float(one):g}", f"{float(other):g}") for one, other in found]
+    names = list(dict.fromkeys(name for link in links for name in link))
+    return fabric(names, [wire for one, other in links for wire in both(one, other, 1)])
+
+
+def gathers(design: Design) -> Iterator[Application]:
+    """An all-gather of 1 GB a device among all devices of each connected part."""
+    found = parts(design)
+    if len(found) > 1 and any(part.links for part in found):
+        yield Gathered("an all-gather among all tiers").needs("fabric", unconnected(found)).made()
+    for part in found:
+        made = Gathered(f"an all-gather of 1 GB from each of {part.name}").span("size", SHARD)
+        lacks = _lacks(part)
+        for key in lacks:
+            made.needs("fabric", key)
+        if lacks:
+            stated = part.missing and any("link_bandwidth" in tier.constants for tier in part.tiers)
+            if part.links or part.devices > 1 or stated:
+                yield made.made()
+            continue
+        best, worst = part.fabric(most), part.fabric(least, most)
+        made.spans["fabric"] = cast("Any", (best, worst))
+        made.places += places_of(all_gather(best).wires, "in the cut")
+        yield made.made()
+
+
+def _lacks(part: Part) -> tuple[str, ...]:
+    """What stands between the part and a number."""
+    if part.missing:
+        return ("; needs ".join(part.missing),)
+    if part.devices < 2:
+        tier = part.tiers[0]
+        where = tier.count.place if isinstance(tier.count, Quantity) else tier.place
+        return (f"two devices or more: the count of {tier.name} is {part.devices} ({where})",)
+    if len(part.fabric(most).members) < 2:
+        tier = part.tiers[0]
+        return (f"link_bandwidth of tier {tier.name} ({tier.place}), or links that end there",)
+    return ()
+
+
+def exits(design: Design) -> Iterator[Application]:
+    """Every tier whose devices state a link bandwidth and that links join to others."""
+    for part in parts(design):
+        if part.missing or len(part.tiers) < 2:
+            continue
+        for tier in part.tiers:
+            if not isinstance(tier.constants.get("link_bandwidth"), Quantity) or part.devices < 2:
+                continue
+            own, more = tuple(devices_of(tier)), tuple(devices_of(tier, high=True))
+            best = part.fabric(_not(tier.name), _not(tier.name))
+            worst = part.fabric(_only(tier.name), _only(tier.name))
+            made = Gathered(f"the links of {tier.name}")
+            made.spans["fabric"] = cast("Any", (best, worst))
+            made.spans["devices"] = cast("Any", (own, more))
+            others = [name for name in best.names if name not in own]
+            made.places += places_of(capacity(best, own, others).wires, "all that leaves")
+            yield made.made()
+
+
+def _only(tier: str) -> High:
+    return lambda name: name == tier
+
+
+def _not(tier: str) -> High:
+    return lambda name: name != tier
+
+
+def shares(design: Design) -> Iterator[Application]:
+    """Compute and memory behind each boundary that says how many slices of which share there are."""
+    for boundary in design.boundaries.values():
+        constants = boundary.constants
+        virtual = boundary.kind is not None and boundary.kind.text == "virtualization"
+        for what, key in (("compute", "capacity_fraction"), ("memory", "memory_fraction")):
+            share = constants.get(key)
+            if not isinstance(share, Quantity) and not (virtual and what == "compute"):
+                continue
+            around = ", ".join(end.text for end in boundary.around)
+            made = Gathered(f"{what} of {around} behind {boundary.name}")
+            made.quantity("share", share, f"{key} of boundary {boundary.name} ({boundary.place})")
+            instances = constants.get("instances")
+            if isinstance(share, Quantity) and share.low >= 1:
+                continue  # the whole device can be used
+            if isinstance(instances, Quantity) or virtual:
+                made.quantity("instances", instances, f"instances of boundary {boundary.name} ({boundary.place})")
+            else:
+                made.span("instances", Fraction(1))
+            yield made.made()

@@ -1,0 +1,50 @@
+"""all-gather: every member receives the shards of all others through its own link.
+
+## What
+A member holds 1/n of `size` bytes and must receive the other (n - 1)/n.
+
+## Why it matters
+It is the floor of gathering sharded weights or activations; a fabric that is narrower somewhere raises it
+(`all_gather_fabric`).
+
+## Example
+8 members, 8 GB in all at 50 GB/s: 140 ms.
+
+## Source
+Chan et al. 2007, lower bounds; cut of one member against the rest.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.collectives import ring_all_gather
+
+
+def executed(inputs: Inputs) -> Fraction:
+    """The algorithm, message by message."""
+    return ring_all_gather(int(inputs["n"]), inputs["size"], inputs["bandwidth"])
+
+
+BOUND = Bound(
+    name="all_gather",
+    group="collectives",
+    quantity="time of one all-gather",
+    unit="s",
+    kind=Kind.TIGHT,
+    loss="network",
+    symbols=(
+        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
+        Symbol("size", "B", "bytes of all shards together", Way.RISES, sign="S"),
+        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Way.FALLS, open_=True, sign="B"),
+    ),
+    formula="(n - 1) / n * size / bandwidth",
+    assumptions=("full_duplex", "uncompressed", "balanced", "no_latency"),
+    source="Chan et al. 2007, lower bounds; cut of one member against the rest",
+    examples=(
+        Example({"n": Fraction(8), "size": Fraction(8 * 10**9), "bandwidth": Fraction(50 * 10**9)}, 0.14, "arithmetic"),
+    ),
+    witness=Witness("a ring, message by message", executed),
+    telemetry=("bytes of the collective", "link rate", "members"),
+)

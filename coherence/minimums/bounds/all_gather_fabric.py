@@ -1,0 +1,88 @@
+"""all-gather on a fabric: what is inside a cut has to leave it over the cut's wires; the worst cut decides.
+
+## What
+max over node sets S that leave a member outside of (data of the members in S)/(rate of the wires out of S), in exact
+fractions, on any topology: switches, links of any rates, members with unequal shares.  Packings of trees attain it
+wherever every switch can send on as much as it receives (links with one rate both ways).
+
+## Why it matters
+A formula with one rate per member overstates an oversubscribed fabric many times.  The cut names the links to widen;
+widening any other gains nothing.
+
+## Example
+DGX-1, a shard of one byte a GPU, links of 1 B/s: 7/6 s.  In a design: one row for each connected part, 1 GB a device.
+
+## Source
+L. Zhao and A. Krishnamurthy, arXiv 2305.18461, section 1.1; ForestColl, arXiv 2402.06787; J. Edmonds 1973.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, cast
+
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bounds._fabrics import fabric_of, gathers
+from coherence.minimums.fabric import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring
+from coherence.minimums.fabric_cuts import all_gather, every_cut
+from coherence.minimums.fabric_trees import executed, trees
+
+
+def uneven() -> Fabric:
+    """Two pairs that a narrow link joins; one member holds three times as much, one wire goes one way only."""
+    wires = [*both("a", "b", 8), *both("c", "d", 8), *both("b", "switch", 3), *both("switch", "c", 3)]
+    return fabric({"a": 3, "b": 1, "c": 1, "d": 1}, [*wires, Wire("a", "d", Fraction(1))], name="two pairs")
+
+
+def seconds(inputs: Inputs) -> Fraction | float:
+    """Of the worst cut."""
+    found: Fraction | float = inputs["size"] * all_gather(fabric_of(inputs)).time
+    return found
+
+
+def enumerated() -> Checked:
+    """The cut that is found is the worst of all cuts, and adds up again."""
+    tried = 0
+    for made in (ring(5), uneven(), leaf_spine(2, 2, 2, 50, 30), dgx1()):
+        cut, every = all_gather(made), [one.time for one in every_cut(made)]
+        tried += len(every)
+        if not cut.holds(made) or cut.time != max(every):
+            return Checked(False, f"{made}: {cut.time}, by all cuts {max(every)}")
+    return Checked(True, f"{tried} cuts of four fabrics, none is worse than the one that is found")
+
+
+def packed(inputs: Inputs) -> Fraction | float:
+    """Trees that carry every shard to all members; the busiest wire decides."""
+    made = fabric_of(inputs)
+    found: Fraction | float = inputs["size"] * executed(made, trees(made))
+    return found
+
+
+def _given(made: Fabric, size: int) -> Inputs:
+    return {"fabric": cast("Any", made), "size": Fraction(size)}
+
+
+BOUND = Bound(
+    name="all_gather_fabric",
+    group="fabric",
+    quantity="time of one all-gather",
+    unit="s",
+    kind=Kind.TIGHT,
+    loss="network",
+    symbols=(
+        Symbol("fabric", "1", "members, switches and wires with their rates", Way.LIST),
+        Symbol("size", "B", "bytes of one unit of share (of each member, where all are alike)", Way.RISES, sign="S"),
+    ),
+    compute=seconds,
+    assumptions=("full_duplex", "uncompressed", "fluid", "no_latency", "one_attachment"),
+    source="arXiv 2305.18461; arXiv 2402.06787",
+    examples=(
+        Example(_given(dgx1(), 1), 7 / 6, "254 cuts by brute force"),
+        Example(_given(leaf_spine(4, 2, 2, 50, 30), 1), 7 / 50, "the link of a host: 7 shards over 50"),
+        Example(_given(leaf_spine(2, 3, 2, 50, 10), 1), 3 / 20, "a leaf's uplinks: 3 shards over 20"),
+    ),
+    proofs=(Proof("cut", "all cuts of four fabrics", enumerated),),
+    witness=Witness("a packing of trees, executed", packed),
+    telemetry=("bytes of the collective", "links with their rates"),
+    applies=gathers,
+)

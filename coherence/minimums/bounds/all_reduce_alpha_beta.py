@@ -1,0 +1,72 @@
+"""all-reduce, alpha and beta: no schedule takes less than its rounds of messages, nor less than its bytes.
+
+## What
+The larger of ceil(log2 n) alpha and 2(n - 1)/n size/bandwidth.  Both hold at once; their sum is no floor.
+
+## Why it matters
+It is the floor over all sizes: latency decides small vectors and bandwidth large ones.
+
+## Example
+64 members, 1 GB at 25 GB/s, 20 us a message: 78.75 ms.
+
+## Source
+E. Chan et al. 2007 (lower bounds); P. Patarasuk and X. Yuan 2009 (bytes).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bounds._collectives import doubling
+from coherence.minimums.collectives import rabenseifner
+
+
+def halving(inputs: Inputs) -> Fraction:
+    """Recursive halving and doubling, message by message: exact in bytes, twice the rounds."""
+    return rabenseifner(int(inputs["n"]), inputs["size"], inputs["bandwidth"], inputs["alpha"])
+
+
+BOUND = Bound(
+    name="all_reduce_alpha_beta",
+    group="collectives",
+    quantity="time of one all-reduce",
+    unit="s",
+    kind=Kind.THEOREM,
+    loss="network",
+    symbols=(
+        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
+        Symbol("size", "B", "bytes that each member holds", Way.RISES, sign="S"),
+        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Way.FALLS, open_=True, sign="B"),
+        Symbol("alpha", "s", "least time of one message", Way.RISES, sign=r"\alpha"),
+    ),
+    formula="max(ceil(log2(n)) * alpha, 2 * (n - 1) / n * size / bandwidth)",
+    assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "one_port", "message_time"),
+    without={"end_point_reduction": "all_reduce_in_network", "message_time": "all_reduce_end_point"},
+    source="Chan et al. 2007",
+    examples=(
+        Example(
+            {
+                "n": Fraction(64),
+                "size": Fraction(10**9),
+                "bandwidth": Fraction(25 * 10**9),
+                "alpha": Fraction(2, 100_000),
+            },
+            0.07875,
+            "published lower bounds",
+        ),
+        Example(
+            {
+                "n": Fraction(64),
+                "size": Fraction(1024),
+                "bandwidth": Fraction(25 * 10**9),
+                "alpha": Fraction(2, 100_000),
+            },
+            0.00012,
+            "6 rounds",
+        ),
+    ),
+    proofs=(Proof("smt", "nobody knows n numbers a round earlier", doubling),),
+    witness=Witness("recursive halving and doubling, message by message", halving, gap=2.01),
+    telemetry=("bytes of the collective", "link rate", "members", "time of an empty message"),
+)

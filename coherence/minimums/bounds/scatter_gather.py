@@ -1,0 +1,49 @@
+"""scatter, gather: all data of the others crosses the root's link.
+
+## What
+The root sends (scatter) or receives (gather) n - 1 of n equal parts of `size` bytes.
+
+## Why it matters
+It is what loading a sharded model from one holder costs, or collecting results at one.
+
+## Example
+8 members, 8 GB at 50 GB/s: 140 ms.
+
+## Source
+Chan et al. 2007, lower bounds.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.collectives import direct_scatter
+
+
+def executed(inputs: Inputs) -> Fraction:
+    """The algorithm, message by message."""
+    return direct_scatter(int(inputs["n"]), inputs["size"], inputs["bandwidth"])
+
+
+BOUND = Bound(
+    name="scatter_gather",
+    group="collectives",
+    quantity="time of one scatter or gather",
+    unit="s",
+    kind=Kind.TIGHT,
+    loss="network",
+    symbols=(
+        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
+        Symbol("size", "B", "bytes at the root", Way.RISES, sign="S"),
+        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Way.FALLS, open_=True, sign="B"),
+    ),
+    formula="(n - 1) / n * size / bandwidth",
+    assumptions=("full_duplex", "uncompressed", "balanced", "no_latency"),
+    source="Chan et al. 2007, lower bounds",
+    examples=(
+        Example({"n": Fraction(8), "size": Fraction(8 * 10**9), "bandwidth": Fraction(50 * 10**9)}, 0.14, "arithmetic"),
+    ),
+    witness=Witness("the root sends part by part", executed),
+    telemetry=("bytes of the collective", "link rate", "members"),
+)

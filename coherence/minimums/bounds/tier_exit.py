@@ -1,0 +1,77 @@
+"""exit of a tier: the share of its devices' link rate that cannot leave the tier at once.
+
+## What
+1 - (largest flow from the tier's devices to all others)/(rate of the devices' own links), by the least cut.
+
+## Why it matters
+Nominal bandwidth is what each device has; reachable is what the links between tiers carry.  Caches and activations that
+move between tiers meet the latter.
+
+## Example
+Two devices of 8 B/s each behind a link of 4 B/s: 3/4 cannot leave.
+
+## Source
+L. Ford and D. Fulkerson 1956.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, cast
+
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, several
+from coherence.minimums.bounds._fabrics import exits, fabric_of
+from coherence.minimums.fabric import Fabric, both, fabric
+from coherence.minimums.fabric_cuts import capacity
+
+
+def stranded(inputs: Inputs) -> Fraction | float:
+    """By the least cut between the devices and all other members."""
+    made, own = fabric_of(inputs), several(inputs, "devices")
+    nominal = sum((wire.rate for wire in made.wires if wire.source in own), Fraction(0))
+    reach = capacity(made, own, [name for name in made.names if name not in own]).rate
+    return max(Fraction(0), 1 - reach / nominal)
+
+
+def pair(up: int = 4) -> Fabric:
+    """Two devices, a hub, and another member."""
+    return fabric("abc", [*both("a", "hub", 8), *both("b", "hub", 8), *both("hub", "c", up)], name="a pair")
+
+
+def enumerated() -> Checked:
+    """The least cut is the least of all cuts of small fabrics."""
+    import itertools
+
+    for up in (1, 4, 12, 30):
+        made = pair(up)
+        cuts = []
+        for extra in itertools.chain.from_iterable(itertools.combinations(("hub",), k) for k in (0, 1)):
+            inside = {"a", "b", *extra}
+            cuts.append(sum(wire.rate for wire in made.wires if wire.source in inside and wire.target not in inside))
+        if capacity(made, "ab", "c").rate != min(cuts):
+            return Checked(False, f"{made}, {up} up")
+    return Checked(True, "every cut of four fabrics")
+
+
+BOUND = Bound(
+    name="tier_exit",
+    group="fabric",
+    quantity="share of the devices' link rate that cannot leave the tier",
+    unit="1",
+    kind=Kind.EXACT,
+    loss="network",
+    symbols=(
+        Symbol("fabric", "1", "members, switches and wires with their rates", Way.LIST),
+        Symbol("devices", "1", "the members of the tier", Way.LIST),
+    ),
+    compute=stranded,
+    assumptions=("full_duplex", "fluid", "one_attachment"),
+    source="max-flow min-cut",
+    examples=(
+        Example({"fabric": cast("Any", pair()), "devices": cast("Any", ("a", "b"))}, 0.75, "4 of 16 B/s leave"),
+        Example({"fabric": cast("Any", pair(20)), "devices": cast("Any", ("a", "b"))}, 0.0, "all of it leaves"),
+    ),
+    proofs=(Proof("cut", "all cuts of small fabrics", enumerated),),
+    telemetry=("links with their rates",),
+    applies=exits,
+)

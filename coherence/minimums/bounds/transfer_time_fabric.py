@@ -1,0 +1,78 @@
+"""transfer time on a fabric: several demands at once, each split over paths at will.
+
+## What
+The maximum concurrent flow.  A linear program proposes prices of wires and routes; prices p prove, in exact fractions,
+time >= sum of demand x shortest priced path / sum of rate x price, and the routes are added up exactly.
+
+## Why it matters
+It is the reachable capacity of a placement: all-to-all of experts, caches that move between tiers.  The wires with a
+price are those that limit it.
+
+## Example
+Ring of 5, everybody sends a quarter to each other: 0.75 s.
+
+## Source
+F. Shahrokhi and D. Matula, J. ACM 37(2), 1990; duality of linear programs.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, cast
+
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bounds._fabrics import fabric_of
+from coherence.minimums.fabric import Fabric, both, dgx1, fabric, leaf_spine, ring
+from coherence.minimums.fabric_routes import all_to_all, concurrent
+
+
+def seconds(inputs: Inputs) -> Fraction | float:
+    """What the prices prove."""
+    return concurrent(fabric_of(inputs), several(inputs, "demands")).least
+
+
+def routed(inputs: Inputs) -> Fraction | float:
+    """The routes, added up wire by wire."""
+    return concurrent(fabric_of(inputs), several(inputs, "demands")).most
+
+
+def dual() -> Checked:
+    """Prices and routes meet, exactly, on four fabrics."""
+    for made in (ring(5), dgx1(), leaf_spine(2, 3, 2, 50, 60), pairs()):
+        found = concurrent(made, all_to_all(made))
+        if found.least != found.most:
+            return Checked(False, f"{made}: {found.least} to {found.most}")
+    return Checked(True, "prices prove what routes attain on four fabrics, in fractions")
+
+
+def pairs() -> Fabric:
+    """Two pairs joined by a narrow link."""
+    return fabric("abcd", [*both("a", "b", 9), *both("b", "c", 2), *both("c", "d", 9)], name="two pairs")
+
+
+def _given(made: Fabric) -> Inputs:
+    return {"fabric": cast("Any", made), "demands": cast("Any", all_to_all(made))}
+
+
+BOUND = Bound(
+    name="transfer_time_fabric",
+    group="fabric",
+    quantity="time until all demands have arrived",
+    unit="s",
+    kind=Kind.TIGHT,
+    loss="network",
+    symbols=(
+        Symbol("fabric", "1", "members, switches and wires with their rates", Way.LIST),
+        Symbol("demands", "B", "from, to and bytes of each", Way.LIST),
+    ),
+    compute=seconds,
+    assumptions=("full_duplex", "uncompressed", "fluid", "no_latency"),
+    source="Shahrokhi and Matula 1990",
+    examples=(
+        Example(_given(ring(5)), 0.75, "5 members, 6 hops of 1/4 over 2 links each"),
+        Example(_given(pairs()), 2 / 3, "4/3 shares each way over the narrow link"),
+    ),
+    proofs=(Proof("dual", "prices and routes meet on four fabrics", dual),),
+    witness=Witness("routes, added up wire by wire", routed),
+    telemetry=("bytes of each demand", "links with their rates"),
+)

@@ -1,0 +1,185 @@
+"""How late a loop reads what it did: the ways from its reading back to its command, and the age along each.
+
+A way is read off the model's expressions: `delayed` adds its time, `sampled` looks at the last multiple of its period,
+`mean_over` averages a window.  Nothing is executed.  The instants are those of the exact executor: what is written at
+an instant is seen after it, what lands at an instant is seen at it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from coherence.expressions.tree import Call, Choose, Name, Number, Tree, children
+from coherence.model import Model, SampledLoop
+from coherence.values import value
+
+CELLS, DECISIONS, MOST_BRANCHES = 4_000, 200, 64
+Operation = tuple[str, Fraction]  # (delayed | sampled | mean_over | max_over, seconds)
+
+
+@value
+class Way:
+    """From the reading to the command, outermost first.  `static`: no state and no other loop lies on it."""
+
+    operations: tuple[Operation, ...]
+    static: bool
+
+    @property
+    def dead(self) -> Fraction:
+        """Seconds that surely pass on it."""
+        return sum((span for kind, span in self.operations if kind == "delayed"), Fraction(0))
+
+    def after(self, kind: str, span: Fraction, *, static: bool = True) -> Way:
+        """The way with one more operation; a delay of nothing is none."""
+        more = ((kind, span),) if span or kind != "delayed" else ()
+        return Way((*self.operations, *more), self.static and static)
+
+    def told(self) -> str:
+        """The operations in words."""
+        return ", ".join(f"{kind.replace('_', ' ')} {float(span):g} s" for kind, span in self.operations)
+
+
+Branch = tuple[Way, ...]  # ways that count together
+
+
+def ways(model: Model, loop: SampledLoop) -> tuple[Way, ...]:
+    """Every different way from what the loop reads to its own command; none where it does not feed back."""
+    found = (branch for tree in _read(loop) for branch in _branches(model, tree, loop.signal, Way((), True), ()))
+    return tuple(dict.fromkeys(way for branch in found for way in branch))
+
+
+def branches(model: Model, loop: SampledLoop) -> tuple[Branch, ...]:
+    """What a proportional law compares: the ways that count together, for each outcome of `min`, `max` and `if`."""
+    compared = [tree for tree in (loop.measured, loop.setpoint) if tree is not None]
+    return _together(_branches(model, tree, loop.signal, Way((), True), ()) for tree in compared)
+
+
+def _read(loop: SampledLoop) -> Iterator[Tree]:
+    every = (loop.measured, loop.setpoint, loop.trigger, loop.enter, loop.leave, loop.by, loop.to)
+    yield from (tree for tree in (*every, *(tree for rule in loop.rules for tree in rule)) if tree is not None)
+
+
+def _branches(model: Model, tree: Tree, command: str, way: Way, seen: tuple[str, ...]) -> tuple[Branch, ...]:
+    """`way`: what was passed so far; `seen`: the names behind it, none of which is passed twice."""
+    match tree:
+        case Name(path=path) if path == command:
+            return ((way,),)
+        case Name(path=path):
+            behind = () if path in seen else tuple(_behind(model, path))
+            return _together(
+                _branches(model, inner, command, way.after("delayed", lag, static=still), (*seen, path))
+                for inner, lag, still in behind
+            )
+        case Call(function="delayed" | "sampled" | "mean_over" | "max_over" as kind, arguments=(inner, span)):
+            return _branches(model, inner, command, way.after(kind, least(model, span)), seen)
+        case Call(function="min" | "max", arguments=parts):
+            return _capped(one for part in parts for one in _branches(model, part, command, way, seen))
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            sides = _capped(one for part in (then, otherwise) for one in _branches(model, part, command, way, seen))
+            return _together((_branches(model, condition, command, way, seen), sides))
+        case Call(function="rate_of" | "previous", arguments=(inner,)):
+            return _branches(model, inner, command, way.after("delayed", Fraction(0), static=False), seen)
+    return _together(_branches(model, child, command, way, seen) for child in children(tree))
+
+
+def _together(parts: Iterable[tuple[Branch, ...]]) -> tuple[Branch, ...]:
+    """One outcome of each part at a time; parts without a way count for nothing."""
+    found: tuple[Branch, ...] = ()
+    for part in parts:
+        if part:
+            pairs = itertools.product(found or ((),), part)
+            found = _capped(tuple(dict.fromkeys((*one, *other))) for one, other in pairs)
+    return found
+
+
+def _capped(found: Iterable[Branch]) -> tuple[Branch, ...]:
+    every = tuple(dict.fromkeys(found))
+    if len(every) <= MOST_BRANCHES:
+        return every
+    return (tuple(dict.fromkeys(way for branch in every for way in branch)),)  # too many to tell apart: all count
+
+
+def _behind(model: Model, path: str) -> Iterator[tuple[Tree, Fraction, bool]]:
+    """(expression, seconds that surely pass, is it static): of an output, of a state, of what another loop writes."""
+    if path in model.outputs:
+        yield model.outputs[path], Fraction(0), True
+    state = model.states.get(path)
+    if state is not None:
+        yield from ((tree, Fraction(0), False) for tree in (state.next, state.flow) if tree is not None)
+    for other in model.loops:
+        if other.signal == path:
+            yield from ((tree, other.lands, False) for tree in _read(other))
+
+
+def least(model: Model, span: Tree) -> Fraction:
+    """The least number of seconds that a constant stands for; 0 where that is not known."""
+    match span:
+        case Number(value=seconds):
+            return seconds
+        case Name(path=path) if path in model.constants:
+            return model.constants[path].range.low or Fraction(0)
+        case Name(path=path) if path in model.outputs:
+            return least(model, model.outputs[path])
+    return Fraction(0)
+
+
+def weights(way: Way, loop: SampledLoop) -> tuple[Fraction, ...] | str:
+    """Shares of the reading that show the command of 0, 1, 2, ... decisions ago; or why they are not known."""
+    windows = [span for kind, span in way.operations if kind == "mean_over"]
+    samplers = [span for kind, span in way.operations if kind == "sampled"]
+    if not way.static:
+        return "a state or another loop lies between the command and the reading"
+    if any(kind == "max_over" for kind, _ in way.operations) or len(windows) > 1:
+        return "more than one window, or a window of maxima"
+    if samplers and loop.phase is None:
+        return f"phase of {loop.name} (its sensor samples at multiples of a period)"
+    if any(span <= 0 or loop.period % span for span in samplers):
+        return "a sampler whose period does not divide the loop's"
+    if not loop.counts_commanded and _decisions((), loop, Fraction(0)):
+        return f"count: commanded of {loop.name} (its law multiplies what has landed, more than one decision late)"
+    cells, width = _cells(way, loop, windows)
+    if cells > CELLS:
+        return f"a window of more than {CELLS} steps"
+    found: dict[int, Fraction] = {}
+    for at in range(cells):
+        age = _decisions(way.operations, loop, width * (2 * at + 1) / 2 if windows else Fraction(0))
+        if age >= DECISIONS:
+            return f"readings of more than {DECISIONS} decisions ago"
+        found[age] = found.get(age, Fraction(0)) + Fraction(1, cells)
+    return tuple(found.get(k, Fraction(0)) for k in range(max(found) + 1))
+
+
+def _cells(way: Way, loop: SampledLoop, windows: list[Fraction]) -> tuple[int, Fraction]:
+    """(number, width) of equal parts of the window in each of which the command that is seen stays the same."""
+    if not windows or not windows[0]:
+        return 1, Fraction(0)
+    window = windows[0]
+    width = window
+    for span in (loop.period, loop.phase or Fraction(0), loop.lands, *(span for _, span in way.operations)):
+        width = _common(width, span)
+    return int(window / width), width
+
+
+def _common(one: Fraction, other: Fraction) -> Fraction:
+    while other:
+        one, other = other, one % other
+    return one
+
+
+def _decisions(operations: tuple[Operation, ...], loop: SampledLoop, into: Fraction) -> int:
+    """How many decisions old is the command that is seen `into` seconds deep in the window, at the decision at 0?"""
+    time, phase = Fraction(0), loop.phase or Fraction(0)
+    for kind, span in operations:
+        if kind == "delayed":
+            time -= span
+        elif kind == "mean_over":
+            time -= into
+        else:
+            time = (time + phase) // span * span - phase
+    since = -time + loop.lands  # the last command with an effect was decided at least so long ago
+    steps = since // loop.period + 1
+    if loop.lands and since % loop.period == 0:
+        steps -= 1  # it lands at the very instant that is looked at, and is seen
+    return int(max(steps, 1)) - 1

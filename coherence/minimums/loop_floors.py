@@ -1,0 +1,65 @@
+"""What no retuning of a loop reaches: how soon it can correct, and the largest gain that its sensor chain allows.
+
+The ages of readings are bounds that read the design alone (`reading_age_mean`, `reading_age_longest`); those here need
+the way from a command to what is read, so they start from the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from coherence.minimums.bound import Application, Bound
+from coherence.minimums.design_floors import DesignFloor, floor_of
+from coherence.minimums.lags import Branch, branches, ways, weights
+from coherence.minimums.registry import entry
+from coherence.model import Model, SampledLoop
+from coherence.places import Place
+
+
+def loop_floors(model: Model) -> tuple[DesignFloor, ...]:
+    """For each loop that feeds back on itself: recovery time, and the largest gain for each way back.
+
+    A loop that sees several ways (a minimum of a delayed and an undelayed signal) has a gain for each of them.
+    """
+    found = [floor for loop in model.loops if loop.signal for floor in _of(model, loop)]
+    return tuple(sorted(found, key=lambda one: (one.bound.loss, one.bound.name, one.application.thing)))
+
+
+def _of(model: Model, loop: SampledLoop) -> Iterator[DesignFloor]:
+    back = ways(model, loop)
+    if not back:
+        return
+    dead = min(way.dead for way in back) + loop.lands
+    spans = {"period": (loop.period, loop.period), "dead": (dead, dead)}
+    yield floor_of(_bound("recovery_time"), Application(loop.name, spans, {}, tuple(_places(loop))))
+    if loop.law != "proportional":
+        return
+    told = branches(model, loop)
+    for branch in told:
+        yield _gain(loop, branch, alone=len(told) == 1)
+
+
+def _gain(loop: SampledLoop, branch: Branch, *, alone: bool) -> DesignFloor:
+    thing = loop.name if alone else f"{loop.name} ({' and '.join(way.told() or 'undelayed' for way in branch)})"
+    shares = weights(branch[0], loop) if len(branch) == 1 else "one way back: several of unlike age add up"
+    places = tuple(_places(loop))
+    if isinstance(shares, str):
+        return floor_of(_bound("sampled_gain"), Application(thing, {}, {"weights": shares}, places))
+    span = cast("Any", (shares, shares))
+    return floor_of(_bound("sampled_gain"), Application(thing, {"weights": span}, {}, places))
+
+
+def _bound(name: str) -> Bound:
+    return entry(name).bound
+
+
+def _places(loop: SampledLoop) -> Iterator[Place]:
+    timescale, target = loop.source.timescale, loop.source.target
+    if timescale is not None:
+        for found, label in ((timescale.period, "decides this often"), (timescale.lands, "lands this much later")):
+            if found is not None:
+                yield found.place.labelled(f"{loop.name} {label}")
+    if target is not None and target.signal is not None:
+        yield target.signal.place.labelled(f"{loop.name} reads this")
+        yield from (link.place.labelled("adds to the age of what it reads") for link in target.sensor if link.duration)

@@ -1,0 +1,191 @@
+"""Measurements of a design against its floors: what is proved, what the scheme costs, and what can be recovered.
+
+    THING.BOUND=VALUE           a measurement, or a range A .. B
+    THING.BOUND=@FILE           samples in the order of time, one a line: a range of their mean
+    THING.BOUND.SYMBOL=VALUE    an input of that bound, where the design states none
+
+A measurement of a ceiling or of an upper bound has no shares: it keeps it, or refutes an assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from coherence.design import Design
+from coherence.errors import UsageError, did_you_mean
+from coherence.minimums.assumptions import assumption
+from coherence.minimums.bands import BANDS, Band
+from coherence.minimums.bound import Application, Bound, Kind, Role, Symbol, Way
+from coherence.minimums.composition import Decomposition, Known, Leaf, decomposition
+from coherence.minimums.composition import told as sentences
+from coherence.minimums.design_floors import DesignFloor, floor_of
+from coherence.minimums.floors import Floor, Number, Span
+from coherence.minimums.registry import entries, entry
+from coherence.minimums.samples import mean_range
+from coherence.minimums.sensitivity import Worth, value_of_telemetry
+from coherence.shape import Quantity
+from coherence.values import value
+
+Read = Callable[[Symbol, str], Any]  # a symbol's text as a range
+
+
+@value
+class Cost:
+    """What the recoverable share costs a second, in the unit of the design's price; or why there is none."""
+
+    low: Number
+    high: Number
+    unit: str
+    missing: str = ""
+
+
+@value
+class Measured:
+    """One measurement.  `shares` is None of a ceiling or upper bound, of which `said` tells what it shows."""
+
+    thing: str
+    bound: Bound
+    measured: Span
+    floor: Floor
+    shares: Decomposition | None
+    said: tuple[str, ...]
+    worth: tuple[Worth, ...]
+    band: Band | None
+    cost: Cost | None
+
+
+def measurements(
+    texts: Iterable[str], design: Design, floors: Sequence[DesignFloor], read: Read
+) -> tuple[Measured, ...]:
+    """Every measurement, in the order given.  Raises UsageError naming what is wrong, missing or unknown."""
+    values: dict[tuple[str, str], str] = {}
+    inputs: dict[tuple[str, str], dict[str, str]] = {}
+    for text in texts:
+        thing, bound, symbol, written = _split(text)
+        if (symbol and symbol in inputs.get((thing, bound), {})) or (not symbol and (thing, bound) in values):
+            raise UsageError(f"{text.partition('=')[0]} is measured twice")
+        if symbol:
+            inputs.setdefault((thing, bound), {})[symbol] = written
+        else:
+            values[thing, bound] = written
+    for key in inputs:
+        if key not in values:
+            raise UsageError(f"inputs of {'.'.join(key)} without a measurement: add --measured '{'.'.join(key)}=VALUE'")
+    return tuple(
+        _one(thing, entry(bound).bound, written, inputs.get((thing, bound), {}), design, floors, read)
+        for (thing, bound), written in values.items()
+    )
+
+
+def _split(text: str) -> tuple[str, str, str, str]:
+    """(thing, bound, symbol or nothing, value)."""
+    where, equals, written = text.partition("=")
+    parts = where.strip().split(".")
+    if not equals or len(parts) < 2 or not written.strip():
+        raise UsageError(f"'{text}' is no measurement; write THING.BOUND=VALUE, or THING.BOUND.SYMBOL=VALUE")
+    for count in (1, 2):
+        if len(parts) > count and parts[-count] in entries():
+            return ".".join(parts[:-count]), parts[-count], parts[-1] if count == 2 else "", written.strip()
+    raise UsageError(f"'{where}' names no bound: {did_you_mean(parts[-1], entries())}")
+
+
+def _one(
+    thing: str, bound: Bound, written: str, given: Mapping[str, str], design: Design,
+    floors: Sequence[DesignFloor], read: Read,
+) -> Measured:  # fmt: skip
+    known = _application(thing, bound, design, floors)
+    spans: dict[str, Any] = dict(known.spans)
+    for name, text in given.items():
+        if name not in bound.names:
+            raise UsageError(f"{bound.name} has no symbol '{name}': {did_you_mean(name, bound.names)}")
+        spans[name] = read(bound.symbol(name), text)
+    for name in bound.names:
+        if name not in spans:
+            why = known.missing.get(name, bound.symbol(name).means)
+            raise UsageError(f"{thing}.{bound.name} needs {why}: add --measured '{thing}.{bound.name}.{name}=VALUE'")
+    found = floor_of(bound, Application(thing, spans, {}, known.places))
+    if found.floor is None:
+        raise UsageError(f"{thing}.{bound.name}: {found.why}")
+    sampled = written.startswith("@")
+    way = Way.LIST if sampled else Way.NEITHER
+    measured = read(Symbol(bound.name, bound.unit, bound.quantity, way), written)
+    if sampled:
+        measured = mean_range([one[0] for one in measured[0] if one])
+    if measured[0] > measured[1]:
+        raise UsageError(f"{thing}.{bound.name}: the measured range {written} is empty")
+    made = _decomposed(thing, bound, measured, found.floor, design)
+    said = "each end of the measured mean, and so of what is recoverable, holds with 95 % (12 batch means)"
+    return replace(made, said=(*made.said, said)) if sampled else made
+
+
+def _application(thing: str, bound: Bound, design: Design, floors: Sequence[DesignFloor]) -> Application:
+    """What the design states for this bound at this thing; nothing, where the thing is only named there."""
+    for one in floors:
+        if one.bound.name == bound.name and one.application.thing == thing:
+            return one.application
+    things = dict.fromkeys([*design.tiers, *design.components, *design.workload, *design.loops, *design.jobs])
+    things.update(dict.fromkeys(one.application.thing for one in floors))
+    if thing not in things:
+        raise UsageError(f"the design has nothing named '{thing}': {did_you_mean(thing, things)}")
+    return Application(thing, {}, {}, ())
+
+
+def _decomposed(thing: str, bound: Bound, measured: Span, floor: Floor, design: Design) -> Measured:
+    low, high = measured
+    if bound.role is not Role.FLOOR or bound.kind is Kind.UPPER:
+        return Measured(thing, bound, measured, floor, None, _kept(bound, measured, floor), (), None, None)
+    leaf = Leaf(bound, floor.inputs)
+    if bound.kind is Kind.CLASS_COST:
+        shares = decomposition(measured, Known(Fraction(0), Fraction(0), "no floor"), scheme=leaf)
+    else:
+        shares = decomposition(measured, leaf)
+    rest, said = shares.recoverable, sentences(shares)
+    priced = bound.unit == "1" and bound.quantity.startswith("share of") and not shares.violated
+    cost = _cost(thing, design, rest.low, rest.high) if priced else None
+    return Measured(thing, bound, (low, high), floor, shares, said, _worth(leaf, measured), BANDS.get(bound.loss), cost)
+
+
+def _kept(bound: Bound, measured: Span, floor: Floor) -> tuple[str, ...]:
+    """What a measurement says of a ceiling, an upper bound or a point."""
+    if bound.role is Role.POINT:
+        return ("neither side of it is a loss: it is told beside the measurement",)
+    if measured[0] > floor.high:
+        first = f"{float(measured[0] - floor.high):.6g} above it: the measurement refutes one of its assumptions"
+        if bound.role is Role.CEILING and bound.kind is not Kind.UPPER:
+            first = f"{float(measured[0] - floor.high):.6g} above what is possible or safe"
+        return (first, *(f"{name}: {assumption(name).refuted_by}" for name in bound.assumptions))
+    if measured[1] > floor.low:
+        return ("within or above it, depending on inputs in their ranges",)
+    return (f"at least {float(floor.low - measured[1]):.6g} below it",)
+
+
+def _worth(leaf: Leaf, measured: Span) -> tuple[Worth, ...]:
+    """Which input that is a range widens the recoverable interval most; the measurement itself is one of them."""
+    scalar = {s.name: leaf.inputs[s.name] for s in leaf.bound.symbols if s.way is not Way.LIST}
+    listed = {n: s for n, s in leaf.inputs.items() if n not in scalar}
+
+    def rest(spans: Mapping[str, Span]) -> Span:
+        inputs = {**listed, **{n: spans[n] for n in scalar}}
+        found = decomposition(spans["the measurement"], Leaf(leaf.bound, inputs)).recoverable
+        return found.low, found.high
+
+    if not leaf.bound.stands or all(low == high for low, high in (*scalar.values(), measured)):
+        return ()
+    return value_of_telemetry(rest, {**scalar, "the measurement": measured})
+
+
+def _cost(thing: str, design: Design, low: Number, high: Number) -> Cost:
+    """Recoverable share * members * price of one, where the design prices the thing."""
+    price = design.prices.get(thing)
+    if not isinstance(price, Quantity):
+        return Cost(0, 0, "", f"the cost of it needs prices: {{{thing}: 2 usd/h}}")
+    owner = design.tiers.get(thing)
+    count = owner.count if owner is not None else getattr(design.components.get(thing), "copies", None)
+    if not isinstance(count, Quantity):
+        return Cost(0, 0, "", f"the cost of it needs {'count' if owner is not None else 'copies'} of {thing}")
+    ends = [share * members * cost for share in (low, high) for members in (count.low, count.high)
+            for cost in (price.low, price.high)]  # fmt: skip
+    return Cost(min(ends), max(ends), str(price.dimension))

@@ -1,0 +1,122 @@
+"""What a second hostile reader tries: phases against scrapes, starts inside a range, lines that a drift hides."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+from coherence.cli._run import run
+from coherence.finding import Finding, Verdict
+from coherence.loops.checks import integer_cycling, oscillation
+from coherence.simulate.rests import every, told
+from coherence.loops.groups import groups
+from coherence.loops.identification_oscillation import Oscillation
+from coherence.loops.identification_oscillation import oscillation as identified
+from coherence.reading import read_text
+from coherence.simulate.exact import Choices
+from coherence.simulate.orbits import long_run
+from coherence.subject import Subject
+
+# rests in phase with its sensor, from each of its twelve starts; swings when it decides 5 s after a scrape
+SCRAPED = """\
+coherence: 1
+components: {web: {load: 100, usage: "ceil(load / desired) / 10"}}
+loops:
+  hpa:
+    timescale: {period: 30 s, lands: 20 s}
+    target: {signal: web.usage, setpoint: 0.65, tolerance: 10 %, sensor: [scrape 20 s]}
+    actuation: {signal: web.desired, law: proportional, bounds: [2, 20], from: 1 .. 12}
+"""
+QUIET = """\
+coherence: 1
+components: {web: {load: 100, usage: "load / (10 * desired)"}}
+loops:
+  hpa:
+    timescale: {period: 15 s}
+    target: {signal: web.usage, setpoint: 0.5, tolerance: 10 %, sensor: [scrape 20 s, mean 1 min]}
+    actuation: {signal: web.desired, law: proportional, bounds: [2, 50], from: 20}
+"""
+TWO = """\
+coherence: 1
+components: {web: {load: 100, usage: load / (10 * desired)}}
+loops:
+"""
+
+
+def subject(text: str) -> Subject:
+    return Subject(read_text(text, "x.yaml"), {"x.yaml": text}, 20.0)
+
+
+def answer(text: str) -> Finding:
+    (found,) = oscillation.ask(subject(text))
+    return found
+
+
+def analyzed(path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> str:
+    path.write_text(text)
+    assert run(["analyze", str(path), "--time-limit", "5", "--no-retune"]) == 0
+    return capsys.readouterr().out
+
+
+class TestPhasesAgainstTheSensor:
+    def test_a_loop_that_swings_in_another_phase_is_not_proved_to_settle(self) -> None:
+        found = answer(SCRAPED)
+        assert found.verdict is Verdict.CONFLICT
+        assert found.evidence.replayed
+        assert "phase of hpa = 5 s" in found.assumptions
+        assert not [f for f in integer_cycling.ask(subject(SCRAPED)) if f.verdict is Verdict.PROVED]
+
+    @pytest.mark.parametrize(("phase", "rests"), [(0, True), (5, False)])
+    def test_the_executor_says_so(self, phase: int, rests: bool) -> None:
+        (group,) = groups(subject(SCRAPED))
+        orbit = long_run(group.model, Choices({"web.desired": Fraction(1)}, {"hpa": Fraction(phase)})).orbit
+        assert orbit is not None
+        assert orbit.still is rests
+
+    def test_where_nothing_ever_changes_the_phase_does_not_matter(self) -> None:
+        (group,) = groups(subject(QUIET))
+        assert told(list(every(group.model, 10))) == "its only start"
+
+    def test_analyze_does_not_contradict_itself(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        text = analyzed(tmp_path / "x.yaml", SCRAPED, capsys)
+        assert "hpa: never settles, period 2 min" in text
+        assert text.count("no cycle: it comes to rest from its own start and phase") == 1
+
+
+class TestTheSectionOfLimitCycles:
+    def test_what_exact_execution_has_decided_is_not_repeated(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        text = analyzed(tmp_path / "x.yaml", QUIET, capsys)
+        assert "hpa: settles" in text
+        assert "Limit cycles" not in text
+
+    def test_many_loops_in_one_group_are_not_all_named(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        one = "    timescale: {{period: {n} s}}\n    rules: [{{when: web.usage > 0.6, by: 1}}]\n"
+        written = "    actuation: {{signal: web.desired, bounds: [2, 50]{start}}}\n"
+        text = TWO + "".join(
+            f"  loop_{n}:\n{one}{written}".format(n=n, start=", from: 4" if n == 9967 else "")
+            for n in (9967, 9973, 10007, 10009, 10037, 10039, 10061, 10067)
+        )
+        assert max(map(len, analyzed(tmp_path / "x.yaml", text, capsys).splitlines())) < 200
+
+
+def test_a_long_coherence_does_not_make_the_period_too_certain() -> None:
+    """The search once ended beside the mode, at a period of 25 with an interval of 1."""
+    period, coherence, covered = 20.0, 200, 0
+    rng, r = np.random.default_rng(7), math.exp(-1 / 200)
+    for _ in range(4):
+        x = lfilter([1], [1, -2 * r * math.cos(math.tau / period), r * r], rng.standard_normal(400 + 20 * coherence))
+        x = x[-400:] / x[-400:].std() + 0.2 * rng.standard_normal(400)
+        found = identified(x, 1.0)
+        assert isinstance(found, Oscillation)
+        assert abs(found.period.value - period) < 2
+        covered += found.period.low <= period <= found.period.high
+    assert covered == 4

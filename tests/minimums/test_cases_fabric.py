@@ -1,0 +1,107 @@
+"""The shared cases of collectives, fabrics and packing: each id is one bound at inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from coherence import solver
+from coherence.minimums.fabric import dgx1, leaf_spine, ring
+from coherence.minimums.fabric_cuts import all_gather, capacity, every_cut
+from coherence.minimums.fabric_steps import decided, executed, schedule
+from coherence.minimums.floors import at
+from coherence.minimums.registry import entry
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "cases" / "minimums-numeric.yaml"
+MESSAGES = {"n": ("n", 1), "S_bytes": ("size", 1), "B_Bps": ("bandwidth", 1), "alpha_s": ("alpha", 1)}
+Renamed = Mapping[str, tuple[str, int]]
+
+# id -> bound, the case's inputs -> ours with the factor to SI, factor of the expected value to SI
+BY_BOUND: Mapping[str, tuple[str, Renamed, int]] = {
+    "C01": ("all_reduce_end_point", MESSAGES, 1),
+    "C02": ("all_reduce_ring", MESSAGES, 1),
+    "C03": ("all_reduce_alpha_beta", MESSAGES, 1),
+    "C04": ("all_reduce_rabenseifner", MESSAGES, 1),
+    "C05": ("switch_reduction_gain", {"n": ("n", 1)}, 1),
+    "C07": (
+        "leaf_spine_bisection",
+        {"leaves": ("leaves", 1), "hosts_per_leaf": ("hosts", 1), "spines": ("spines", 1),
+         "B_host": ("host_rate", 10**9), "B_up": ("up_rate", 10**9)},
+        10**9,
+    ),
+    "C09": ("all_gather_steps", {"n": ("n", 1), "ports": ("ports", 1)}, 1),
+    "C10": ("all_gather_ports", {"n": ("n", 1), "deg": ("ports", 1)}, 1),
+}  # fmt: skip
+
+
+def _torus(inputs: Mapping[str, Any]) -> Any:
+    return at(entry("torus_bisection").bound, {"side": Fraction(inputs["k"]), "axes": Fraction(3)})
+
+
+def _dgx(_: Mapping[str, Any]) -> Any:
+    return at(entry("all_gather_fabric").bound, {"fabric": dgx1(), "size": Fraction(1)})  # type: ignore[dict-item]
+
+
+def _steps(_: Mapping[str, Any]) -> Any:
+    return "/".join(str(decided(dgx1(), steps, rounds=2).outcome) for steps in (1, 2))
+
+
+def _slices(inputs: Mapping[str, Any]) -> Any:
+    _, _, profile = inputs["profile"].partition(":")
+    each, compute, each_memory, memory = (Fraction(word) for word in profile.replace(",", "").split() if word.isdigit())
+    sizes = {"compute": compute, "memory": memory, "each": each, "each_memory": each_memory}
+    return at(entry("slice_packing").bound, sizes)
+
+
+def _bins(inputs: Mapping[str, Any]) -> Any:
+    sizes = (Fraction(str(inputs["size"])),) * inputs["n"]
+    return at(entry("bins_needed").bound, {"sizes": sizes, "capacity": Fraction(1)})
+
+
+BY_HAND: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
+    "C12": _steps, "C13": _torus, "C14": _dgx, "B20": _slices, "B21": _bins,
+}  # fmt: skip
+
+
+def shared() -> dict[str, Any]:
+    """Those of this group, where the file is there."""
+    if not SHARED.is_file():
+        return {}
+    cases = yaml.safe_load(SHARED.read_text(encoding="utf-8"))["cases"]
+    return {str(case["id"]): case for case in cases if str(case["id"])[0] == "C" or case["id"] in ("B20", "B21")}
+
+
+@pytest.mark.skipif(not SHARED.is_file(), reason="the shared cases are not beside this repository")
+def test_every_case_of_this_group_is_answered() -> None:
+    assert set(shared()) == set(BY_BOUND) | set(BY_HAND)
+
+
+@pytest.mark.parametrize("case", shared().values(), ids=lambda case: str(case["id"]))
+def test_a_shared_case(case: Mapping[str, Any]) -> None:
+    if case["id"] in BY_HAND:
+        found = BY_HAND[case["id"]](case["inputs"])
+        factor = 1
+    else:
+        name, renamed, factor = BY_BOUND[case["id"]]
+        inputs = {renamed[key][0]: Fraction(str(x)) * renamed[key][1] for key, x in case["inputs"].items()}
+        found = at(entry(name).bound, inputs)
+    if isinstance(case["expected"], str):
+        assert found == case["expected"]
+    else:
+        assert float(found) == pytest.approx(case["expected"] * factor, rel=max(float(case["rtol"]), 1e-15))
+
+
+def test_the_same_by_other_methods() -> None:
+    """The mathematics of the cases without their file."""
+    fabric = leaf_spine(4, 16, 4, 50, 100)
+    assert capacity(fabric, fabric.names[:32], fabric.names[32:]).rate == 800
+    assert [decided(ring(6), steps).outcome for steps in (1, 2)] == [solver.Outcome.UNSAT] * 2
+    assert executed(ring(6), schedule(ring(6), decided(ring(6), 3))) == 3
+    cuts = list(every_cut(dgx1()))
+    assert len(cuts) == 254
+    assert max(cut.time for cut in cuts) == all_gather(dgx1()).time == Fraction(7, 6)

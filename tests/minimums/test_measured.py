@@ -1,0 +1,177 @@
+"""`coherence bound DESIGN --measured`: shares, ghost cost, published bands, what to measure next, and errors."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coherence.cli._run import run
+from coherence.errors import UsageError
+from coherence.minimums.bands import BANDS
+from coherence.minimums.bound import Kind, Role
+from coherence.minimums.composition import Leaf, estimate
+from coherence.minimums.registry import bounds, entry
+from coherence.minimums.samples import mean_range
+
+DESIGN = """coherence: 1
+infrastructure:
+  tiers:
+    training: {uses: h100_sxm, count: 16384}
+prices: {training: 2 usd/h}
+"""
+OVERHEAD = "training.checkpoint_overhead"
+INPUTS = (f"{OVERHEAD}.write=10 s .. 30 s", f"{OVERHEAD}.mtbf=11134.8 s", f"{OVERHEAD}.restart=60 s .. 300 s")
+
+
+@pytest.fixture
+def design(tmp_path: Path) -> str:
+    file = tmp_path / "design.yaml"
+    file.write_text(DESIGN)
+    return str(file)
+
+
+def options(*texts: str) -> list[str]:
+    return [word for text in texts for word in ("--measured", text)]
+
+
+def measured(capsys: pytest.CaptureFixture[str], design: str, *texts: str) -> list[dict[str, Any]]:
+    assert run(["bound", design, *options(*texts), "-o", "json"]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["designs"][0]["measured"]
+    return found
+
+
+def test_a_measured_loss_is_split_and_priced(capsys: pytest.CaptureFixture[str], design: str) -> None:
+    """10 % lost: floor 4.7 % to 9.6 %, so 0.37 % to 5.3 % of 16,384 units at 2 usd/h is recoverable."""
+    (one,) = measured(capsys, design, f"{OVERHEAD}=10 %", *INPUTS)
+    low, high = one["shares"][-1]["low"], one["shares"][-1]["high"]
+    assert (low, high) == (pytest.approx(0.0037, abs=1e-5), pytest.approx(0.05307, abs=1e-5))
+    assert one["shares"][0]["low"] + high == pytest.approx(0.1)
+    assert one["cost"]["low"] * 3600 == pytest.approx(low * 16384 * 2)
+    assert one["cost"]["high"] * 3600 == pytest.approx(high * 16384 * 2)
+    assert [worth["input"] for worth in one["value_of_telemetry"]] == ["write", "restart"]
+    assert one["published_band"]["denominator"] == "the overhead of recovery"
+    assert run(["bound", design, *options(f"{OVERHEAD}=10 %", *INPUTS)]) == 0
+    said = capsys.readouterr().out
+    assert "46.9% .. 96.3% of the measured" in said
+    assert "measuring write narrows it" in said
+    assert "usd/h" in said
+
+
+def test_a_residual_below_zero_names_assumptions_and_has_no_cost(
+    capsys: pytest.CaptureFixture[str], design: str
+) -> None:
+    (one,) = measured(capsys, design, f"{OVERHEAD}=3 %", *INPUTS)
+    assert one["shares"][-1]["high"] < 0
+    assert {"blocking_checkpoint", "long_work", "unannounced"} <= set(one["violated"])
+    assert one["cost"] is None
+
+
+def test_what_the_design_states_is_not_asked_for(capsys: pytest.CaptureFixture[str], design: str) -> None:
+    (one,) = measured(capsys, design, "training.compute_time=54 d", "training.compute_time.operations=3.8e25")
+    assert one["shares"][0]["low"] / 86400 == pytest.approx(27.1427, rel=1e-5)
+    assert one["shares"][-1]["low"] / 86400 == pytest.approx(54 - 27.1427, rel=1e-5)
+
+
+def test_a_table_of_durations(capsys: pytest.CaptureFixture[str], design: str, tmp_path: Path) -> None:
+    table = tmp_path / "steps.csv"
+    table.write_text("1 s,3 s\n3 s,1 s\n")
+    for given in ("1 s,3 s;3 s,1 s", f"@{table}"):
+        (one,) = measured(capsys, design, "training.barrier_trace=40 %", f"training.barrier_trace.durations={given}")
+        assert one["shares"][0]["low"] == pytest.approx(1 / 3)
+        assert one["shares"][-1]["low"] == pytest.approx(0.4 - 1 / 3)
+
+
+def test_ceilings_upper_bounds_and_points_have_no_shares(capsys: pytest.CaptureFixture[str], design: str) -> None:
+    gain = measured(capsys, design, "training.delay_gain_continuous=1 Hz", "training.delay_gain_continuous.delay=2 s")[
+        0
+    ]
+    assert (gain["shares"], gain["role"]) == ([], "ceiling")
+    assert "above what is possible" in gain["said"][0]
+    inputs = [
+        f"training.kingman.{text}" for text in ("rate=1 Hz", "load=0.8", "arrival_sigma=1 s", "service_sigma=0.8 s")
+    ]
+    above, below = (measured(capsys, design, f"training.kingman={value}", *inputs)[0] for value in ("5 s", "3 s"))
+    assert "refutes" in above["said"][0]
+    assert above["shares"] == below["shares"] == []
+    assert below["said"] == ["at least 1.1 below it"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (("training",), "is no measurement"),
+        (("training.nothing=1",), "names no bound"),
+        (("traning.compute_time=1 s",), "did you mean 'training'"),
+        (("training.compute_time=54 d",), "add --measured 'training.compute_time.operations=VALUE'"),
+        (("training.compute_time=54 B", "training.compute_time.operations=1"), "s expected"),
+        (("training.compute_time=2 s .. 1 s", "training.compute_time.operations=1"), "is empty"),
+        (("training.compute_time=1 s", "training.compute_time.works=1"), "has no symbol 'works'"),
+        (("training.compute_time.operations=1",), "without a measurement"),
+        (("training.compute_time=1 s", "training.compute_time=2 s"), "twice"),
+        ((f"{OVERHEAD}=10 %", f"{OVERHEAD}.write=1 s", f"{OVERHEAD}.mtbf=0 s", f"{OVERHEAD}.restart=0 s"), "mtbf = 0"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    capsys: pytest.CaptureFixture[str], design: str, texts: tuple[str, ...], said: str
+) -> None:
+    assert run(["bound", design, *options(*texts)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_thing_without_a_price_says_what_to_write(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "design.yaml"
+    file.write_text(DESIGN.replace("prices: {training: 2 usd/h}\n", ""))
+    (one,) = measured(capsys, str(file), f"{OVERHEAD}=10 %", *INPUTS)
+    assert one["cost"] == {"missing": "the cost of it needs prices: {training: 2 usd/h}"}
+
+
+def test_every_band_has_a_denominator_and_a_condition() -> None:
+    assert set(BANDS) == {"A", "B", "C", "R", "D"}
+    for band in BANDS.values():
+        assert 0 < band.low < band.high < 1
+        assert f"of {band.denominator}" in band.told
+        assert band.holds in band.told
+
+
+def test_only_floors_are_composed() -> None:
+    """A largest gain or a best interval is no floor of anything, however exact it is."""
+    assert {bound.role for bound in bounds()} == set(Role)
+    for bound in bounds():
+        if bound.role is not Role.FLOOR:
+            spans = {name: (value, value) for name, value in bound.examples[0].inputs.items()}
+            with pytest.raises(UsageError, match="not a floor"):
+                estimate(Leaf(bound, spans))
+    assert not entry("tail_budget").bound.stands
+    assert entry("tail_budget").bound.kind is Kind.EXACT
+
+
+def test_samples_give_a_range_whose_ends_hold_with_95_percent() -> None:
+    """Of 400 runs of correlated readings with mean 5 each end misses about 1 in 20 (within three standard errors)."""
+    draw = random.Random(4)  # noqa: S311  (runs of a test)
+    low = high = 0
+    samples: list[float] = []
+    for _ in range(400):
+        state, samples = 0.0, []
+        for _ in range(240):
+            state = 0.5 * state + draw.gauss(0, 1)
+            samples.append(5 + state)
+        found = mean_range(samples)
+        low, high = low + (found[0] > 5), high + (found[1] < 5)
+    assert low / 400 < 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
+    assert high / 400 < 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
+    assert low + high > 10, "the range is no wider than it has to be"
+    with pytest.raises(UsageError, match="at least 24"):
+        mean_range(samples[:23])
+
+
+def test_a_file_of_samples_is_a_measurement(capsys: pytest.CaptureFixture[str], design: str, tmp_path: Path) -> None:
+    file = tmp_path / "lost.csv"
+    file.write_text("".join(f"{10 + k % 3 - 1} %\n" for k in range(48)))
+    (one,) = measured(capsys, design, f"{OVERHEAD}=@{file}", *INPUTS)
+    assert one["measured"][0] < 0.1 < one["measured"][1]
+    assert one["shares"][-1]["low"] == pytest.approx(one["measured"][0] - one["floor"]["high"])
+    assert "95 %" in one["said"][-1]
