@@ -30,7 +30,7 @@ from coherence.units import Dimension
 from coherence.values import value
 
 FACTORS = (Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
-MOST_ASKS = 32  # of a finding
+MOST_ASKS = 48  # of a finding
 MOST_ASKS_OF_DESIGN = 96
 LABEL = "this value decides too"
 

@@ -93,7 +93,7 @@ loops:
     trigger: rack.power < {low + 10} kW
     actuation: {{signal: b.n, law: step, by: {by}, bounds: [0, 40]}}
 """
-    x, both = 0, False
+    x, both, moved = 0, False, True
     for _ in range(300):
         before = x
         went_down = x > high
@@ -144,7 +144,7 @@ loops:
     work = Fraction(re.search(r"web.work = ([0-9./]+)", finding.message)[1])  # type: ignore[index]
     run = long_run(elaborate(read_text(text, "case.yaml")), Choices({"web.work": work, "web.n": Fraction(1)}))
     assert run.orbit is not None
-    assert run.orbit.range_of("web.n") == (finding.evidence.numbers["web.n lowest"][0], 2)
+    assert list(run.orbit.range_of("web.n")) == [finding.evidence.numbers["web.n lowest"][0], 2]
     assert run.orbit.turns("web.n")
 
 
