@@ -16,8 +16,10 @@ from coherence.errors import UsageError
 
 if TYPE_CHECKING:
     from coherence.minimums.bound import Symbol
-    from coherence.minimums.floors import Span
+    from coherence.minimums.floors import Floor, Span
     from coherence.minimums.registry import Entry
+
+WITNESS_SECONDS = 5.0  # that a witness may run for one bound at given inputs
 
 
 @click.command("bound")
@@ -103,12 +105,34 @@ def _one(name: str, inputs: Sequence[str], output: str) -> int:
     steep = sensitivities(found.bound, {k: _middle(found.bound.symbol(k), *ends) for k, ends in floor.inputs.items()})
     rungs = ladder(found.bound, spans)
     worth = value_of_floor(floor)
+    attained, why = _attained(floor)
     if output == "json":
-        _echo_json({**report.bound_json(found), "value": report.value_json(floor, steep, rungs, worth)})
+        made = {
+            **report.value_json(floor, steep, rungs, worth),
+            "attained": None if attained is None else float(attained),
+        }
+        _echo_json({**report.bound_json(found), "value": made})
     else:
         _echo(report.value_text(floor, steep, rungs))
+        _echo(report.witness_text(floor, attained, why))
         _echo(f"  {line}" for line in report.worth_text(worth, found.bound.unit))
     return 0
+
+
+def _attained(floor: Floor) -> tuple[Fraction | float | None, str]:
+    """What the witness takes at the inputs, where these are single values; else why there is no number."""
+    from coherence.cli._limit import TimeOverError, at_most
+
+    witness = floor.bound.witness
+    if witness is None or not floor.point:
+        return None, "" if witness is None else "run at single values only"
+    try:
+        with at_most(WITNESS_SECONDS):
+            return witness.attained({name: low for name, (low, _) in floor.inputs.items()}), ""
+    except TimeOverError:
+        return None, f"not over within {WITNESS_SECONDS:g} s at these inputs"
+    except (UsageError, ArithmeticError, AssertionError, ValueError) as error:
+        return None, f"not run at these inputs: {error}"
 
 
 def _middle(symbol: Symbol, low: Any, high: Any) -> Any:

@@ -133,6 +133,16 @@ def value_text(floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung]
             yield f"  without {rung.assumption} ({rung.says}): {range_of(rung.floor)}, {rung.floor.bound.name}"
 
 
+def witness_text(floor: Floor, attained: Fraction | float | None, why: str) -> Iterator[str]:
+    """What the executed witness takes, and its gap to the bound."""
+    witness = floor.bound.witness
+    if witness is not None and attained is not None:
+        gap = f", {float(attained) / float(floor.low):.6g} times the bound" if floor.low else ""
+        yield f"  witness, executed: {witness.says}: {shown(attained, floor.bound.unit)}{gap}"
+    elif witness is not None:
+        yield f"  witness: {witness.says}: {why}"
+
+
 def worth_text(worth: Sequence[Worth], unit: str) -> Iterator[str]:
     """The inputs that are ranges, the one most worth measuring first."""
     for one in worth:

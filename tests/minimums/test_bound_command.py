@@ -88,3 +88,11 @@ def test_a_design_without_floors_says_so(capsys: pytest.CaptureFixture[str], tmp
     file = tmp_path / "design.yaml"
     file.write_text("coherence: 1\ncomponents: {web: {copies: 2}}\n")
     assert answered(capsys, str(file))["designs"] == [{"path": str(file), "floors": [], "without_a_number": []}]
+
+
+def test_the_witness_is_run_at_the_inputs_and_its_gap_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bound", "all_reduce_end_point", *INPUTS]) == 0
+    assert "50.108 ms, 1 times the bound" in capsys.readouterr().out
+    assert answered(capsys, "all_reduce_end_point", *INPUTS)["value"]["attained"] == pytest.approx(0.05010795178666667)
+    assert run(["bound", "all_reduce_end_point", "n=8", "size=8 GiB", "bandwidth=200 GB/s .. 300 GB/s"]) == 0
+    assert "run at single values only" in capsys.readouterr().out
