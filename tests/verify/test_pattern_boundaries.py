@@ -88,7 +88,7 @@ def test_lease(lease: int, low: int, more: int) -> None:
     assert finding.verdict is (CONFLICT if high >= lease else PROVED)
     assert certain(finding) == (low > lease)
     if finding.verdict is CONFLICT:
-        assert number(finding, "copies at most") == high // lease + 1  # at equality the two clocks race
+        assert number(finding, "copies at most") == max(2, len(range(0, high, lease)))  # at equality it may
         assert number(finding, "copies at least") == len(range(0, low, lease))
 
 
