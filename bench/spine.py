@@ -26,8 +26,8 @@ FOUND = (0, 1)  # a check that finds something has done its work
 
 _REFERENCE = "python -c pass"
 _HELP = ("--help",)
-_CHECK = ("check", str(TEN_LOOPS))
-_PROVE = ("check", str(DATA / "ten-loops-stability.yaml"))
+_CHECK = ("check", "--no-cache", str(TEN_LOOPS))
+_PROVE = ("check", "--no-cache", str(DATA / "ten-loops-stability.yaml"))
 _SCRIPT = "from coherence.__main__ import main; main()"
 # Runs `python -m coherence` in place and then says which of the heavy modules it loaded.
 _PROBE = """
