@@ -21,7 +21,9 @@ def harmonic(n: Number) -> float:
     if count != n or count < 0:
         raise ValueError(f"harmonic({float(n):g}) needs a whole number >= 0")
     if count <= SUMMED:
-        return math.fsum(1 / k for k in range(1, count + 1))
+        from coherence.simulate.jobs.closed_forms import harmonic as summed
+
+        return summed(count)
     return math.log(count) + 0.5772156649015329 + 1 / (2 * count) - 1 / (12 * count**2) + 1 / (120 * count**4)
 
 

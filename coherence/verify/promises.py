@@ -74,17 +74,23 @@ def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
 
 
 def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
-    """By invariants; a loop alone from few starts, and what the encoding does not carry, by running every start."""
+    """By invariants; a loop alone from few starts, and what the encoding does not carry, by running every start.
+
+    Runs alone decide at once where they break the promise or carry a certificate; else a proof is searched first.
+    """
     ran = _few_runs(model, promise, condition, deadline)
-    if ran is not None:
+    if isinstance(ran, Refuted) or (isinstance(ran, Shown) and ran.certificate):
         return ran
     try:
-        return _prove(model, promise, deadline)
+        found = _prove(model, promise, deadline)
     except (NotLinearError, NotCommensurateError) as error:
+        if ran is not None:
+            return ran
         try:
             return every_start(model, condition, promise.kind, deadline)
         except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
             raise error from None
+    return ran if ran is not None and isinstance(found, Open) else found
 
 
 def _few_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome | None:

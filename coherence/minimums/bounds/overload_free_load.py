@@ -18,39 +18,49 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from coherence import solver
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 from coherence.minimums.bounds._retrying import retrying
+from coherence.minimums.formulas import number
+from coherence.subject import rational
 
-SLOTS = 400
+FORMULA = "1 / tries"
+SECONDS = 10_000  # that an overload is followed
 
 
 def fluid(inputs: Inputs) -> Fraction:
-    """The least load, in hundredths of 1/t, from which an overload does not drain: slot by slot, all work served."""
+    """The least load, in hundredths of 1/t, from which an overload does not drain, second by second."""
     tries = int(inputs["tries"])
     for step in range(99, 130):
         load = Fraction(step, 100 * tries)
-        if not _drains(load, tries):
+        if not _drains(load * tries):
             return load
     raise AssertionError("no load keeps an overload up")
 
 
-def _drains(load: Fraction, tries: int) -> bool:
-    """Every try of a slot times out while the backlog is longer than one slot of service, and comes again."""
-    backlog, classes = Fraction(50), [load] + [load] * (tries - 1)
-    for _ in range(SLOTS * 25):
-        backlog = max(Fraction(0), backlog + sum(classes) - 1)
+def _drains(sent: Fraction) -> bool:
+    """Does a backlog of 50 s of work go away while so much is sent per second and one unit is served?"""
+    backlog = Fraction(50)
+    for _ in range(SECONDS):
+        backlog += sent - 1
         if backlog < 1:
             return True
     return False
 
 
 def both_sides() -> Checked:
-    """With all t classes arriving, the backlog falls each second exactly below 1/t (linear arithmetic, exact)."""
-    for tries in (2, 3, 4, 8):
-        edge = Fraction(1, tries)
-        if not (edge * (1 - Fraction(1, 10**6)) * tries < 1 <= edge * tries):
-            return Checked(False, f"{tries} tries")
-    return Checked(True, "the drift of the backlog changes sign at 1/t")
+    """No load below the formula keeps the backlog from falling, and none at or above it lets it fall: unsat."""
+    scripts = []
+    for tries in (1, 2, 3, 4, 8):
+        edge = rational(Fraction(number(FORMULA, {"tries": Fraction(tries)})))
+        head = f"(set-logic QF_LRA)\n(declare-const load Real)\n(define-fun drift () Real (- (* {tries}.0 load) 1.0))\n"
+        scripts += [
+            f"{head}(assert (< load {edge}))\n(assert (>= drift 0.0))\n(check-sat)\n",
+            f"{head}(assert (>= load {edge}))\n(assert (< drift 0.0))\n(check-sat)\n",
+        ]
+    script = solver.joined(scripts)
+    found = solver.unsat(script, timeout_ms=2000)
+    return Checked(found.unsat, f"the backlog falls exactly below 1/t, for 1 to 8 tries: {found.outcome}", script)
 
 
 BOUND = Bound(
@@ -62,11 +72,11 @@ BOUND = Bound(
     role=Role.CEILING,
     loss="B",
     symbols=(Symbol("tries", "1", "tries in all, the first one included", Way.FALLS, least=1, whole=True, sign="t"),),
-    formula="1 / tries",
+    formula=FORMULA,
     assumptions=("abandoned_work_is_served", "same_cause", "fluid"),
     source="Bronson et al. 2021",
     examples=(Example({"tries": Fraction(4)}, 0.25, "3 retries, fluid"),),
-    proofs=(Proof("enumeration", "sign of the drift", both_sides),),
+    proofs=(Proof("smt", "sign of the drift", both_sides),),
     witness=Witness("a fluid overload, slot by slot", fluid, gap=1.01),
     telemetry=("tries of the callers",),
     applies=retrying,
