@@ -1,8 +1,8 @@
 """Repairs, blame and the cache, over every design of the repository: specs, Markdown cases, and the shared designs.
 
-A conflict has numeric parameters if a number of its policies may be turned (`coherence.knobs`).  Blame is measured
-independently of how it is found: every number of the policies of a conflict is multiplied by factors that the engine
-does not use, and if the conflict goes away the finding must point at that number.
+A conflict has numeric parameters if a number of its policies may be turned (`coherence.repairing.knobs`).  Blame is
+measured independently of how it is found: every number of the policies of a conflict is multiplied by factors that
+the engine does not use, and if the conflict goes away the finding must point at that number.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from pathlib import Path
 from bench.harness import Row, process
 from coherence import repairs
 from coherence.analysis import analyse, ask_all
-from coherence.blame import Stated, stated
 from coherence.design import Design
 from coherence.errors import InputError
 from coherence.finding import Finding, Severity, Verdict
 from coherence.fixing import fix
-from coherence.knobs import knobs
-from coherence.nearest import candidates
 from coherence.questions import Asker, askers
 from coherence.reading import read_text
-from coherence.rechecks import Asked, Key, key_of, slow
+from coherence.repairing.blame import Stated, stated
+from coherence.repairing.knobs import knobs
+from coherence.repairing.nearest import candidates
+from coherence.repairing.rechecks import Asked, Key, key_of, slow
 from coherence.subject import Subject
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -19,8 +19,8 @@ from bench.harness import Row, process
 from bench.spine import command
 from coherence.analysis import Analysis, Options, analysis, reanalyse
 from coherence.design import Design
+from coherence.pieces.rereading import reread
 from coherence.reading import read_text
-from coherence.rereading import reread
 
 FILE = "design.yaml"
 EDITS = 12

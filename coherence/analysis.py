@@ -8,18 +8,18 @@ from dataclasses import replace
 
 from coherence import names
 from coherence.accounting import account
-from coherence.blame import blamed
 from coherence.design import Design
 from coherence.errors import CoherenceError, InputError, Problem
 from coherence.expressions.evaluate import NotExactError
 from coherence.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
+from coherence.pieces.rereading import reread
+from coherence.pieces.slicing import Piece, clashes, moved, pieces, says, whole
+from coherence.pieces.tracing import changed, reads, watched
 from coherence.questions import Asker, askers
-from coherence.rechecks import Asked as Rechecked
-from coherence.rechecks import Rebuild, with_repairs
-from coherence.rereading import reread
-from coherence.slicing import Piece, clashes, moved, pieces, says, whole
+from coherence.repairing.blame import blamed
+from coherence.repairing.rechecks import Asked as Rechecked
+from coherence.repairing.rechecks import Rebuild, with_repairs
 from coherence.subject import Subject
-from coherence.tracing import changed, reads, watched
 from coherence.values import value
 
 

@@ -22,7 +22,7 @@ from coherence.errors import InternalError
 from coherence.finding import Edit, Finding, Repair, Verdict
 from coherence.places import Place
 from coherence.questions import askers
-from coherence.rechecks import Asked, Key, Rebuild, gone, key_of, with_repairs, worse
+from coherence.repairing.rechecks import Asked, Key, Rebuild, gone, key_of, with_repairs, worse
 from coherence.subject import Subject
 from coherence.values import value
 

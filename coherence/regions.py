@@ -22,7 +22,7 @@ from coherence.errors import CoherenceError, InputError, UsageError
 from coherence.finding import Edit, Finding, Verdict
 from coherence.loops.sweeps_keys import Axis, axes
 from coherence.questions import Asker
-from coherence.rechecks import Key, Rebuild, key_of
+from coherence.repairing.rechecks import Key, Rebuild, key_of
 from coherence.subject import Subject
 from coherence.values import field, value
 

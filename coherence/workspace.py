@@ -15,7 +15,7 @@ from coherence.errors import InputError, Problem
 from coherence.finding import Accounting, InputFile, Report
 from coherence.places import Place
 from coherence.reading import design_of, is_design, read_bytes, read_text
-from coherence.rechecks import Rebuild
+from coherence.repairing.rechecks import Rebuild
 from coherence.suppressions import apply as apply_suppressions
 from coherence.values import value
 

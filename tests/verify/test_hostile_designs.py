@@ -10,9 +10,9 @@ import pytest
 
 from coherence.analysis import analyse
 from coherence.finding import Finding, Verdict
-from coherence.knobs import knobs
-from coherence.nearest import rounded
 from coherence.reading import read_text
+from coherence.repairing.knobs import knobs
+from coherence.repairing.nearest import rounded
 from coherence.repairs import apply
 from coherence.subject import Subject
 

@@ -17,10 +17,10 @@ from coherence.analysis import Options, analysis, reanalyse
 from coherence.design import Design
 from coherence.errors import InputError
 from coherence.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
-from coherence.neighbourhoods import parts
+from coherence.pieces.neighbourhoods import parts
+from coherence.pieces.rereading import reread
+from coherence.pieces.tracing import reads, watched
 from coherence.reading import read_text
-from coherence.rereading import reread
-from coherence.tracing import reads, watched
 
 FILE = "design.yaml"
 QUICK = Options(verify_repairs=False)

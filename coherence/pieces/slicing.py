@@ -15,7 +15,7 @@ from typing import Any
 from coherence.design import Design
 from coherence.errors import CoherenceError
 from coherence.finding import Finding, Repair
-from coherence.neighbourhoods import SECTIONS, Unit, part_of, parts, units_of
+from coherence.pieces.neighbourhoods import SECTIONS, Unit, part_of, parts, units_of
 from coherence.places import Place
 from coherence.values import value
 

@@ -14,10 +14,10 @@ from coherence import dimensions, document, names
 from coherence.design import Design
 from coherence.document import Table
 from coherence.errors import InputError
-from coherence.neighbourhoods import SECTIONS, Unit, part_of, parts, units_of
+from coherence.pieces.neighbourhoods import SECTIONS, Unit, part_of, parts, units_of
+from coherence.pieces.slicing import blanked, owned, rows_of
 from coherence.reading import design_from_table, read_text
 from coherence.shape import Reading
-from coherence.slicing import blanked, owned, rows_of
 
 _ANCHORS = re.compile(r"[&*](?<![^\s\[{,][&*])[A-Za-z0-9_]")  # begins with few letters: five times as fast
 _BLOCK_TEXT = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")

@@ -14,8 +14,8 @@ from fractions import Fraction
 
 from coherence import repairs
 from coherence.finding import Edit, Finding, Repair
-from coherence.knobs import Knob, knobs
 from coherence.places import Place
+from coherence.repairing.knobs import Knob, knobs
 from coherence.subject import Subject
 from coherence.units import SECOND
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.analysis import analyse
-from coherence.blame import blamed, stated
 from coherence.finding import Evidence, Finding, Grade, Repair, Severity, Verdict
-from coherence.knobs import Knob, forbidden, knobs
-from coherence.nearest import MOST_KNOBS, Asks, candidates, nearest, rounded
 from coherence.reading import read_text
-from coherence.rechecks import gone, worse
+from coherence.repairing.blame import blamed, stated
+from coherence.repairing.knobs import Knob, forbidden, knobs
+from coherence.repairing.nearest import MOST_KNOBS, Asks, candidates, nearest, rounded
+from coherence.repairing.rechecks import gone, worse
 from coherence.repairs import apply
 from coherence.subject import Subject
 

@@ -20,11 +20,11 @@ from functools import partial
 from coherence import document, repairs, units
 from coherence.document import Items, Node, Scalar, Table
 from coherence.finding import Edit, Finding, Verdict
-from coherence.knobs import knobs
-from coherence.nearest import Asks
 from coherence.places import Place
 from coherence.questions import Asker
-from coherence.rechecks import Asked, charged, key_of, slow
+from coherence.repairing.knobs import knobs
+from coherence.repairing.nearest import Asks
+from coherence.repairing.rechecks import Asked, charged, key_of, slow
 from coherence.subject import Subject
 from coherence.units import Dimension
 from coherence.values import value

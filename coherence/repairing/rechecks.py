@@ -16,10 +16,10 @@ from coherence import repairs
 from coherence.design import Design
 from coherence.errors import CoherenceError
 from coherence.finding import Edit, Finding, Repair, Severity, Verdict
-from coherence.knobs import forbidden
-from coherence.nearest import Asks, nearest
 from coherence.places import Place
 from coherence.questions import Asker
+from coherence.repairing.knobs import forbidden
+from coherence.repairing.nearest import Asks, nearest
 from coherence.subject import Subject
 from coherence.values import field, value
 
