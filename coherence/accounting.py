@@ -6,17 +6,20 @@ verdict that names both; a union is an `or` and a count is a population count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
+from typing import TypeVar
 
 from coherence import names
 from coherence.design import Call, Design, Limit, Loop, Timer
 from coherence.expressions import names as used
 from coherence.finding import Accounting, Finding, Verdict
+from coherence.records import Record
 from coherence.shape import Formula
 
 ORDER = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS, Verdict.PROVED)  # the worst of a pair counts
+P = TypeVar("P", bound=Record)
 Masks = dict[int, int]  # number of a policy -> bits of policies
 
 
@@ -91,17 +94,27 @@ def things_of_all(design: Design) -> Mapping[str, frozenset[str]]:
 
 
 def _things_of_all(design: Design) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for loop in design.loops.values():
-        found.setdefault(loop.name, set()).update(_of_loop(loop))
-    for call in design.calls:
-        found.setdefault(call.name, set()).update(_of_call(call))
-    for timer in design.timers.values():
-        found.setdefault(timer.name, set()).update(_of_timer(timer))
-    for limit in design.limits.values():
-        found.setdefault(limit.name, set()).update(_of_limit(limit))
+    found: dict[str, frozenset[str]] = {}
+    for name, things in _policies_with_words(design):
+        found[name] = found[name] | things if name in found else things
     bare = names.bare_names(design)
-    return {name: frozenset(_whole(things, bare)) for name, things in found.items()}
+    replaced = {"always", *bare}
+    return {
+        name: things if things.isdisjoint(replaced) else frozenset(_whole(things, bare))
+        for name, things in found.items()
+    }
+
+
+def _policies_with_words(design: Design) -> Iterator[tuple[str, frozenset[str]]]:
+    yield from ((loop.name, _kept(loop, _of_loop)) for loop in design.loops.values())
+    yield from ((call.name, _kept(call, _of_call)) for call in design.calls)
+    yield from ((timer.name, _kept(timer, _of_timer)) for timer in design.timers.values())
+    yield from ((limit.name, _kept(limit, _of_limit)) for limit in design.limits.values())
+
+
+def _kept(policy: P, words: Callable[[P], Iterable[str]]) -> frozenset[str]:
+    """The words of a policy, kept with it: after an edit the others need not be walked again."""
+    return policy.once("things", lambda: frozenset(words(policy)))
 
 
 def _whole(things: Iterable[str], bare: Mapping[str, str]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from coherence import names
 from coherence.accounting import account
@@ -13,14 +12,14 @@ from coherence.errors import CoherenceError, InputError, Problem
 from coherence.expressions.evaluate import NotExactError
 from coherence.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
 from coherence.pieces.rereading import reread
-from coherence.pieces.slicing import Piece, clashes, moved, pieces, says, whole
+from coherence.pieces.slicing import Names, Piece, clashes, moved, pieces, same_entries, whole
 from coherence.pieces.tracing import changed, reads, watched
 from coherence.questions import Asker, askers
 from coherence.repairing.blame import blamed
 from coherence.repairing.rechecks import Asked as Rechecked
 from coherence.repairing.rechecks import Rebuild, with_repairs
 from coherence.subject import Subject
-from coherence.values import value
+from coherence.values import replace, value
 
 
 @value
@@ -104,33 +103,45 @@ def analysis(
     design: Design, sources: Mapping[str, str], rebuild: Rebuild, *, options: Options = DEFAULT, cut: bool = True
 ) -> Analysis:
     """As `analyse`, with what `reanalyse` needs.  `cut=False` asks every question of the design in one piece."""
-    parts = pieces(design, sources, lambda piece: _stands(piece, rebuild)) if cut else (whole(design, sources),)
+    parts = pieces(design, sources) if cut else (whole(design, sources),)
     return _joined(design, sources, rebuild, options, parts, {})
 
 
 def reanalyse(previous: Analysis, design: Design, sources: Mapping[str, str], rebuild: Rebuild) -> Analysis:
     """The analysis of an edited design; only the pieces that the edit touched are asked again."""
     old = {done.piece.names: done.piece for done in previous.done.values()}
-    same = previous.done.keys()
-    parts = pieces(design, sources, lambda one: one.key in same or _stands(one, rebuild, old.get(one.names)))
+    parts = pieces(design, sources, old)
     return _joined(design, sources, rebuild, previous.options, parts, previous.done)
 
 
 def _stands(piece: Piece, rebuild: Rebuild, before: Piece | None = None) -> bool:
     """Can the piece be read by itself?  Beside it, the piece before an edit, of which little has to be read again."""
+    if not piece.total:
+        return True  # it has the whole text
     if before is not None and before.total == piece.total:
-        return says(piece, lambda text: reread(before.alone(), text))
-    return says(piece, lambda text: rebuild({piece.design.file: text}))
+        return piece.stands(lambda text: reread(before.alone(), text))
+    return piece.stands(lambda text: rebuild({piece.design.file: text}))
+
+
+def _known_still(piece: Piece, known: Mapping[tuple[object, ...], Done], rebuild: Rebuild) -> bool:
+    """Are the answers about a piece of the same lines those about this one?  Equal lines of two texts may say two things
+    (an anchor elsewhere is another), unless both pieces stand."""
+    if piece.key not in known:
+        return False
+    before = known[piece.key].piece
+    return same_entries(before, piece) or (_stands(before, rebuild) and _stands(piece, rebuild))
 
 
 def _joined(
     design: Design, sources: Mapping[str, str], rebuild: Rebuild, options: Options, parts: Sequence[Piece],
     known: Mapping[tuple[object, ...], Done],
 ) -> Analysis:  # fmt: skip
-    kept = {part.key: _kept(known[part.key], part) for part in parts if part.key in known}
+    kept = {part.key: _kept(known[part.key], part) for part in parts if _known_still(part, known, rebuild)}
     fresh = [part for part in parts if kept.get(part.key) is None]
     before = {done.piece.names: done for done in known.values()}
     made = ask_pieces([(part, before.get(part.names)) for part in fresh], sources, options)
+    if options.verify_repairs and not all(_may_repair(one, before, rebuild) for one in made):
+        return _joined(design, sources, rebuild, options, (whole(design, sources),), {})
     taken = frozenset(names.things(design)) if fresh else frozenset()
     end = time.monotonic() + REPAIRS * options.time_limit
     for one in made:
@@ -139,6 +150,13 @@ def _joined(
     ordered = tuple(sorted(_once(f for one in done.values() for f in one.findings), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
     return Analysis(Answers(ordered, account(design, ordered), outside), options, done)
+
+
+def _may_repair(done: Done, before: Mapping[Names, Done], rebuild: Rebuild) -> bool:
+    """Can the piece be read by itself after an edit, where that will be done?"""
+    conflicts = any(f.verdict is Verdict.CONFLICT for one in done.asked.values() for f in one.findings)
+    old = before.get(done.piece.names)
+    return not conflicts or _stands(done.piece, rebuild, old.piece if old is not None else None)
 
 
 def _kept(done: Done, part: Piece) -> Done | None:
@@ -184,9 +202,9 @@ def _unless_known(asker: Asker, subject: Subject, done: Done, other: frozenset[s
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Each finding once: what is no unit belongs to every piece, and is answered in each."""
-    seen: dict[tuple[object, ...], list[Finding]] = {}
+    seen: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        same = seen.setdefault((finding.code, finding.of, finding.message, finding.places), [])
+        same = seen.setdefault((finding.code, finding.message), [])
         if finding not in same:
             same.append(finding)
             yield finding

@@ -32,6 +32,7 @@ from coherence.shape import (
     PERIOD,
     TEXT,
     VALUE,
+    WHOLE,
     Formula,
     Quantity,
     Word,
@@ -149,7 +150,7 @@ class Call(Record):
     part: Word | None = key(NAME_KIND, "uses")
     deadline: Quantity | Word | None = key(UNLIMITED_DURATION)
     per_try: Quantity | Word | None = key(UNLIMITED_DURATION)
-    tries: tuple[Quantity | Word, ...] = key(listing(or_word(COUNT, "unlimited"), or_one=True), many=True)
+    tries: tuple[Quantity | Word, ...] = key(listing(or_word(WHOLE, "unlimited"), or_one=True), many=True)
     pause: Pause | Quantity | Word | None = key(either(record(Pause), or_word(DURATION, "from answer")))
     retry_when: tuple[Word, ...] | None = key(listing(TEXT))
     fails: dict[str, Quantity] | None = key(mapping(DURATION))
@@ -175,7 +176,7 @@ class Timer(Record):
     after: Quantity | Word | None = key(UNLIMITED_DURATION)
     first: Quantity | None = key(DURATION)
     every: Quantity | None = key(DURATION)
-    misses: Quantity | Word | None = key(or_word(quantity(ONE, low=1), "unlimited"))
+    misses: Quantity | Word | None = key(or_word(quantity(ONE, low=1, whole=True), "unlimited"))
     reply_within: Quantity | None = key(DURATION)
     jitter: Quantity | None = key(DURATION)
     renew: Event | Quantity | None = key(EVENT)

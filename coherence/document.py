@@ -108,7 +108,7 @@ def decode(data: bytes, file: str) -> str:
     """Bytes to text: UTF-8, or UTF-16 with a byte order mark.  Raises InputError otherwise."""
     start = Place(file, 1, 1, 1, 1)
     if len(data) > MAX_BYTES:
-        raise InputError([Problem(start, f"the file has {len(data)} bytes", f"at most {MAX_BYTES} are read: split it")])
+        raise InputError([Problem(start, f"the file has more than {MAX_BYTES} bytes", "split it")])
     try:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return data.decode("utf-16")

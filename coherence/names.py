@@ -7,17 +7,20 @@ dimension, and it is listed as an assumption.  A bare name must be a state, a lo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
-from coherence.design import Component, Design, Relay
+from coherence.design import Component, Design, Limit, Relay
 from coherence.expressions import ExpressionError, parse
 from coherence.expressions.tree import Call as Function
 from coherence.expressions.tree import Name, Tree, children
 from coherence.phrases import Event
 from coherence.places import Place
+from coherence.records import Record
 from coherence.shape import Formula, Reading, Word
 from coherence.units import shorten
 
+R = TypeVar("R", bound=Record)
 BUILT_IN = frozenset({"time"})
 LONGEST = 64  # characters of a name of which near misses are looked for
 
@@ -100,9 +103,17 @@ def formulas(design: Design) -> Iterator[Formula]:
     for loop in design.loops.values():
         yield from loop_formulas(loop)
     for limit in design.limits.values():
-        yield from (
-            f for f in (limit.counts, limit.at_most, limit.at_least, limit.but_at_least) if isinstance(f, Formula)
-        )
+        yield from limit_formulas(limit)
+    yield from promise_formulas(design)
+
+
+def limit_formulas(limit: Limit) -> Iterator[Formula]:
+    """The expressions of one limit."""
+    yield from (f for f in (limit.counts, limit.at_most, limit.at_least, limit.but_at_least) if isinstance(f, Formula))
+
+
+def promise_formulas(design: Design) -> Iterator[Formula]:
+    """The conditions of all promises."""
     for promise in design.promises.values():
         if promise.condition is not None and promise.kind != "sends":
             yield promise.condition
@@ -287,17 +298,30 @@ def distance(one: str, other: str, limit: int) -> int:
     return min(row[-1], limit + 1)
 
 
-def outside(design: Design) -> tuple[str, ...]:
-    """Outside things, in order of first use: assumptions of every answer about them."""
-    known, found = things(design), dict[str, None]()
-    everything = [*formulas(design), *(f for c in design.components.values() for f in component_formulas(c))]
-    for formula in everything:
+def _kept_heads(one: R, own: Callable[[R], Iterable[Formula]]) -> tuple[str, ...]:
+    """The words before dots in the expressions of a record; kept with it."""
+    return one.once("heads", lambda: tuple(_heads(own(one))))
+
+
+def _heads(found: Iterable[Formula]) -> Iterator[str]:
+    for formula in found:
         for name in _plain_names(formula.tree):
             head, _, rest = name.path.partition(".")
-            if rest and head not in known:
-                found[head] = None
+            if rest:
+                yield head
+
+
+def outside(design: Design) -> tuple[str, ...]:
+    """Outside things, in order of first use: assumptions of every answer about them."""
+    known = things(design)
+    heads = [*_heads(design.claims.values())]
     for loop in design.loops.values():
-        signal = loop.actuation.signal if loop.actuation else None
-        if isinstance(signal, Word) and signal.text.split(".")[0] not in known:
-            found[signal.text.split(".")[0]] = None
-    return tuple(found)
+        heads += _kept_heads(loop, loop_formulas)
+    for limit in design.limits.values():
+        heads += _kept_heads(limit, limit_formulas)
+    heads += _heads(promise_formulas(design))
+    for component in design.components.values():
+        heads += _kept_heads(component, component_formulas)
+    signals = (loop.actuation.signal for loop in design.loops.values() if loop.actuation)
+    heads += (signal.text.split(".")[0] for signal in signals if isinstance(signal, Word))
+    return tuple(dict.fromkeys(head for head in heads if head not in known))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from coherence.document import Node, Scalar
 from coherence.expressions.parse import MAX_LENGTH
@@ -11,7 +10,7 @@ from coherence.expressions.tree import Call, Compare, Name, Tree
 from coherence.places import Place
 from coherence.shape import DURATION, NAME, Formula, Kind, Quantity, Reading, formula_of, parse_quantity, scalar
 from coherence.units import SECOND, shorten
-from coherence.values import field, value
+from coherence.values import field, replace, value
 
 _DOTTED = r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?"
 

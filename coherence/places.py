@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from coherence.values import ordered_value
+from coherence.values import ordered_value, replace
 
 
 @ordered_value

@@ -67,6 +67,14 @@ def rules() -> tuple[Rule, ...]:
     return tuple(sorted(made, key=lambda rule: rule.code))
 
 
+def known(prefixes: Iterable[str]) -> None:
+    """Raises UsageError where no code begins with one of them: what selects nothing finds nothing."""
+    codes = [rule.code for rule in rules()] if prefixes else []
+    for prefix in prefixes:
+        if not any(code.startswith(prefix) for code in codes):
+            raise UsageError(f"no code begins with '{prefix}': {did_you_mean(prefix, codes)}")
+
+
 def rule(code: str) -> Rule:
     """The rule of a code or slug.  Raises UsageError."""
     known = {rule.code: rule for rule in rules()} | {rule.slug: rule for rule in rules()}

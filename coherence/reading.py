@@ -47,7 +47,7 @@ def read_bytes(path: str | Path, name: str) -> bytes:
     """The bytes of a file; an unreadable one is an InputError."""
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return file.read(document.MAX_BYTES + 1)  # one more is refused: a device has no end
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(

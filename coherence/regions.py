@@ -2,8 +2,9 @@
 
 A range `a .. b` in a design is one unknown constant, and an answer about it holds for every value of it: so asking the
 design with ranges asks about a whole box.  `safe`: no question finds a conflict in the box, each question that proves
-something at its corners proves it for the box, and nothing is undecided that is decided at the corners; where a
-question that finds conflicts elsewhere is silent, it must have answered other ranges of the same keys.  `unsafe`: a
+something at its corners proves it for the box, and nothing is undecided in it or at its corners but what is undecided
+of the whole and at each of its corners (`left_open`); where a question that finds conflicts elsewhere is silent, it
+must have answered other ranges of the same keys.  `unsafe`: a
 conflict that is certain, whatever the values in the box.  What is neither is cut in two where it is longest, until a
 number of asks is spent; that rest is `undecided`.  Every corner of a safe or unsafe box is asked by itself as well.
 Conflicts that these numbers do not touch (the same words at every corner and of the whole) are named apart.
@@ -86,6 +87,7 @@ class Design:
     time_limit: float
     known: dict[Box, Answer] = field(default_factory=dict, compare=False)
     untouched: set[Told] = field(default_factory=set, compare=False)
+    left_open: set[Key] = field(default_factory=set, compare=False)
 
     def ask(self, box: Box) -> Answer:
         """What holds for every value in the box."""
@@ -138,14 +140,13 @@ def region(
         raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
     design = Design(sources, rebuild, tuple(askers), chosen, time_limit)
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
-    design.untouched.update(frozenset.intersection(*(design.ask(box).told for box in (whole, *_corners(whole)))))
+    first = [design.ask(box) for box in (whole, *_corners(whole))]
+    design.untouched.update(frozenset.intersection(*(one.told for one in first)))
+    design.left_open.update(frozenset.intersection(*(one.undecided for one in first)))
     design.known.clear()
     cells = list(_cut(design, whole, most_asks))
-    points = [answer for box, answer in design.known.items() if all(low == high for low, high in box)]
-    left = frozenset.intersection(*(p.undecided for p in points)) if points else frozenset[Key]()
-    return Region(
-        chosen, tuple(_merged(cells)), _all_named(k for k, _ in design.untouched), _all_named(left), len(design.known)
-    )
+    untouched, left = _all_named(k for k, _ in design.untouched), _all_named(design.left_open)
+    return Region(chosen, tuple(_merged(cells, chosen)), untouched, left, len(design.known))
 
 
 def _cut(design: Design, whole: Box, most_asks: int) -> Iterator[Cell]:
@@ -170,15 +171,15 @@ def _judged(design: Design, box: Box) -> Cell:
     said, corners = design.ask(box), [design.ask(corner) for corner in _corners(box)]
     if said.certain and all(one.conflict for one in corners):
         return Cell(box, "unsafe", _all_named(said.certain))
-    if len(corners) == 1:
-        return Cell(box, "unsafe" if said.conflict else "safe", _all_named(said.possible))
+    if len(corners) == 1 and said.conflict:
+        return Cell(box, "unsafe", _all_named(said.possible) or (said.refused,))
     conflicts = said.possible.union(said.certain, *(one.possible | one.certain for one in corners))
     if conflicts or said.refused or any(one.refused for one in corners):
         return Cell(box, "undecided", _all_named(conflicts) or (said.refused,))
     at_risk = frozenset[Key]().union(*(one.certain | one.possible for one in design.known.values()))
     proved = frozenset[Key]().union(*(one.proved for one in corners))
     silent = frozenset(key for key in at_risk - proved - said.proved if not design.answers(key, box))
-    unclear = said.undecided - frozenset[Key]().union(*(one.undecided for one in corners))
+    unclear = said.undecided.union(*(one.undecided for one in corners)) - design.left_open
     lost = unclear | silent | (proved - said.proved)
     return Cell(box, "undecided" if lost else "safe", _all_named(lost))
 
@@ -247,14 +248,14 @@ def _all_named(keys: Iterable[Key]) -> tuple[str, ...]:
     return tuple(sorted(map(_named, set(keys))))
 
 
-def _merged(cells: Sequence[Cell]) -> Iterator[Cell]:
+def _merged(cells: Sequence[Cell], chosen: Sequence[Axis]) -> Iterator[Cell]:
     """Neighbours of one status whose union is a box, as one; each part of a safe box is safe."""
     kept = sorted(cells, key=lambda cell: (cell.status, cell.box))
     merging = True
     while merging:
         merging = False
         for one, other in itertools.combinations(kept, 2):
-            union = _union(one, other)
+            union = _union(one, other, chosen)
             if union is not None:
                 kept = [cell for cell in kept if cell not in (one, other)] + [union]
                 merging = True
@@ -263,8 +264,8 @@ def _merged(cells: Sequence[Cell]) -> Iterator[Cell]:
     yield from sorted(kept, key=lambda cell: (rank[cell.status], cell.box))
 
 
-def _union(one: Cell, other: Cell) -> Cell | None:
-    """One cell instead of two that share a whole side."""
+def _union(one: Cell, other: Cell, chosen: Sequence[Axis]) -> Cell | None:
+    """One cell instead of two that share a whole side, or follow each other where the key counts."""
     if one.status != other.status or one.why != other.why:
         return None
     differ = [index for index, (a, b) in enumerate(zip(one.box, other.box, strict=True)) if a != b]
@@ -272,6 +273,6 @@ def _union(one: Cell, other: Cell) -> Cell | None:
         return None
     (index,) = differ
     (low, high), (from_, to) = sorted((one.box[index], other.box[index]))
-    if from_ not in (high, high + 1) or (from_ == high + 1 and high.denominator != 1):
+    if from_ != high + is_whole(chosen[index]):
         return None
-    return Cell((*one.box[:index], (low, to), *one.box[index + 1 :]), one.status, one.why) if from_ == high else None
+    return Cell((*one.box[:index], (low, to), *one.box[index + 1 :]), one.status, one.why)

@@ -248,7 +248,11 @@ def _mismatch(leaf: Scalar, reading: Reading, found: Dimension, wanted: Dimensio
 
 
 def quantity(
-    dimension: Dimension | None = None, *, low: Fraction | int | None = None, positive: bool = False
+    dimension: Dimension | None = None,
+    *,
+    low: Fraction | int | None = None,
+    positive: bool = False,
+    whole: bool = False,
 ) -> Kind[Quantity]:
     """A value or range of one dimension (None: any), at least `low`; `{varies: a .. b}` as a mapping too."""
 
@@ -262,6 +266,9 @@ def quantity(
             return None
         if made and positive and made.low <= 0:
             reading.problem(made.place, f"'{made.text}' is not above zero", "write a value above zero")
+            return None
+        if made and whole and any(end.denominator != 1 for end in (made.low, made.high)):
+            reading.problem(made.place, f"'{made.text}' is no whole number", "it counts: write for example 3")
             return None
         return made
 
@@ -299,6 +306,7 @@ DURATION = quantity(SECOND, low=0)
 PERIOD = quantity(SECOND, positive=True)
 ANY_QUANTITY = quantity()
 COUNT = quantity(ONE, low=0)
+WHOLE = quantity(ONE, low=0, whole=True)
 
 
 def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | None:

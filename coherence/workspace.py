@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from coherence import document
@@ -17,7 +16,7 @@ from coherence.places import Place
 from coherence.reading import design_of, is_design, read_bytes, read_text
 from coherence.repairing.rechecks import Rebuild
 from coherence.suppressions import apply as apply_suppressions
-from coherence.values import value
+from coherence.values import replace, value
 
 if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
@@ -84,7 +83,9 @@ def _below(folder: str) -> Iterator[str]:
     for place, _, names in os.walk(folder):
         for name in names:
             if os.path.splitext(name)[1] in SUFFIXES and name not in NOT_DESIGNS:
-                yield os.path.join(place, name)
+                path = os.path.join(place, name)
+                if os.path.isfile(path) or not os.path.exists(path):  # a pipe would wait for its writer
+                    yield path
 
 
 def _add(made: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
@@ -213,9 +214,11 @@ def _sum(one: Accounting, other: Accounting) -> Accounting:
 
 def _part_sources(findings: Iterable[object]) -> dict[str, str]:
     """The texts of parts that findings point at, for the carets."""
+    named = {place.file for f in findings for place in getattr(f, "places", ()) if place.file.startswith("models/")}
+    if not named:
+        return {}
     from coherence.catalogue import shipped
 
-    named = {place.file for f in findings for place in getattr(f, "places", ()) if place.file.startswith("models/")}
     root = shipped("models").parent
     return {name: (root / name).read_text(encoding="utf-8") for name in sorted(named) if (root / name).is_file()}
 

@@ -135,3 +135,17 @@ def test_a_file_is_read_as_it_was_written(rows: list[tuple[str, list[str], int, 
     again = baselines.parsed(json.loads(text), "f")
     assert set(again) == set(entries.values())
     assert baselines.text(again) == text
+
+
+def test_a_baseline_writes_nothing_unsafe_to_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = {
+        "fingerprint": "a\ud800",
+        "code": "\x1b[31mCOH201",
+        "verdict": "conflict",
+        "of": ["\ud800"],
+        "reason": "\n",
+    }
+    path = tmp_path / "b.json"
+    path.write_text(json.dumps({"findings": [entry], "format_version": 1}))
+    assert run(["baseline", "show", "-f", str(path)]) == 0
+    assert capsys.readouterr().out == "a\\ud800  \\x1b[31mCOH201 conflict of \\ud800  -- \\n\n"

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from coherence import analysis, cache, watching
 from coherence.cli import _watch
 from coherence.cli._run import run
-from coherence.finding import Verdict
+from coherence.errors import InputError
+from coherence.finding import Report, Verdict
 from coherence.reading import read_text
-from coherence.workspace import check, open_workspace, report
+from coherence.workspace import check, files, open_workspace, report
 
 DESIGN = "coherence: 1\ncalls:\n  - {from: a, to: b, deadline: 10 s, per_try: 5 s, tries: 4, retry_when: [timeout]}\n"
 
@@ -176,3 +177,33 @@ def test_a_watched_design_is_asked_again_where_it_changed(design: Path) -> None:
 def test_a_stamp_survives_what_is_not_there(tmp_path: Path) -> None:
     assert watching.stamp([str(tmp_path / "absent.yaml")]) == ((str(tmp_path / "absent.yaml"), 0, 0, 0),)
     assert Fraction(1, 2) == cache.decoded({"Fraction": ["1", "2"]})
+
+
+def test_each_later_report_is_kept_and_equal_problems_are_counted(
+    design: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second call of the same names has the same fingerprint; it is a problem more, and the files tell it."""
+    twice = DESIGN + "".join(line + "\n" for line in DESIGN.splitlines() if "tries: 4" in line)
+    monkeypatch.setattr(_watch, "changes", lambda *_: iter([(str(design),)]))
+    shown: list[int] = []
+    kept: list[int] = []
+
+    def checked() -> Report:
+        made = check(design)
+        design.write_text(twice)
+        return made
+
+    def number(made: Report) -> int:
+        return sum(one.verdict is Verdict.CONFLICT for one in made.findings)
+
+    _watch.watched([str(design)], checked, lambda r: shown.append(number(r)), lambda r: kept.append(number(r)))
+    assert (shown, kept) == ([1], [2])
+    assert "d.yaml: 2 problems, 1 new, 0 gone" in capsys.readouterr().out
+
+
+def test_a_pipe_in_a_folder_is_passed_by_and_a_device_has_an_end(tmp_path: Path, design: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    assert {path for path, _ in files([design.parent])} >= {str(design)}
+    assert str(tmp_path / "pipe.yaml") not in {path for path, _ in files([tmp_path])}
+    with pytest.raises(InputError, match="more than 8000000 bytes"):
+        open_workspace(["/dev/zero"])

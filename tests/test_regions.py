@@ -89,3 +89,33 @@ def test_what_cannot_be_a_key_is_said(tmp_path: Path, wrong: str) -> None:
     path = tmp_path / "d.yaml"
     path.write_text(CALL)
     assert run(["region", str(path), "-p", wrong]) == 2
+
+
+def test_what_is_undecided_at_one_end_alone_is_not_safe() -> None:
+    """Beyond what the question can count it does not answer; the other end is proved, and says nothing of it."""
+    found = made("calls.0.tries=1:1e300")
+    assert not found.left_open
+    assert found.share("safe") < Fraction(1, 100)
+    assert {cell.status for cell in found.cells} == {"undecided"}
+
+
+def test_neighbours_of_whole_numbers_are_one_line() -> None:
+    found = made("calls.0.tries=1:4", text=CALL.replace("3 s", "3 s .. 5 s"))
+    assert [(cell.status, cell.box[0]) for cell in found.cells] == [("safe", (1, 2)), ("unsafe", (3, 4))]
+
+
+def test_an_unknown_code_selects_nothing_and_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "d.yaml"
+    path.write_text(CALL)
+    for words in (["region", str(path), "-p", "calls.0.tries=1:6"], ["check", str(path)]):
+        assert run([*words, "--select", "COH999"]) == 2
+        assert "no code begins with 'COH999'" in capsys.readouterr().err
+        assert run([*words, "--time-limit", "nan"]) == 2
+        capsys.readouterr()
+
+
+def test_tries_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "d.yaml"
+    path.write_text(CALL.replace("tries: 3", "tries: 1.5"))
+    assert run(["check", str(path)]) == 2
+    assert "'1.5' is no whole number" in capsys.readouterr().err

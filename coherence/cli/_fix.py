@@ -14,6 +14,7 @@ from coherence.finding import Edit, Finding
 from coherence.fixing import Fix, Wanted, fix, raw
 from coherence.repairs import apply, lines_of
 from coherence.replacing import encoded_like, replace_files
+from coherence.reporting._words import visible, where
 from coherence.workspace import Entry, Workspace
 
 
@@ -73,7 +74,7 @@ def tell(made: Sequence[tuple[Entry, Fix]], *, done: bool) -> None:
         sources: Mapping[str, str] = entry.sources
         for edits in one.rounds:
             for edit in edits:
-                click.echo(f"{'changed' if done else 'would change'} {_told(edit, sources)}", err=True)
+                click.echo(visible(f"{'changed' if done else 'would change'} {_told(edit, sources)}"), err=True)
             sources = apply(edits, sources) or sources
     for finding in left:
         click.echo(f"not repaired: {_named(finding)} (no change that was tried removes it and adds nothing)", err=True)
@@ -94,8 +95,8 @@ def _told(edit: Edit, sources: Mapping[str, str]) -> str:
 
 def _named(finding: Finding) -> str:
     place = finding.places[0] if finding.places else None
-    at = f"{place.file}:{place.line}:{place.column}: " if place else ""
-    return f"{at}{finding.code} {finding.message}"
+    at = f"{where(place)}: " if place else ""
+    return f"{at}{finding.code} {visible(finding.message)}"
 
 
 def _plural(count: int, word: str) -> str:

@@ -1,64 +1,76 @@
-"""`check --watch`: a line for every change, until Ctrl-C."""
+"""`check --watch`: a line for every change, and the files of `-o FORMAT=FILE` written anew, until Ctrl-C."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import click
 
 from coherence.errors import InputError, UsageError
 from coherence.finding import Finding, Report, Severity, Verdict
+from coherence.reporting._words import visible, where
 from coherence.watching import changes, stamp
 
 Check = Callable[[], Report]
+Show = Callable[[Report], None]
+Key = tuple[str, ...]
 
 
-def watched(paths: Sequence[str], check: Check, show: Callable[[Report], None]) -> int:
-    """The whole report once, then one line and the new problems at each change.  Ctrl-C ends it with exit code 0."""
+def watched(paths: Sequence[str], check: Check, show: Show, keep: Show = lambda _: None) -> int:
+    """The whole report once, then one line and the new problems at each change, and `keep` of each later report.
+
+    Ctrl-C ends it with exit code 0.
+    """
     try:
         first = stamp(paths)
-        before = _once(check, "", show, None)
+        before = _once(check, "", show, keep, None)
         click.echo(f"watching {len(first)} file{'' if len(first) == 1 else 's'}; Ctrl-C ends", err=True)
         for changed in changes(paths, first):
-            before = _once(check, _names(changed), show, before)
+            before = _once(check, _names(changed), show, keep, before)
     except KeyboardInterrupt:
         click.echo("", err=True)
     return 0
 
 
-def _once(
-    check: Check, changed: str, show: Callable[[Report], None], before: frozenset[tuple[str, ...]] | None
-) -> frozenset[tuple[str, ...]] | None:
+def _once(check: Check, changed: str, show: Show, keep: Show, before: frozenset[Key] | None) -> frozenset[Key] | None:
     begun = time.monotonic()
     try:
         made = check()
     except (InputError, UsageError) as error:
         said = str(error.problems[0]) if isinstance(error, InputError) else str(error)
-        click.echo(f"{_clock()} {changed or 'start'}: not checked: {said.splitlines()[0]}")
+        click.echo(visible(f"{_clock()} {changed or 'start'}: not checked: {said.splitlines()[0]}"))
         return before
-    problems = {_key(f): f for f in made.findings if f.verdict is Verdict.CONFLICT or f.severity is not Severity.INFO}
-    if before is None:
-        show(made)
+    problems = _problems(made.findings)
+    (show if before is None else keep)(made)
     for key in sorted(set(problems) - (before or frozenset())) if before is not None else ():
         click.echo(f"  new: {_line(problems[key])}")
     gone = len(before - set(problems)) if before is not None else 0
     new = len(set(problems) - before) if before is not None else len(problems)
     took = time.monotonic() - begun
     number = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
-    click.echo(f"{_clock()} {changed or 'start'}: {number}, {new} new, {gone} gone, in {took:.2f} s")
+    click.echo(f"{_clock()} {visible(changed or 'start')}: {number}, {new} new, {gone} gone, in {took:.2f} s")
     return frozenset(problems)
 
 
-def _key(finding: Finding) -> tuple[str, ...]:
-    return (finding.fingerprint, finding.code, finding.places[0].file if finding.places else "")
+def _problems(findings: Iterable[Finding]) -> dict[Key, Finding]:
+    """What is to be looked at, by what it is, its file, and its number among those that are alike."""
+    seen: Counter[Key] = Counter()
+    found: dict[Key, Finding] = {}
+    for finding in findings:
+        if finding.verdict is Verdict.CONFLICT or finding.severity is not Severity.INFO:
+            key = (finding.fingerprint, finding.code, finding.places[0].file if finding.places else "")
+            seen[key] += 1
+            found[(*key, str(seen[key]))] = finding
+    return found
 
 
 def _line(finding: Finding) -> str:
     place = finding.places[0] if finding.places else None
-    at = f"{place.file}:{place.line}:{place.column}: " if place else ""
-    return f"{at}{finding.severity}[{finding.code}]: {finding.message}"
+    at = f"{where(place)}: " if place else ""
+    return f"{at}{finding.severity}[{finding.code}]: {visible(finding.message)}"
 
 
 def _names(changed: Sequence[str]) -> str:

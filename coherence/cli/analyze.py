@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coherence.cli._seconds import Seconds
 from coherence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ SHORTEST = 2.0  # seconds for limit cycles, however long the rest took
 @click.option("--retune/--no-retune", default=True, show_default=True, help="Search for settings that are safe.")
 @click.option(
     "--time-limit",
-    type=click.FloatRange(0.5),
+    type=Seconds(0.5),
     default=30.0,
     show_default=True,
     metavar="SECONDS",

@@ -10,6 +10,7 @@ import click
 
 from coherence import baselines
 from coherence.finding import Report
+from coherence.reporting._words import visible
 
 FILE = click.option(
     "--file", "-f", "file", default=baselines.DEFAULT, show_default=True, metavar="FILE", help="The baseline."
@@ -45,7 +46,8 @@ def show(file: str) -> int:
     for entry in baselines.read(file):
         times = f" x{entry.count}" if entry.count > 1 else ""
         reason = f"  -- {entry.reason}" if entry.reason else ""
-        click.echo(f"{entry.fingerprint}  {entry.code} {entry.verdict}{times} of {', '.join(entry.of)}{reason}")
+        told = f"{entry.fingerprint}  {entry.code} {entry.verdict}{times} of {', '.join(entry.of)}{reason}"
+        click.echo(visible(told))
     return 0
 
 
@@ -58,7 +60,7 @@ def prune(paths: Sequence[str], file: str) -> int:
     gone = baselines.compared(_checked(paths).findings, entries).gone
     _save(file, baselines.pruned(entries, gone))
     for entry in gone:
-        click.echo(f"gone: {entry.code} {entry.verdict} of {', '.join(entry.of)}")
+        click.echo(visible(f"gone: {entry.code} {entry.verdict} of {', '.join(entry.of)}"))
     click.echo(f"{file}: {_told(baselines.pruned(entries, gone))}, {sum(one.count for one in gone)} gone")
     return 0
 

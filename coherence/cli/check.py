@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coherence.cli._seconds import Seconds
 from coherence.errors import UsageError
 from coherence.finding import Finding, Grade, Report, Severity, Verdict
-from coherence.values import value
+from coherence.values import replace, value
 
 if TYPE_CHECKING:
     from coherence.baselines import Entry
@@ -54,7 +55,7 @@ SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 )
 @click.option(
     "--time-limit",
-    type=click.FloatRange(0.1),
+    type=Seconds(0.1),
     default=20.0,
     show_default=True,
     metavar="SECONDS",
@@ -87,6 +88,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
             paths,
             lambda: _reported(paths, asked, answering=memory.answers),
             lambda made: write(made, asked.output or ("text",), verbose=asked.verbose),
+            lambda made: write(made, [one for one in asked.output if "=" in one], verbose=asked.verbose),
         )
     if asked.fix or asked.diff:
         return _fixed(paths, asked)
@@ -161,8 +163,6 @@ def _baseline(asked: Asked) -> Sequence[Entry] | None:
 
 
 def _known_left_out(made: Report, entries: Sequence[Entry]) -> Report:
-    from dataclasses import replace
-
     from coherence import baselines
 
     split = baselines.compared(made.findings, entries)
@@ -209,12 +209,14 @@ def _known(select: Sequence[str], ignore: Sequence[str]) -> None:
     for prefix in (*select, *ignore):
         if not prefix.startswith("COH"):
             raise UsageError(f"'{prefix}' is not the beginning of a code; write for example COH2 or COH203")
+    if select or ignore:
+        from coherence.questions import known
+
+        known((*select, *ignore))
 
 
 def stronger(made: Report, least: str) -> Report:
     """The report without findings whose evidence is weaker than `least`."""
-    from dataclasses import replace
-
     grades = [g.value for g in Grade]
     kept = tuple(f for f in made.findings if grades.index(f.evidence.grade) <= grades.index(least))
     return replace(made, findings=kept)

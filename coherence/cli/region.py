@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coherence.cli._seconds import Seconds
 from coherence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
 @click.option("--asks", type=click.IntRange(1, 100_000), default=400, show_default=True, help="Boxes asked at most.")
 @click.option(
-    "--time-limit", type=click.FloatRange(0.1), default=20.0, show_default=True, metavar="SECONDS",
+    "--time-limit", type=Seconds(0.1), default=20.0, show_default=True, metavar="SECONDS",
     help="For one question about one box; beyond it the box is undecided.",
 )  # fmt: skip
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -38,10 +39,11 @@ def command(
     unless they have one.
     """
     from coherence.analysis import passes
-    from coherence.questions import askers
+    from coherence.questions import askers, known
     from coherence.regions import region
     from coherence.workspace import open_workspace
 
+    known((*select, *ignore))
     entries = open_workspace([path]).entries
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} designs: name one file")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from coherence.cli._seconds import Seconds
 from coherence.errors import UsageError
 
 
@@ -21,7 +22,7 @@ from coherence.errors import UsageError
 @click.option("--picture", metavar="FILE", help="Draw the map: FILE.svg, or FILE.png.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes (needs joblib).  [default: all cores with joblib]")
 @click.option(
-    "--time-limit", type=click.FloatRange(0.1), default=10.0, show_default=True, metavar="SECONDS",
+    "--time-limit", type=Seconds(0.1), default=10.0, show_default=True, metavar="SECONDS",
     help="Of one point; beyond it the point is undecided.",
 )  # fmt: skip
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)

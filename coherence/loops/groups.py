@@ -239,7 +239,7 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
             Grade.PROVED,
             f"exact execution of {'its only start' if count == 1 else f'all {count} starts'} to a recurrence",
             numbers=numbers,
-            certificate=certificate(group.model, found.runs),
+            certificate=certificate(group.model, found.runs, rest=True),
         )
         verb = "settles" if len(group.loops) == 1 else "settle"
         return question.proved(

@@ -51,6 +51,16 @@ class Words:
     made: frozenset[str]
 
 
+@value
+class Shared:
+    """What joins the entries of a design: declared words, bare names, awaited events, names that stand for others."""
+
+    declared: frozenset[str]
+    bare: Mapping[str, str]
+    awaited: frozenset[str]
+    context: Mapping[str, str]
+
+
 def parts(design: Design) -> tuple[tuple[Unit, ...], ...]:
     """The units of a design, those that share something together, in the order of their first units; made once."""
     return design.once("parts", lambda: _parts(units_of(design)))
@@ -59,6 +69,27 @@ def parts(design: Design) -> tuple[tuple[Unit, ...], ...]:
 def units_of(design: Design) -> tuple[Unit, ...]:
     """Every entry of every section, with the things that it shares with others; made once for each design."""
     return design.once("units", lambda: tuple(_units(design)))
+
+
+def carry(previous: Design, made: Design, touched: Iterable[Unit]) -> bool:
+    """Take over the units and parts of a design of which these entries were edited, where they share what they shared.
+
+    For designs that declare the same names and differ in entries alone.  False where all must be looked at again.
+    """
+    old, new = _shared(previous), [(unit, getattr(made, unit.section)[unit.name]) for unit in touched]
+    if (_redoes(previous), _capacities(previous)) != (_redoes(made), _capacities(made)):
+        return False
+    for unit, entry in new:
+        before, after = words_of(getattr(previous, unit.section)[unit.name]), words_of(entry)
+        if (before.heads, before.awaited, before.made) != (after.heads, after.awaited, after.made):
+            return False
+        if _unit(made, old, unit.section, unit.name, entry) != unit:
+            return False
+    units, groups = units_of(previous), parts(previous)
+    made.once("units", lambda: units)
+    made.once("parts", lambda: groups)
+    made.once("shared words", lambda: old)
+    return True
 
 
 def _parts(found: Sequence[Unit]) -> tuple[tuple[Unit, ...], ...]:
@@ -88,20 +119,37 @@ def _join(parent: dict[str, str], one: str, other: str) -> None:
 
 
 def _units(design: Design) -> list[Unit]:
-    entries = [(section, name, entry) for section in SECTIONS for name, entry in _entries(getattr(design, section))]
-    told = [words_of(entry) for _, _, entry in entries]
-    declared, bare = _declared(design).union(*(one.heads for one in told)), names.bare_names(design)
-    awaited = {event for one in told for event in one.awaited}
-    context = _context(design, declared)
-    made = []
-    for (section, name, entry), one in zip(entries, told, strict=True):
-        mentions = {word for word in one.words if word in declared} | one.heads
-        mentions |= {bare[word].split(".")[0] for word in one.words if word in bare}
-        mentions |= {f"<event {event}>" for event in (*one.awaited, *one.made) if event in awaited}
-        mentions |= {f"<event {word}>" for word in one.words if word in awaited}
-        mentions |= _own(section, name, design) | _memory(section, one, design)
-        made.append(Unit(section, name, _line(entry), frozenset(context.get(word, word) for word in mentions)))
-    return made
+    shared = _shared(design)
+    return [_unit(design, shared, section, name, entry) for section, name, entry in _all_entries(design)]
+
+
+def _shared(design: Design) -> Shared:
+    """What joins the entries of a design; made once."""
+    return design.once("shared words", lambda: _made_shared(design))
+
+
+def _made_shared(design: Design) -> Shared:
+    told = [words_of(entry) for _, _, entry in _all_entries(design)]
+    declared = _declared(design).union(*(one.heads for one in told))
+    awaited = frozenset(event for one in told for event in one.awaited)
+    return Shared(declared, names.bare_names(design), awaited, _context(design, declared))
+
+
+def _unit(design: Design, shared: Shared, section: str, name: str | int, entry: Any) -> Unit:
+    one, bare, context = words_of(entry), shared.bare, shared.context
+    mentions = {*(one.words & shared.declared), *one.heads}
+    mentions.update(bare[word].split(".")[0] for word in one.words if word in bare)
+    if one.awaited or one.made:
+        mentions.update(f"<event {event}>" for event in (*one.awaited, *one.made) if event in shared.awaited)
+    mentions.update(f"<event {word}>" for word in one.words & shared.awaited)
+    mentions |= _own(section, name, design) | _memory(section, one, design)
+    return Unit(section, name, _line(entry), frozenset(context.get(word, word) for word in mentions))
+
+
+def _all_entries(design: Design) -> Iterator[tuple[str, str | int, Any]]:
+    for section in SECTIONS:
+        for name, entry in _entries(getattr(design, section)):
+            yield section, name, entry
 
 
 def _entries(section: Any) -> Iterator[tuple[str | int, Any]]:
@@ -249,4 +297,4 @@ def _only(whole: Any, chosen: Iterable[str | int]) -> Any:
     return tuple(whole[number] for number in chosen)
 
 
-__all__ = ["SECTIONS", "Unit", "part_of", "parts", "units_of"]
+__all__ = ["SECTIONS", "Unit", "carry", "part_of", "parts", "units_of"]

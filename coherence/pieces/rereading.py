@@ -14,8 +14,8 @@ from coherence import dimensions, document, names
 from coherence.design import Design
 from coherence.document import Table
 from coherence.errors import InputError
-from coherence.pieces.neighbourhoods import SECTIONS, Unit, part_of, parts, units_of
-from coherence.pieces.slicing import blanked, owned, rows_of
+from coherence.pieces.neighbourhoods import SECTIONS, Unit, carry, part_of, parts
+from coherence.pieces.slicing import blanked, carry_layout, layout_of, rows_of
 from coherence.reading import design_from_table, read_text
 from coherence.shape import Reading
 
@@ -35,10 +35,11 @@ def _edited(previous: Design, text: str) -> Design | None:
     if len(old) != len(new) or "\r" in text or not text.endswith("\n") or previous.spelling:
         return None
     changed = [n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
-    owners = owned(old, units_of(previous))
-    if owners is None or any(owners[n] is None or _BLOCK_TEXT.search(old[n] + "\n" + new[n]) for n in changed):
+    layout = layout_of(previous)
+    owners = layout.owners if layout is not None else ()
+    if layout is None or any(owners[n] is None or _BLOCK_TEXT.search(old[n] + "\n" + new[n]) for n in changed):
         return None
-    if _ANCHORS.search(previous.text) or _ANCHORS.search("\n" + "\n".join(new[n] for n in changed)):
+    if _has_anchors(previous) or _ANCHORS.search("\n" + "\n".join(new[n] for n in changed)):
         return None
     touched = list(dict.fromkeys(owner for n in changed if (owner := owners[n]) is not None))
     if not touched:
@@ -46,7 +47,11 @@ def _edited(previous: Design, text: str) -> Design | None:
     groups = {(unit.section, unit.name): 0 for unit in touched}
     (row,) = rows_of(new, owners, groups, 1)
     entries = _entries(blanked(new, row), touched, previous.file)
-    return _put(previous, touched, entries, text) if entries is not None else None
+    return _put(previous, touched, entries, text, [(n, new[n]) for n in changed]) if entries is not None else None
+
+
+def _has_anchors(design: Design) -> bool:
+    return design.once("anchors", lambda: bool(_ANCHORS.search(design.text)))
 
 
 def _entries(text: str, touched: Sequence[Unit], file: str) -> Design | None:
@@ -67,7 +72,9 @@ def _names(section: Any) -> Iterable[str | int]:
     return section if isinstance(section, dict) else range(len(section))
 
 
-def _put(previous: Design, touched: Sequence[Unit], entries: Design, text: str) -> Design:
+def _put(
+    previous: Design, touched: Sequence[Unit], entries: Design, text: str, edited: Sequence[tuple[int, str]]
+) -> Design:
     """The design with the touched entries in their old places.  Raises InputError where they do not fit the rest."""
     fields: dict[str, Any] = {}
     for section in dict.fromkeys(unit.section for unit in touched):
@@ -78,14 +85,17 @@ def _put(previous: Design, touched: Sequence[Unit], entries: Design, text: str) 
             numbers = dict(zip(sorted(int(u.name) for u in touched if u.section == section), new, strict=True))
             fields[section] = tuple(numbers.get(n, old) for n, old in enumerate(whole))
     made = previous.but(**fields, text=text, comments=tuple(document.comments(text)))
-    _check(previous, made, touched)
+    same = names.things(previous) == names.things(made) and names.bare_names(previous) == names.bare_names(made)
+    if same and carry(previous, made, touched):
+        carry_layout(previous, made, edited)
+    made.once("anchors", lambda: False)  # else all had been read again
+    _check(made, touched, same=same)
     return made
 
 
-def _check(previous: Design, made: Design, touched: Sequence[Unit]) -> None:
+def _check(made: Design, touched: Sequence[Unit], *, same: bool) -> None:
     """The checks of a reading, of what the touched entries share something with; of everything where names changed."""
     reading = Reading()
-    same = names.things(previous) == names.things(made) and names.bare_names(previous) == names.bare_names(made)
     keys = {(unit.section, unit.name) for unit in touched}
     near = [group for group in parts(made) if any((unit.section, unit.name) in keys for unit in group)]
     members = [part_of(made, group) for group in near]

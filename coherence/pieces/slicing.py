@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
+from coherence import dimensions, names
 from coherence.design import Design
 from coherence.errors import CoherenceError
 from coherence.finding import Finding, Repair
 from coherence.pieces.neighbourhoods import SECTIONS, Unit, part_of, parts, units_of
+from coherence.pieces.tracing import same
 from coherence.places import Place
-from coherence.values import value
+from coherence.shape import Reading
+from coherence.values import replace, value
 
+Names = tuple[tuple[str, str | int], ...]
 _TOP = re.compile(r"[^\s#]")
 _INNER = ("", " ", "#")  # how most lines within a section begin
 _SECTION = re.compile(r"([a-z]+):\s*(?:#.*)?")
@@ -48,9 +52,13 @@ class Piece:
         return "\n".join(rows)
 
     @property
-    def names(self) -> tuple[tuple[str, str | int], ...]:
+    def names(self) -> Names:
         """Its units."""
-        return tuple((unit.section, unit.name) for unit in self.members)
+        return self.design.once("names of units", lambda: tuple((unit.section, unit.name) for unit in self.members))
+
+    def stands(self, read: Callable[[str], Design]) -> bool:
+        """Is what its lines say the piece, and nothing else?  Asked once."""
+        return self.design.once("stands", lambda: says(self, read))
 
     def alone(self) -> Design:
         """Its part of the design with its own text, as if there were no other."""
@@ -59,6 +67,14 @@ class Piece:
     def sources(self, every: Mapping[str, str]) -> Mapping[str, str]:
         """The file of the piece; all files where it cannot be read by itself."""
         return {self.design.file: self.text()} if self.total else every
+
+
+@value
+class Layout:
+    """Whose line each line is (None: of no unit), and the numbers of the lines of each piece, from 1."""
+
+    owners: tuple[Unit | None, ...]
+    rows: tuple[tuple[int, ...], ...]
 
 
 def _fields(design: Design) -> dict[str, Any]:
@@ -70,25 +86,69 @@ def whole(design: Design, sources: Mapping[str, str]) -> Piece:
     return Piece(units_of(design), design, tuple(f"{name}\n{text}" for name, text in sources.items()), (), 0)
 
 
-def pieces(design: Design, sources: Mapping[str, str], stands: Callable[[Piece], bool]) -> tuple[Piece, ...]:
-    """The design in parts that share nothing, each with its lines; in one piece where one of them does not stand."""
+def pieces(
+    design: Design, sources: Mapping[str, str], before: Mapping[Names, Piece] = MappingProxyType({})
+) -> tuple[Piece, ...]:
+    """The design in parts that share nothing, each with its lines; in one piece where one names what it has not.
+
+    Beside it the pieces before an edit: those of the same entries need not be checked again.
+    """
     found = parts(design)
     lines = _lines(design, sources) if len(found) > 1 else None
-    owners = owned(lines, [unit for group in found for unit in group]) if lines is not None else None
-    if lines is None or owners is None:
+    layout = _layout(design, lines, found) if lines is not None else None
+    if lines is None or layout is None:
         return (whole(design, sources),)
-    made = _cut(design, found, lines, owners)
-    return made if all(map(stands, made)) else (whole(design, sources),)
-
-
-def _cut(
-    design: Design, found: Sequence[tuple[Unit, ...]], lines: Sequence[str], owners: Sequence[Unit | None]
-) -> tuple[Piece, ...]:
-    groups = {(unit.section, unit.name): n for n, group in enumerate(found) for unit in group}
-    return tuple(
-        Piece(group, part_of(design, group), tuple(lines[n - 1] for n in row), tuple(row), len(lines))
-        for group, row in zip(found, rows_of(lines, owners, groups, len(found)), strict=True)
+    made = tuple(
+        Piece(group, part_of(design, group), tuple([lines[n - 1] for n in row]), row, len(lines))
+        for group, row in zip(found, layout.rows, strict=True)
     )
+    fresh = (one for one in made if (old := before.get(one.names)) is None or not same_entries(old, one))
+    return made if all(map(_complete, fresh)) else (whole(design, sources),)
+
+
+def _complete(piece: Piece) -> bool:
+    """Would a reading of the piece alone find whatever it names, and know all units?"""
+    reading = Reading()
+    names.check(piece.design, reading)
+    dimensions.check(piece.design, reading)
+    return not reading.problems
+
+
+def same_entries(one: Piece, other: Piece) -> bool:
+    """Do two pieces of one name consist of the same values, not of equal ones?"""
+    mine, others = one.design.__dict__, other.design.__dict__
+    return all(same(mine[name], others[name]) for name, made in Design.fields.items() if made.compare)
+
+
+def _layout(design: Design, lines: Sequence[str], found: Sequence[tuple[Unit, ...]]) -> Layout | None:
+    """Whose lines the lines are; kept with a design that has them."""
+    if "\n".join(lines) != design.text:
+        return _laid_out(lines, found)
+    return layout_of(design)
+
+
+def layout_of(design: Design) -> Layout | None:
+    """The layout of the text of a design; made once."""
+    made = design.once("layout", lambda: _laid_out(design.text.split("\n"), parts(design)) or Layout((), ()))
+    return made if made.owners else None
+
+
+def _laid_out(lines: Sequence[str], found: Sequence[tuple[Unit, ...]]) -> Layout | None:
+    owners = owned(lines, [unit for group in found for unit in group])
+    if owners is None:
+        return None
+    groups = {(unit.section, unit.name): n for n, group in enumerate(found) for unit in group}
+    return Layout(tuple(owners), tuple(map(tuple, rows_of(lines, owners, groups, len(found)))))
+
+
+def carry_layout(previous: Design, made: Design, edited: Iterable[tuple[int, str]]) -> None:
+    """Keep the layout where the edited lines (number from 0, text), each of some unit, still belong to their units."""
+    old = layout_of(previous)
+    if old is None:
+        return
+    if all(not _TOP.match(line) or (owner is not None and owner.line == number + 1)
+           for number, line in edited for owner in (old.owners[number],)):  # fmt: skip
+        made.once("layout", lambda: old)
 
 
 def rows_of(

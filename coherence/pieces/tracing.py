@@ -79,10 +79,13 @@ def reads(design: Design, act: Callable[[], T]) -> tuple[T, frozenset[str]]:
 def changed(one: Design, other: Design) -> frozenset[str]:
     """The fields of which some entry is another object."""
     mine, others = (object.__getattribute__(design, "__dict__") for design in (one, other))
-    return frozenset(name for name in _FIELDS if not _same(mine[name], others[name]))
+    return frozenset(name for name in _FIELDS if not same(mine[name], others[name]))
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
+    """Are two fields one object, or do they have the same objects as entries?"""
+    if one is other:
+        return True
     if isinstance(one, dict) and isinstance(other, dict):
         return list(one) == list(other) and all(a is b for a, b in zip(one.values(), other.values(), strict=True))
     if isinstance(one, tuple) and isinstance(other, tuple):
@@ -90,4 +93,4 @@ def _same(one: Any, other: Any) -> bool:
     return one is other
 
 
-__all__ = ["Watched", "changed", "reads", "watched"]
+__all__ = ["Watched", "changed", "reads", "same", "watched"]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -27,7 +26,7 @@ from coherence.repairing.nearest import Asks
 from coherence.repairing.rechecks import Asked, charged, key_of, slow
 from coherence.subject import Subject
 from coherence.units import Dimension
-from coherence.values import value
+from coherence.values import replace, value
 
 FACTORS = (Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
 MOST_ASKS = 48  # of a finding

@@ -8,7 +8,6 @@ parameters whether a repair may change it, and within which range; what it forbi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -22,7 +21,7 @@ from coherence.places import Place
 from coherence.shape import Formula, Quantity, Word
 from coherence.subject import Subject
 from coherence.units import ONE, Dimension
-from coherence.values import value
+from coherence.values import replace, value
 
 MOST = Fraction(10**12)
 COUNTS = ("tries", "misses", "copies")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from coherence import repairs
@@ -21,7 +20,7 @@ from coherence.questions import Asker
 from coherence.repairing.knobs import forbidden
 from coherence.repairing.nearest import Asks, nearest
 from coherence.subject import Subject
-from coherence.values import field, value
+from coherence.values import field, replace, value
 
 T = TypeVar("T")
 Rebuild = Callable[[Mapping[str, str]], Design]

@@ -11,7 +11,6 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol, cast
 
@@ -20,6 +19,7 @@ from coherence.finding import Report
 from coherence.reporting._options import Options, options_from
 from coherence.reporting._versions import versions
 from coherence.reporting._words import anchored, is_proof
+from coherence.values import replace
 
 __all__ = ["Options", "formats", "render", "versions"]
 

@@ -14,7 +14,6 @@ import bisect
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -34,7 +33,7 @@ from coherence.simulate.past import (
     lookback_of,
     refuse_lost_streaks,
 )
-from coherence.values import field, value
+from coherence.values import field, replace, value
 
 Num = Any  # Fraction, Affine or float
 Schedule = tuple[tuple[Fraction, str, Num], ...]

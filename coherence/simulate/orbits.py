@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from coherence.expressions.evaluate import evaluate
+from coherence.expressions.tree import Tree
 from coherence.model import Model
 from coherence.simulate.affine import Affine, lift, plain, variable
-from coherence.simulate.exact import Choices, Execution, Instant, look_backs
+from coherence.simulate.exact import Choices, Execution, Instant, View, look_backs
 from coherence.values import value
 
 MOST_PERIODS = 6
@@ -71,12 +73,18 @@ def hyperperiod(model: Model) -> Fraction:
     return Fraction(math.lcm(*(int(p * scale) for p in periods)), scale)
 
 
-def long_run(model: Model, choices: Choices, *, laps: int = 300, most: int = 20_000) -> LongRun:
-    """Run for `laps` hyperperiods (at most `most` instants), stopping at an exact recurrence."""
+def long_run(
+    model: Model, choices: Choices, *, laps: int = 300, most: int = 20_000, watched: Sequence[Tree] = ()
+) -> LongRun:
+    """Run for `laps` hyperperiods (at most `most` instants), stopping at an exact recurrence.
+
+    `watched`: conditions that are looked at in every instant; their streaks (`for h`) recur too.
+    """
     run, whole = Execution(model, choices), hyperperiod(model)
     instants: list[Instant] = []
     seen: dict[tuple[Any, ...], int] = {}
-    end, late, kept = whole * laps, whole * (laps - LATE_LAPS), list[Execution]()
+    end = whole * laps + (run.longest if watched else 0)
+    late, kept = end - whole * LATE_LAPS, list[Execution]()
     while len(instants) < most and run.next_time() <= end:
         if instants and (len(instants) == most - most // 8 or (not kept and run.next_time() > late)):
             kept.append(run.copy())
@@ -93,7 +101,16 @@ def long_run(model: Model, choices: Choices, *, laps: int = 300, most: int = 20_
             if key is not None:
                 seen[key] = len(instants)
         instants.append(run.advance())
+        for tree in watched:
+            looked_at(run, instants[-1], tree)
     return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole, kept))
+
+
+def looked_at(run: Execution, instant: Instant, tree: Tree) -> tuple[Any, Any]:
+    """The value of an expression as sampled and after the instant that was just executed, streaks kept."""
+    views = (View(run, instant.time, dict(values)) for values in (instant.sampled, instant.after))
+    one, other = (evaluate(tree, view) for view in views)
+    return one, other
 
 
 def _key(run: Execution, whole: Fraction) -> tuple[Any, ...] | None:

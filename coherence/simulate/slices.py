@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from coherence.expressions import names as names_of
 from coherence.expressions.tree import Tree
 from coherence.model import Model, SampledLoop
+from coherence.values import replace
 
 
 def reads(loop: SampledLoop) -> frozenset[str]:

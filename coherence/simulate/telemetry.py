@@ -74,6 +74,19 @@ class Cause:
 
 
 @value
+class Origin:
+    """A source of signals and how it was read; `left_out`: (what, why, remedy) of what stands in it and is no signal."""
+
+    name: str
+    form: str
+    clock: str
+    signals: tuple[str, ...]
+    rows: int
+    notes: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str, str], ...] = ()
+
+
+@value
 class Telemetry:
     """Signals and causes in a fixed order; `grid`: every time at which anything was looked at."""
 
@@ -81,6 +94,7 @@ class Telemetry:
     samples: Mapping[str, Samples]
     grid: Floats
     causes: tuple[Cause, ...] = field(default=())
+    origins: tuple[Origin, ...] = field(default=())
 
     def __getitem__(self, name: str) -> Samples:
         return self.samples[name]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from coherence.expressions.evaluate import NotExactError
 from coherence.model import Model
-from coherence.simulate.exact import Action, Choices, Instant, MissingValueError
-from coherence.simulate.orbits import LongRun, long_run
 from coherence.simulate.slices import blocked, feedback_groups, sliced
-from coherence.simulate.starts import corners
 from coherence.subject import Subject
 from coherence.values import value
 
+if TYPE_CHECKING:  # most designs execute nothing: the executor is a tenth of a policy check
+    from coherence.simulate.exact import Action, Choices, Instant
+    from coherence.simulate.orbits import LongRun
+
 LAPS, MOST_INSTANTS = 120, 4_000
-NOT_CARRIED = (NotExactError, MissingValueError, ZeroDivisionError, OverflowError, ValueError)
 
 
 class Executed:
@@ -38,6 +39,13 @@ class Closed:
     missing: str = ""
 
 
+def not_carried() -> tuple[type[Exception], ...]:
+    """What an execution raises where it cannot be carried out."""
+    from coherence.simulate.exact import MissingValueError
+
+    return (NotExactError, MissingValueError, ZeroDivisionError, OverflowError, ValueError)
+
+
 def closed(subject: Subject, signals: tuple[str, ...]) -> Closed:
     """Runs from every corner where the part is closed; else what it lacks."""
     return subject.design.once(f"closed runs of {', '.join(sorted(signals))}", lambda: _closed(subject, signals))
@@ -53,12 +61,15 @@ def _closed(subject: Subject, signals: tuple[str, ...]) -> Closed:
         made = tuple(_until(deadline, runs(part)))
         EXECUTED.instants += sum(len(run.instants) * (1 if run.orbit is not None else NO_ORBIT) for run in made)
         return Closed(part, made)
-    except NOT_CARRIED as error:
+    except not_carried() as error:
         return Closed(part, (), str(error) or "a value that the executor does not carry")
 
 
 def runs(part: Model) -> Iterator[LongRun]:
     """The run from each end of the ranges, phases 0 and the declared order."""
+    from coherence.simulate.orbits import long_run
+    from coherence.simulate.starts import corners
+
     return (long_run(part, choices, laps=LAPS, most=MOST_INSTANTS) for choices in corners(part))
 
 
@@ -100,7 +111,9 @@ def acts(instants: tuple[Instant, ...]) -> dict[str, set[tuple[str, bool]]]:
 
 def run_with(model: Model, choices: Choices) -> LongRun | None:
     """The long run of these choices; None where it cannot be carried out."""
+    from coherence.simulate.orbits import long_run
+
     try:
         return long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
-    except NOT_CARRIED:
+    except not_carried():
         return None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
-from coherence.values import value
+from coherence.values import replace, value
 from coherence.verify.jobs_contest import AWAY, Contest, Kind, State
 from coherence.verify.jobs_graph import Edge, Graph, explore, trapped, way_to
 from coherence.verify.jobs_livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN

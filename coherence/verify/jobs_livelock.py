@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from coherence.expressions import names as paths
-from coherence.values import value
+from coherence.values import replace, value
 from coherence.verify.jobs_contest import Amount, Contest, NeedsError, State
 from coherence.verify.jobs_graph import Edge, Graph, components, explore, round_trip, trapped, way_to
 from coherence.verify.jobs_steps import ADMIT, COMES, VAIN, nobody, steps

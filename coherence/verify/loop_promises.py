@@ -16,11 +16,22 @@ from coherence.places import Place
 from coherence.shape import Formula
 from coherence.simulate.exact import MissingValueError, replay
 from coherence.simulate.orbits import LongRun, long_run
-from coherence.simulate.slices import influences, sliced
+from coherence.simulate.slices import influences
 from coherence.simulate.timeline import shown, timeline, told_choices
 from coherence.subject import Question, Subject, arithmetic
 from coherence.verify.known import Known, known
-from coherence.verify.promises import LAPS, MOST_INSTANTS, Open, Refuted, Shown, condition_of, decide, lap_truths
+from coherence.verify.promises import (
+    LAPS,
+    MOST_INSTANTS,
+    Open,
+    Refuted,
+    Shown,
+    condition_of,
+    decide,
+    lap_truths,
+    part_of,
+    watched,
+)
 from coherence.verify.range_claims import claimed
 from coherence.verify.ranges import truth
 from coherence.verify.thresholds import lowered
@@ -129,7 +140,7 @@ def _conflict(
 ) -> Finding:
     model = subject.model
     names = _loops(model, promise)
-    if not replay(_slice(model, promise), outcome.choices, list(outcome.instants[:400])):
+    if not replay(part_of(model, promise), outcome.choices, list(outcome.instants[:400])):
         return question.undecided(f"{promise.text}: the witness does not replay", places, (promise.name, *names))
     watch = [n for n in names_of(condition_of(model, promise)) if n not in names] + list(model.states)
     steps = [*timeline(model, outcome.instants, watch), _last(model, promise, outcome)]
@@ -148,10 +159,6 @@ def _conflict(
     )
 
 
-def _slice(model: Model, promise: Promise) -> Model:
-    return sliced(model, names_of(condition_of(model, promise)))
-
-
 def _last(model: Model, promise: Promise, outcome: Refuted) -> Step:
     instant = outcome.instants[-1]
     names = [n for n in names_of(condition_of(model, promise)) if n in instant.after]
@@ -165,8 +172,9 @@ def _cycle(
     subject: Subject, promise: Promise, outcome: Refuted
 ) -> tuple[str, dict[str, tuple[Fraction | float | int, str]]]:
     """Does it go on for ever?  The period of the orbit that the same choices lead to."""
-    part = _slice(subject.model, promise)
-    run = outcome.run or long_run(part, outcome.choices, laps=LAPS, most=MOST_INSTANTS)
+    part = part_of(subject.model, promise)
+    seen = watched(part, condition_of(part, promise))
+    run = outcome.run or long_run(part, outcome.choices, laps=LAPS, most=MOST_INSTANTS, watched=seen)
     if run.orbit is None or run.orbit.still:
         return "", {}
     orbit = run.orbit

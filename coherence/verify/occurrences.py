@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 
 from coherence import names
@@ -17,7 +16,7 @@ from coherence.design import Component, Design, Timer
 from coherence.phrases import Event
 from coherence.places import Place
 from coherence.subject import rational
-from coherence.values import value
+from coherence.values import replace, value
 from coherence.verify import timers
 from coherence.verify.timers import NOW, Window
 

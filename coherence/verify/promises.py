@@ -18,14 +18,14 @@ from coherence.simulate.stated import one_ended
 from coherence.verify.cases import NotLinearError
 from coherence.verify.clock import now
 from coherence.verify.outcomes import Open, Outcome, Refuted, Shown
-from coherence.verify.refutations import LAPS, MOST_INSTANTS, every_start, lap_truths, refuted, violation
+from coherence.verify.refutations import LAPS, MOST_INSTANTS, every_start, lap_truths, refuted, violation, watched
 
 if TYPE_CHECKING:
     from coherence.verify.proofs import Held, NotHeld
     from coherence.verify.transitions import Reading
 
 __all__ = ["LAPS", "MOST_INSTANTS", "Open", "Outcome", "Refuted", "Shown"]
-__all__ += ["condition_of", "decide", "lap_truths", "violation"]
+__all__ += ["condition_of", "decide", "lap_truths", "part_of", "violation", "watched"]
 GRACE = 0.5  # seconds for a last look when the time is over
 FEW_STARTS = 8  # of a loop alone: run before a proof is searched
 METHOD = "template invariant, z3"
@@ -38,10 +38,18 @@ def condition_of(model: Model, promise: Promise) -> Tree:
     return rename(promise.condition.tree, model.resolve)
 
 
+def part_of(model: Model, promise: Promise) -> Model:
+    """What the promise depends on, with the promise itself: what it reads of the past is to be remembered."""
+    condition = condition_of(model, promise)
+    assert promise.condition is not None
+    read = replace(promise, condition=replace(promise.condition, tree=condition))
+    return replace(sliced(model, names_of(condition)), promises={promise.name: read})
+
+
 def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
     """The outcome for one promise of kind always, never, eventually or eventually_always."""
     condition = condition_of(model, promise)
-    part = sliced(model, names_of(condition))
+    part = part_of(model, promise)
     missing = blocked(model, names_of(condition))
     if missing:
         return Open(f"needs {missing}", "")

@@ -7,10 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coherence.expressions.evaluate import NotExactError, evaluate
-from coherence.expressions.tree import Call, Tree, walk
+from coherence.expressions.tree import Call, Held, Tree, walk
 from coherence.model import Model
 from coherence.simulate.exact import LOOK_BACK, Choices, Execution, Instant, View
-from coherence.simulate.orbits import LongRun, hyperperiod, long_run
+from coherence.simulate.orbits import LongRun, hyperperiod, long_run, looked_at
 from coherence.simulate.run_certificates import certificate
 from coherence.simulate.schedules import schedules
 from coherence.simulate.starts import corners, finite
@@ -19,6 +19,7 @@ from coherence.verify.clock import now
 from coherence.verify.outcomes import Open, Outcome, Refuted, Shown
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
+PAST = (*LOOK_BACK, "previous")
 MOST_CERTIFIED = 200  # runs whose arithmetic is written down
 
 
@@ -37,7 +38,7 @@ def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline
     if kind in ("always", "never"):
         instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline)
         return Refuted(choices, instants) if instants else None
-    run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
+    run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition))
     if run.orbit is None or (kind == "eventually" and not told_by_instants(model, condition, kind)):
         return None
     seen = lap_truths(model, run, condition)
@@ -49,14 +50,20 @@ def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, 
     """The instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
     run = Execution(model, choices)
     made: list[Instant] = []
-    end = LAPS * _lap(model)
+    end = LAPS * _lap(model) + run.longest
     while len(made) < MOST_INSTANTS and run.next_time() <= end and now() < deadline:
         instant = run.advance()
         made.append(instant)
-        for values in (instant.sampled, instant.after):
-            if bool(evaluate(condition, View(run, run.time, dict(values)))) is not wanted:
-                return tuple(made)
+        if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):
+            return tuple(made)
     return ()
+
+
+def watched(model: Model, condition: Tree) -> tuple[Tree, ...]:
+    """The condition, where it counts samples (`for h`, previous) and its streaks must recur with the run."""
+    nodes = (node for tree in (condition, *model.outputs.values()) for node in walk(tree))
+    counting = any(isinstance(n, Held) or (isinstance(n, Call) and n.function == "previous") for n in nodes)
+    return (condition,) if counting else ()
 
 
 def _lap(model: Model) -> Fraction:
@@ -68,7 +75,8 @@ def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
     orbit = run.orbit
     assert orbit is not None
     if not orbit.exact:
-        if any(isinstance(node, Call) and node.function in LOOK_BACK for node in walk(condition)) or model.outputs:
+        past = (isinstance(n, Held) or (isinstance(n, Call) and n.function in PAST) for n in walk(condition))
+        if any(past) or model.outputs:
             raise NotExactError("an orbit that is only approached, under a condition on computed signals")
         still = Execution(model, run.choices)
         return [bool(evaluate(condition, View(still, i.time, dict(i.after)))) for i in orbit.lap]
@@ -80,7 +88,7 @@ def truths(model: Model, run: LongRun, condition: Tree) -> Iterator[tuple[Fracti
     execution = Execution(model, run.choices)
     for _ in run.instants:
         instant = execution.advance()
-        yield instant.time, bool(evaluate(condition, View(execution, instant.time, dict(instant.after))))
+        yield instant.time, bool(looked_at(execution, instant, condition)[1])
 
 
 def _ever(model: Model, condition: Tree, run: LongRun) -> bool:
@@ -99,7 +107,7 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
         for choices in _choices(model, start):
             if now() > deadline:
                 return Open("the time limit", f"{count} starts keep the promise")
-            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
+            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition))
             if run.orbit is None or not run.orbit.exact:
                 return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
             if not _kept(model, run, condition, kind):
@@ -137,8 +145,6 @@ def _kept(model: Model, run: LongRun, condition: Tree, kind: str) -> bool:
         return _ever(model, condition, run)
     execution, wanted = Execution(model, run.choices), kind == "always"
     for _ in run.instants:
-        instant = execution.advance()
-        for values in (instant.sampled, instant.after):
-            if bool(evaluate(condition, View(execution, instant.time, dict(values)))) is not wanted:
-                return False
+        if not all(bool(truth) is wanted for truth in looked_at(execution, execution.advance(), condition)):
+            return False
     return True

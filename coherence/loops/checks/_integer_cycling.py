@@ -212,7 +212,7 @@ def _settles(question: Question, group: Group) -> Iterator[Finding]:
     found = tried(lambda: every_rest(group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS))
     if found is not None and (count := found.starts):
         starts = "its only start" if count == 1 else f"all {count} starts"
-        script = certificate(group.model, found.runs)
+        script = certificate(group.model, found.runs, rest=True)
         evidence = Evidence(Grade.PROVED, f"exact execution of {starts} to a recurrence", certificate=script)
         message = f"whole numbers do not keep {group.names[0]} swinging: it comes to rest from {starts}"
         yield question.proved(message, group.places, group.names, evidence, assumptions=group.model.abstractions)

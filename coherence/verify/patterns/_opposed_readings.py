@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from coherence.expressions import names as used
 from coherence.expressions.evaluate import NotExactError
 from coherence.finding import Evidence, Finding, Grade
 from coherence.names import loop_formulas
-from coherence.simulate.orbits import LongRun
 from coherence.subject import Question, Subject
 from coherence.values import value
 from coherence.verify import exact_runs
@@ -20,6 +20,9 @@ from coherence.verify.patterns import _contradiction as found_by
 from coherence.verify.patterns._contradiction import Apart, Clash
 from coherence.verify.signs import DOWN, UP, flipped, sign, spread
 from coherence.verify.writers import TRANSIENT, Writer
+
+if TYPE_CHECKING:
+    from coherence.simulate.orbits import LongRun
 
 MOST_PAIRS = 500
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from coherence.design import Design, Timer
@@ -11,7 +10,7 @@ from coherence.finding import Evidence, Finding, Repair, Step
 from coherence.places import Place
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import seconds
-from coherence.values import value
+from coherence.values import replace, value
 from coherence.verify import occurrences, orders, timer_repairs, timers
 from coherence.verify.occurrences import Causes, Chain, Link
 from coherence.verify.orders import Order, between

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.expressions.tree import Arithmetic, Call, Compare, Name, Number, Tree, Truth, rename
 from coherence.finding import Evidence, Finding, Grade
-from coherence.simulate.orbits import LongRun
 from coherence.subject import Question, Subject
 from coherence.values import value
 from coherence.verify import exact_runs
@@ -19,6 +19,9 @@ from coherence.verify.patterns import _contradiction as told
 from coherence.verify.patterns._pair import Numbers
 from coherence.verify.spans import stated
 from coherence.verify.worlds import World, both, plain, question, world
+
+if TYPE_CHECKING:
+    from coherence.simulate.orbits import LongRun
 
 MOST_TURNS = 400
 

@@ -46,11 +46,10 @@ import itertools
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.expressions.evaluate import NotExactError
 from coherence.finding import Evidence, Finding, Grade, Repair
-from coherence.simulate.exact import Instant
-from coherence.simulate.orbits import LongRun
 from coherence.subject import Question, Subject, arithmetic
 from coherence.verify.known import Known, known
 from coherence.verify.moves import Move, moves
@@ -58,6 +57,10 @@ from coherence.verify.patterns import _contradiction as found_by
 from coherence.verify.patterns._contradiction import Apart, Clash
 from coherence.verify.patterns._pair import Numbers
 from coherence.verify.writers import TRANSIENT, Writer
+
+if TYPE_CHECKING:
+    from coherence.simulate.exact import Instant
+    from coherence.simulate.orbits import LongRun
 
 QUESTION = Question("COH230", "contradictory-actuation", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

@@ -30,13 +30,13 @@ one group are let in together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from coherence import repairs
 from coherence.finding import Edit, Finding, Repair, Step
 from coherence.places import Place
 from coherence.subject import Question, Subject, arithmetic
+from coherence.values import replace
 from coherence.verify.jobs_certificates import saturated, standing
 from coherence.verify.jobs_contest import WAITING, Contest, Kind, NeedsError, contest
 from coherence.verify.jobs_gangs import (

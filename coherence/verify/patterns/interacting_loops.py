@@ -43,13 +43,13 @@ Slides: throttle vs backfill.  Definitions of orders, phases and windows: the on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from coherence.expressions import names as names_of
 from coherence.finding import Finding
 from coherence.names import bare_names
 from coherence.phrases import Promise
 from coherence.subject import Question, Subject
+from coherence.values import replace
 
 QUESTION = Question("COH220", "interacting-loops", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

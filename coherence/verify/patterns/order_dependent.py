@@ -44,19 +44,20 @@ import itertools
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.expressions.evaluate import evaluate
 from coherence.expressions.tree import Tree, rename
 from coherence.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.model import Model, SampledLoop, unit_of
 from coherence.places import Place
-from coherence.simulate.affine import plain
-from coherence.simulate.exact import Choices, Execution, View, replay
-from coherence.simulate.orbits import LongRun
 from coherence.simulate.slices import influences, reads
 from coherence.subject import Question, Subject
 from coherence.verify import exact_runs
 from coherence.verify.exact_runs import Closed, closed
+
+if TYPE_CHECKING:
+    from coherence.simulate.orbits import LongRun
 
 QUESTION = Question("COH234", "order-dependent", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -106,6 +107,8 @@ def _pair(subject: Subject, one: SampledLoop, other: SampledLoop) -> Iterator[Fi
 
 def _ordered(part: Closed, run: LongRun, first: SampledLoop, second: SampledLoop) -> LongRun | None:
     """The run with these two in this order, the others where they are."""
+    from coherence.simulate.exact import Choices
+
     order = [loop.name for loop in part.model.loops]
     places = sorted(order.index(loop.name) for loop in (first, second))
     order[places[0]], order[places[1]] = first.name, second.name
@@ -118,6 +121,8 @@ def _rests(run: LongRun) -> bool:
 
 
 def _levels(run: LongRun, signals: tuple[str, ...]) -> dict[str, Fraction]:
+    from coherence.simulate.affine import plain
+
     assert run.orbit is not None
     return {signal: plain(run.orbit.lap[-1].after[signal]) for signal in signals}
 
@@ -132,6 +137,7 @@ def _differ(subject: Subject, part: Closed, first: LongRun, second: LongRun, sig
 def _answer(
     subject: Subject, part: Closed, one: SampledLoop, other: SampledLoop, first: LongRun, second: LongRun
 ) -> Iterator[Finding]:
+    from coherence.simulate.exact import replay
     from coherence.simulate.timeline import told_choices
 
     names = (one.name, other.name)
@@ -188,7 +194,7 @@ def _torn(subject: Subject, part: Closed, first: LongRun, second: LongRun) -> tu
             continue
         try:
             kept = {_holds(part.model, run, tree) for run in (first, second)}
-        except exact_runs.NOT_CARRIED:
+        except exact_runs.not_carried():
             continue
         if len(kept) == 2:
             return promise.name, promise.place
@@ -196,6 +202,8 @@ def _torn(subject: Subject, part: Closed, first: LongRun, second: LongRun) -> tu
 
 
 def _holds(model: Model, run: LongRun, tree: Tree) -> bool:
+    from coherence.simulate.exact import Execution, View
+
     assert run.orbit is not None
     execution = Execution(model, run.choices)
     last = execution.advance()

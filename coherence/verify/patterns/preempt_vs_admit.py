@@ -37,13 +37,13 @@ kubernetes-sigs/kueue#6947 (a job that fits nowhere preempts for ever).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from coherence import repairs
 from coherence.finding import Edit, Finding, Repair, Step
 from coherence.places import Place
 from coherence.subject import Question, Subject, arithmetic
+from coherence.values import replace
 from coherence.verify.jobs_certificates import falling, saturated
 from coherence.verify.jobs_contest import Contest, NeedsError, contest
 from coherence.verify.jobs_livelock import (

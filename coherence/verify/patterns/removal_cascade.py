@@ -42,7 +42,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from coherence.expressions.tree import Number, Tree, rename
@@ -51,6 +50,7 @@ from coherence.model import Interval
 from coherence.places import Place
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import show
+from coherence.values import replace
 from coherence.verify.known import COPIES, Known, copies, known
 from coherence.verify.offered import Rate, member_rate, offered
 from coherence.verify.patterns._pair import Numbers

@@ -40,7 +40,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from coherence import repairs, units
@@ -53,6 +52,7 @@ from coherence.places import Place
 from coherence.shape import Formula
 from coherence.solver import unsat
 from coherence.subject import Question, Subject
+from coherence.values import replace
 from coherence.verify import worlds
 from coherence.verify.known import Known, known
 from coherence.verify.patterns._requirements import Requirement, full, requirements

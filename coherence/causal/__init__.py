@@ -1,0 +1,1 @@
+"""The causal engine: telemetry in, losses out, each with its causes, its interval, and what cannot be told."""

@@ -1,0 +1,198 @@
+"""The candidate graph: every influence that a design declares, with its delays and its sign.
+
+An output is acted on by every name in its expression, a state by what its next value or its rate of change reads, and
+what a loop writes by what its sensor, its trigger and its rules read: no earlier than the shortest way through the
+sensor, and no later than the longest way, one period, the landing delay and the hold window.
+SOURCE: model.md, `candidates(model) -> causal edges (from, to, lag range, sign)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+
+from coherence.causal.graph import Graph, Influence
+from coherence.expressions.tree import (
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Held,
+    Logic,
+    Name,
+    Number,
+    Tree,
+    children,
+)
+from coherence.model import Model, SampledLoop
+from coherence.places import Place
+from coherence.values import value
+
+ZERO = Fraction(0)
+_KEEPS = {"min", "max", "floor", "ceil", "exp", "log", "sampled", "mean_over", "delayed", "previous", "round_up"}
+
+
+@value
+class _Reads:
+    """A name, how long before its value was taken (seconds), and the sign with which it counts."""
+
+    path: str
+    low: Fraction
+    high: Fraction
+    sign: int
+
+
+def candidates(model: Model, observed: Iterable[str] = ()) -> Graph:
+    """The graph of a model.  Constants are signals only where they vary or are `observed`."""
+    seen = frozenset(observed)
+    positive = {path for path, one in model.constants.items() if one.range.low is not None and one.range.low >= 0}
+    found: list[Influence] = []
+    for path, tree in model.outputs.items():
+        found += _declared(model, path, tree, positive)
+    for path, state in model.states.items():
+        found += _moving(model, path, positive, state.step or ZERO)
+    for loop in model.loops:
+        found += _acting(model, loop, positive)
+    fixed = {path for path, one in model.constants.items() if not one.varies and path not in seen}
+    kept = tuple(dict.fromkeys(one for one in found if one.cause not in fixed))
+    computed = frozenset(model.outputs) | frozenset(model.commands)
+    every = [*model.inputs, *model.constants, *model.states, *model.commands, *model.outputs]
+    every += [name for one in kept for name in (one.cause, one.effect)]
+    nodes = tuple(dict.fromkeys(name for name in every if name not in fixed))
+    return Graph(nodes, kept, computed, dict(model.outputs), {node: _place(model, node) for node in nodes})
+
+
+def _declared(model: Model, path: str, tree: Tree, positive: set[str]) -> Iterator[Influence]:
+    place = _place(model, path)
+    for read in reads(tree, positive):
+        yield Influence(model.resolve(read.path), path, read.low, read.high, read.sign, _owner(path), places=(place,))
+
+
+def _moving(model: Model, path: str, positive: set[str], step: Fraction) -> Iterator[Influence]:
+    state = model.states[path]
+    if state.next is not None:
+        for read in reads(state.next, positive):
+            low, high = read.low + step, read.high + step
+            yield Influence(model.resolve(read.path), path, low, high, read.sign, _owner(path), places=(state.place,))
+    if state.flow is not None:
+        yield Influence(path, path, ZERO, ZERO, 1, _owner(path), flow=True, places=(state.place,))
+        for read in reads(state.flow, positive):
+            cause = model.resolve(read.path)
+            if cause != path:
+                yield Influence(
+                    cause, path, read.low, read.high, read.sign, _owner(path), flow=True, places=(state.place,)
+                )
+
+
+def _acting(model: Model, loop: SampledLoop, positive: set[str]) -> Iterator[Influence]:
+    late = loop.period + max(loop.hold_down, loop.hold_up) + (loop.cooldown or ZERO)
+    place = loop.source.place
+    sensed = [*reads(loop.measured, positive)] if loop.measured is not None else []
+    direction = _direction(loop)
+    looked = [_Reads(one.path, one.low, one.high, one.sign * direction) for one in sensed]
+    conditions = [loop.trigger, loop.enter, loop.leave, *(rule[0] for rule in loop.rules)]
+    changes = [loop.by, loop.to, loop.setpoint, *(part for rule in loop.rules for part in rule[1:])]
+    for tree in (*conditions, *changes):
+        looked += [_Reads(one.path, one.low, one.high, 0) for one in reads(tree, positive)] if tree else []
+    yield Influence(loop.signal, loop.signal, loop.period, loop.period, 1, loop.name, places=(place,))
+    for one in _widest(looked):
+        low, high = one.low + loop.lands, one.high + loop.lands + late
+        yield Influence(model.resolve(one.path), loop.signal, low, high, one.sign, loop.name, places=(place,))
+
+
+def _direction(loop: SampledLoop) -> int:
+    """Proportional loops follow what they measure; of others only the trigger says which way."""
+    return 1 if loop.law == "proportional" else 0
+
+
+def _widest(looked: Iterable[_Reads]) -> Iterator[_Reads]:
+    ways: dict[str, list[_Reads]] = {}
+    for one in looked:
+        ways.setdefault(one.path, []).append(one)
+    for path, found in ways.items():
+        signs = {one.sign for one in found}
+        low, high = min(one.low for one in found), max(one.high for one in found)
+        yield _Reads(path, low, high, signs.pop() if len(signs) == 1 else 0)
+
+
+def reads(tree: Tree, positive: set[str], sign: int = 1) -> tuple[_Reads, ...]:
+    """The names that an expression reads, each with its delays and the sign of its influence (0: either)."""
+    return tuple(_widest(_read(tree, positive, sign)))
+
+
+def _read(tree: Tree, positive: set[str], sign: int) -> Iterator[_Reads]:
+    match tree:
+        case Name(path=path):
+            yield _Reads(path, ZERO, ZERO, sign)
+        case Arithmetic(op="+", left=left, right=right):
+            yield from (*_read(left, positive, sign), *_read(right, positive, sign))
+        case Arithmetic(op="-", left=left, right=right):
+            yield from (*_read(left, positive, sign), *_read(right, positive, -sign))
+        case Arithmetic(op=op, left=left, right=right):
+            other = sign * _sign_of(right, positive)
+            yield from _read(left, positive, other)
+            yield from _read(right, positive, sign * _sign_of(left, positive) * (1 if op == "*" else -1))
+        case Call(function="delayed" | "mean_over" | "sampled" as name, arguments=(inner, size)):
+            yield from _late(_read(inner, positive, sign), name, size)
+        case Call(function=name, arguments=parts):
+            for part in parts:
+                yield from _read(part, positive, sign if name in _KEEPS else 0)
+        case Held(condition=inner, duration=size):
+            yield from (_Reads(one.path, one.low, one.high + size, 0) for one in _read(inner, positive, 0))
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            yield from _read(condition, positive, 0)
+            yield from (*_read(then, positive, sign), *_read(otherwise, positive, sign))
+        case Compare() | Logic():
+            for part in children(tree):
+                yield from _read(part, positive, 0)
+
+
+def _late(inner: Iterable[_Reads], name: str, size: Tree) -> Iterator[_Reads]:
+    """A pure delay is one delay; a window or a sampler is any up to its length."""
+    by = size.value if isinstance(size, Number) else ZERO
+    for one in inner:
+        yield _Reads(one.path, one.low + (by if name == "delayed" else ZERO), one.high + by, one.sign)
+
+
+def _sign_of(tree: Tree, positive: set[str]) -> int:
+    """+1 where the value cannot be negative, -1 where it cannot be positive, 0 where either is possible."""
+    match tree:
+        case Number(value=number):
+            return (number > 0) - (number < 0)
+        case Name(path=path):
+            return 1 if path in positive else 0
+        case Arithmetic(op="*" | "/", left=left, right=right):
+            return _sign_of(left, positive) * _sign_of(right, positive)
+        case Arithmetic(op="+", left=left, right=right):
+            first, second = _sign_of(left, positive), _sign_of(right, positive)
+            return first if first == second else 0
+        case _:
+            return 0
+
+
+def _owner(path: str) -> str:
+    return path.partition(".")[0]
+
+
+def _place(model: Model, path: str) -> Place:
+    """Where the design speaks of a signal."""
+    if path in model.states:
+        return model.states[path].place
+    if path in model.commands:
+        return model.commands[path].place
+    if path in model.constants:
+        return model.constants[path].place
+    owner, _, key = path.partition(".")
+    component = model.design.components.get(owner)
+    if component is not None:
+        said = component.constants.get(key)
+        return getattr(said, "place", None) or component.place
+    workload = model.design.workload.get(owner)
+    return workload.place if workload is not None else Place(model.design.file, 1, 1, 1, 1)
+
+
+def columns_of(telemetry: Mapping[str, str], columns: Iterable[str]) -> dict[str, str]:
+    """signal of the design -> column of the telemetry, by the design's `telemetry:` section, else by equal names."""
+    there = set(columns)
+    found = {name: name for name in there}
+    return found | {signal: column for signal, column in telemetry.items() if column in there}

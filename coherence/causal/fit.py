@@ -1,0 +1,216 @@
+"""One linear equation for each signal, from the sums of products alone.
+
+    x_i(t) = intercept_i + sum over (j, l) of a[i, j, l] x_j(t - l) + u_i(t)
+
+By least squares on the declared causes; where that would be biased (a common cause that nobody measured, causes in a
+circle), an equation may name `instruments` (two-stage least squares) or `controls` (regressors that are no causes).
+Every estimate exists once for all batches and once without each: intervals are the jackknife's, which autocorrelated
+errors do not fool.  Declared influences are never deselected: selection would bias what is left.
+SOURCE: ordinary and two-stage least squares; Benjamini and Hochberg 1995 for the false-discovery rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from coherence.causal.equations import Equation, delays_of
+from coherence.causal.gram import Column, Grams, grams, means
+from coherence.causal.graph import Graph
+from coherence.causal.identification import identify
+from coherence.causal.intervals import jackknife
+from coherence.causal.series import Floats, Series
+from coherence.values import field, value
+
+COLLINEAR = 1e-9  # smallest eigenvalue of a correlation matrix that still tells its columns apart
+FALSE_DISCOVERIES = 0.05
+
+
+@value
+class Node:
+    """A fitted equation.  Arrays have 1 + B rows: all batches, then all but each one.
+
+    Coefficients that cannot be told (`equation.lost`) are 0: what they carry stays with the effect's own part.
+    `groups`: sets of columns whose coefficients cannot be told apart (only their sum acts); `condition`: the ratio of
+    the largest to the smallest eigenvalue of their correlations.
+    """
+
+    equation: Equation
+    coefficients: Floats  # (1 + B, columns), effect's unit per cause's unit
+    low: Floats
+    high: Floats
+    error: Floats
+    p: Floats  # two-sided, Student's t with B - 1 degrees of freedom
+    noise: float  # standard deviation of u, effect's unit
+    explained: float  # share of the variance
+    condition: float
+    groups: tuple[tuple[Column, ...], ...] = ()
+
+    @property
+    def effect(self) -> str:
+        return self.equation.effect
+
+    def coefficient(self, column: Column) -> float:
+        """The estimate for one column; 0 where it is no cause."""
+        at = dict(zip(self.equation.columns, self.coefficients[0].tolist(), strict=True))
+        return float(at.get(column, 0.0))
+
+
+@value
+class Fitted:
+    """The fitted graph.  `levels[(signal, lag)]`: mean of each column, (1 + B,)."""
+
+    graph: Graph
+    nodes: Mapping[str, Node]
+    grams: Grams
+    levels: Mapping[Column, Floats]
+    step: float
+    signals: tuple[str, ...]
+    delays: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def batches(self) -> int:
+        return len(self.grams.batches)
+
+
+def fit(series: Series, graph: Graph, equations: Iterable[Equation] = (), *, more: Sequence[Column] = ()) -> Fitted:
+    """Fit every observed signal that has causes in the graph; `equations` replace those that identification chose.
+
+    `more`: columns to keep sums of products for, for questions that are asked later.
+    """
+    seen = graph.bypassing(series.names)
+    delays = delays_of(series, seen)
+    plan = identify(seen, series.names, delays, series.step)
+    plan |= {one.effect: one for one in equations}
+    columns = columns_of(series.names, plan.values(), more)
+    found = grams(series, columns)
+    return from_grams(found, seen, plan, series.step, series.names, delays)
+
+
+def from_grams(
+    found: Grams, graph: Graph, plan: Mapping[str, Equation], step: float, names: Sequence[str],
+    delays: Mapping[tuple[str, str], tuple[int, ...]],
+) -> Fitted:  # fmt: skip
+    """The fit of a plan on sums of products that exist already."""
+    sums = found.stacked
+    nodes = {effect: node_of(found, sums, equation) for effect, equation in plan.items()}
+    return Fitted(graph, nodes, found, means(found, sums), step, tuple(names), delays)
+
+
+def columns_of(names: Iterable[str], plan: Iterable[Equation], more: Iterable[Column] = ()) -> tuple[Column, ...]:
+    """Every column that is needed, each once; each signal's present value first."""
+    used = [column for equation in plan for column in equation.used]
+    return tuple(dict.fromkeys([*((name, 0) for name in names), *used, *more]))
+
+
+def node_of(found: Grams, sums: Floats, equation: Equation) -> Node:
+    """Estimate one equation for every sum of products in `sums` (the first is the whole)."""
+    regressors = [0, *found.index((*equation.columns, *equation.controls))]
+    target = found.index([(equation.effect, 0)])[0]
+    width = len(equation.columns)
+    scale = found.scale[target - 1] / found.scale[np.array(regressors[1:], int) - 1]
+    if equation.exact:
+        made = np.tile(np.array(equation.exact), (len(sums), 1))
+        scaled = np.concatenate([np.zeros((len(sums), 1)), made / scale[:width]], axis=1)
+        groups: tuple[tuple[Column, ...], ...] = ()
+        condition = 1.0
+    else:
+        instruments = [0, *found.index((*equation.instruments, *equation.controls))] if equation.instruments else None
+        scaled = _solved(sums, regressors, target, instruments)
+        made = (scaled[:, 1:] * scale)[:, :width]
+        condition, groups = _collinear(sums[0], regressors[1 : 1 + width], equation.columns)
+    made[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
+    low, high, error = jackknife(made[0], made[1:])
+    noise, explained = _residual(sums[0], [0, *regressors[1 : scaled.shape[1]]], target, scaled[0])
+    noise *= float(found.scale[target - 1])
+    return Node(
+        equation, made, low, high, error, _p_values(made[0], error, len(sums) - 1), noise, explained, condition, groups
+    )
+
+
+def _solved(sums: Floats, regressors: list[int], target: int, instruments: list[int] | None) -> Floats:
+    """(1 + B, k): coefficients of each sum of products; the smallest ones where columns cannot be told apart."""
+    if instruments is None:
+        left, right = sums[:, regressors][:, :, regressors], sums[:, regressors, target]
+    else:
+        between = sums[:, instruments][:, :, regressors]
+        weights = np.linalg.pinv(sums[:, instruments][:, :, instruments], rcond=1e-12, hermitian=True)
+        left = between.transpose(0, 2, 1) @ weights @ between
+        right = (between.transpose(0, 2, 1) @ weights @ sums[:, instruments, target][..., None])[..., 0]
+    spread = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 1e-300))
+    even = left / spread[:, :, None] / spread[:, None, :]
+    smallest = np.linalg.eigvalsh(even[0])[0] if len(even) else 1.0
+    if smallest > COLLINEAR:
+        return np.asarray(np.linalg.solve(even, (right / spread)[..., None])[..., 0] / spread, np.float64)
+    return np.asarray(
+        (np.linalg.pinv(even, rcond=COLLINEAR, hermitian=True) @ (right / spread)[..., None])[..., 0] / spread
+    )
+
+
+def _collinear(
+    whole: Floats, places: list[int], columns: Sequence[Column]
+) -> tuple[float, tuple[tuple[Column, ...], ...]]:
+    """(condition number of the correlations, groups of columns that move together exactly)."""
+    if not places or not whole[0, 0]:
+        return 1.0, ()
+    centred = whole[np.ix_(places, places)] - np.outer(whole[places, 0], whole[places, 0]) / whole[0, 0]
+    spread = np.sqrt(np.maximum(np.diagonal(centred), 0.0))
+    still = spread <= 1e-12 * np.sqrt(whole[0, 0])
+    even = centred / np.outer(np.where(still, 1.0, spread), np.where(still, 1.0, spread))
+    sizes, ways = np.linalg.eigh(even)
+    condition = float(sizes[-1] / sizes[0]) if sizes[0] > 0 else float("inf")
+    lost = ways[:, sizes <= COLLINEAR * max(float(sizes[-1]), 1e-300)]
+    members = [[number for number in range(len(columns)) if abs(way[number]) > 1e-3] for way in lost.T]
+    return condition, tuple(tuple(columns[number] for number in group) for group in _together(members))
+
+
+def _together(groups: Iterable[list[int]]) -> list[list[int]]:
+    """Groups that share a member are one group."""
+    made: list[set[int]] = []
+    for group in groups:
+        met = [one for one in made if one & set(group)]
+        made = [one for one in made if one not in met] + [set(group).union(*met)]
+    return [sorted(one) for one in made]
+
+
+def _residual(whole: Floats, regressors: list[int], target: int, scaled: Floats) -> tuple[float, float]:
+    """(standard deviation of the residual in scaled units, share of the variance explained)."""
+    rows = whole[0, 0]
+    if not rows:
+        return float("nan"), float("nan")
+    total = whole[target, target] - whole[0, target] ** 2 / rows
+    weights = np.zeros(len(whole))
+    weights[regressors] = scaled
+    weights[target] -= 1.0
+    weights[0] -= float(whole[0] @ weights) / rows
+    left = max(float(weights @ whole @ weights), 0.0)
+    free = max(rows - len(regressors), 1.0)
+    return float(np.sqrt(left / free)), float(1 - left / total) if total > 0 else float("nan")
+
+
+def _p_values(coefficients: Floats, error: Floats, batches: int) -> Floats:
+    from scipy.special import stdtr
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(error > 0, np.abs(coefficients) / error, np.where(coefficients == 0, 0.0, np.inf))
+    return np.asarray(2 * stdtr(max(batches - 1, 1), -t), np.float64)
+
+
+def supported(fitted: Fitted, *, rate: float = FALSE_DISCOVERIES) -> dict[tuple[str, str], bool]:
+    """(cause, effect) -> do the data show it?  Benjamini and Hochberg over all declared pairs at `rate`."""
+    smallest: dict[tuple[str, str], float] = {}
+    for node in fitted.nodes.values():
+        found: dict[str, list[float]] = {}
+        for (cause, _), p in zip(node.equation.columns, node.p.tolist(), strict=True):
+            found.setdefault(cause, []).append(p)
+        smallest |= {(cause, node.effect): min(min(ps) * len(ps), 1.0) for cause, ps in found.items()}
+    return discovered(smallest, rate)
+
+
+def discovered(p: Mapping[tuple[str, str], float], rate: float) -> dict[tuple[str, str], bool]:
+    """Benjamini and Hochberg 1995: which hypotheses are rejected at a false-discovery rate."""
+    ordered = sorted(p.values())
+    passing = [value for rank, value in enumerate(ordered, start=1) if value <= rate * rank / len(ordered)]
+    limit = passing[-1] if passing else -1.0
+    return {pair: value <= limit for pair, value in p.items()}

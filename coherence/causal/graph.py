@@ -1,0 +1,129 @@
+"""The causal graph of a design: which signal may act on which, how late, in which direction, and who says so.
+
+A latent signal is one that the design has and the telemetry has not.  One that is only computed from others (an
+output, or what a loop writes) has no chance of its own: its causes act through it.  Any other latent signal (an
+input, a state, something outside) has, and is a common cause of all that it acts on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+
+from coherence.expressions.tree import Tree
+from coherence.places import Place
+from coherence.values import field, value
+
+LAGS_AT_MOST = 600  # steps that a declared delay may reach back
+
+
+@value
+class Influence:
+    """`cause` acts on `effect` after `low` to `high` seconds; `sign` +1 or -1, 0 where either is possible.
+
+    `flow`: the cause sets the rate of change of the effect, so what counts is its mean between two samples.
+    """
+
+    cause: str
+    effect: str
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(0)
+    sign: int = 0
+    by: str = ""  # the loop, component or call that declares it
+    flow: bool = False
+    places: tuple[Place, ...] = field(default=(), compare=False)
+
+    def lags(self, step: float) -> range:
+        """The delays in whole steps that the declared range allows."""
+        if self.flow:
+            return range(2)
+        low = round(float(self.low) / step)
+        high = max(low, math.ceil(float(self.high) / step - 1e-9))
+        return range(min(low, LAGS_AT_MOST), min(high, LAGS_AT_MOST) + 1)
+
+
+@value
+class Graph:
+    """Signals and declared influences.  `computed`: functions of others; `mechanisms`: those functions, if declared."""
+
+    nodes: tuple[str, ...]
+    influences: tuple[Influence, ...]
+    computed: frozenset[str] = frozenset()
+    mechanisms: Mapping[str, Tree] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
+
+    def into(self, effect: str) -> tuple[Influence, ...]:
+        """What acts on a signal, the signal's own past included."""
+        return tuple(one for one in self.influences if one.effect == effect)
+
+    def causes(self, effect: str) -> tuple[str, ...]:
+        """The signals that act on a signal, each once."""
+        return tuple(dict.fromkeys(one.cause for one in self.into(effect)))
+
+    def ancestors(self, effect: str) -> frozenset[str]:
+        """All that can reach a signal, itself included."""
+        parents = self._parents()
+        found, waiting = {effect}, [effect]
+        while waiting:
+            fresh = parents.get(waiting.pop(), set()) - found
+            found |= fresh
+            waiting += fresh
+        return frozenset(found)
+
+    def _parents(self) -> dict[str, set[str]]:
+        made: dict[str, set[str]] = {}
+        for one in self.influences:
+            made.setdefault(one.effect, set()).add(one.cause)
+        return made
+
+    def without(self, loops: Iterable[str]) -> Graph:
+        """The graph with these loops off: what they declare is gone."""
+        off = set(loops)
+        kept = tuple(one for one in self.influences if one.by not in off)
+        return Graph(self.nodes, kept, self.computed, self.mechanisms, self.places)
+
+    def bypassing(self, observed: Iterable[str]) -> Graph:
+        """The graph without latent signals that are only computed: their causes act on their effects directly.
+
+        Delays add, signs multiply, and what a path was declared by stays with its last part.
+        """
+        seen = frozenset(observed)
+        hidden = [node for node in self.nodes if node in self.computed and node not in seen]
+        influences = list(self.influences)
+        for node in hidden:
+            arriving = [one for one in influences if one.effect == node and one.cause != node]
+            leaving = [one for one in influences if one.cause == node and one.effect != node]
+            influences = [one for one in influences if node not in {one.cause, one.effect}]
+            influences += _joined(arriving, leaving)
+        nodes = tuple(node for node in self.nodes if node not in hidden)
+        mechanisms = {path: tree for path, tree in self.mechanisms.items() if path in nodes}
+        return Graph(nodes, tuple(_merged(influences)), self.computed, mechanisms, self.places)
+
+    def latent(self, observed: Iterable[str]) -> tuple[str, ...]:
+        """Signals with a chance of their own that the telemetry lacks, and that act on something."""
+        seen = frozenset(observed)
+        acting = {one.cause for one in self.influences}
+        return tuple(n for n in self.nodes if n not in seen and n not in self.computed and n in acting)
+
+
+def _joined(arriving: Iterable[Influence], leaving: Iterable[Influence]) -> Iterator[Influence]:
+    last = tuple(leaving)
+    for first in arriving:
+        for then in last:
+            yield Influence(
+                first.cause, then.effect, first.low + then.low, first.high + then.high, first.sign * then.sign,
+                then.by or first.by, first.flow or then.flow, (*first.places, *then.places),
+            )  # fmt: skip
+
+
+def _merged(influences: Iterable[Influence]) -> Iterator[Influence]:
+    """One influence for each cause, effect and declarer: the ranges of its ways joined."""
+    ways: dict[tuple[str, str, str, bool], list[Influence]] = {}
+    for one in influences:
+        ways.setdefault((one.cause, one.effect, one.by, one.flow), []).append(one)
+    for (cause, effect, by, flow), found in ways.items():
+        signs = {one.sign for one in found}
+        places = tuple(dict.fromkeys(place for one in found for place in one.places))
+        low, high = min(one.low for one in found), max(one.high for one in found)
+        yield Influence(cause, effect, low, high, signs.pop() if len(signs) == 1 else 0, by, flow, places)

@@ -1,0 +1,116 @@
+"""Statistics of a log with each batch of time left out, and the twin's slowdown that gives the same: one cache of twins.
+
+Row 0 of a vector is the statistic of everything, row b + 1 that without batch b.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from coherence.causal.intervals import Estimate, jackknife
+from coherence.causal.request_log import Ints, RequestLog
+from coherence.causal.series import Floats
+from coherence.causal.twin import FASTEST, SLOWEST, Twin, inverted, last_kept
+
+Statistic: TypeAlias = Callable[[Floats], Floats]  # of one value for each request -> one for all, one without each batch
+LEFT_OUT = 1e-7  # relative error of gamma where a batch is left out: far below the spread that it measures
+
+
+def numbers(log: RequestLog, count: int) -> Ints:
+    """The batch of each request, counting those of `count` equal stretches of time in which any request arrived."""
+    found: Ints = np.unique(log.parts(count), return_inverse=True)[1].astype(np.int64)
+    return found
+
+
+def ratio(above: Floats, below: Floats, batch: Ints) -> Floats:
+    """sum(above) / sum(below), whole and without each batch."""
+    sums = [np.bincount(batch, column) for column in (above, below)]
+    high, low = (np.concatenate([[one.sum()], one.sum() - one]) for one in sums)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = high / low
+    return found
+
+
+def means(batch: Ints) -> Statistic:
+    """The mean."""
+    ones = np.ones(len(batch))
+    return lambda values: ratio(values, ones, batch)
+
+
+def quantiles(batch: Ints, share: float) -> Statistic:
+    """The lowest value that a share of the requests does not exceed."""
+    kept = range(int(batch.max()) + 1)
+
+    def statistic(values: Floats) -> Floats:
+        order = np.argsort(values, kind="stable")
+        ordered, owner = values[order], batch[order]
+        picked = [ordered, *(ordered[owner != one] for one in kept)]
+        return np.array([one[max(0, math.ceil(share * len(one)) - 1)] if len(one) else math.nan for one in picked])
+
+    return statistic
+
+
+def slowdowns(twin: Twin, statistic: Statistic, observed: Floats) -> Floats:
+    """gamma at which the twin's delays have each of the observed statistics."""
+    seen: dict[float, Floats] = {}
+
+    def of(gamma: float, row: int) -> float:
+        if gamma not in seen:
+            seen[gamma] = statistic(twin.delays(gamma))
+        return float(seen[gamma][row])
+
+    whole = inverted(lambda gamma: of(gamma, 0), float(observed[0]))
+    near = min(max(whole, FASTEST), SLOWEST)
+    rest = [
+        inverted(lambda gamma, row=row: of(gamma, row), float(observed[row]), near=near, tolerance=LEFT_OUT)  # type: ignore[misc]
+        for row in range(1, len(observed))
+    ]
+    return np.array([whole, *rest])
+
+
+def last_slowdowns(twin: Twin, batch: Ints, observed: Floats) -> Floats:
+    """The largest gamma at which the twin still finishes each of the observed shares of work in time."""
+    seen: dict[float, Floats] = {}
+
+    def of(gamma: float, row: int) -> float:
+        if gamma not in seen:
+            seen[gamma] = ratio(twin.needs * twin.in_time(gamma), twin.needs, batch)
+        return float(seen[gamma][row])
+
+    whole = last_kept(lambda gamma: of(gamma, 0), float(observed[0]), near=1.0)
+    near = min(max(whole, FASTEST), SLOWEST)
+    rest = [
+        last_kept(lambda gamma, row=row: of(gamma, row), float(observed[row]), near=near, tolerance=1e-5)  # type: ignore[misc]
+        for row in range(1, len(observed))
+    ]
+    return np.array([whole, *rest])
+
+
+def in_logarithms(values: Floats, *, level: float, minus: float = 0.0, inverse: bool = False) -> Estimate:
+    """Interval of values[0] by the jackknife of logarithms; `inverse` of 1/value, `minus` subtracted at the end."""
+    sign = -1.0 if inverse else 1.0
+    logs = sign * np.log(np.clip(values, FASTEST, SLOWEST))
+    low, high, error = (float(one) for one in jackknife(logs[0], logs[1:], level=level))
+    middle = math.exp(logs[0])
+    spread = middle * error if math.isfinite(error) else math.inf
+    return Estimate(middle - minus, _exp(low) - minus, _exp(high) - minus, spread, level)
+
+
+def _exp(power: float) -> float:
+    return math.exp(power) if power < 700 else math.inf
+
+
+def plain(values: Floats, *, level: float) -> Estimate:
+    """Interval of values[0] by the jackknife."""
+    low, high, error = (float(one) for one in jackknife(values[0], values[1:], level=level))
+    return Estimate(float(values[0]), low, high, error, level)
+
+
+def clipped(found: Estimate, low: float, high: float = math.inf) -> Estimate:
+    """The part of an interval that the quantity can take."""
+    ends = [min(max(one, low), high) for one in (found.value, found.low, found.high)]
+    return Estimate(*ends, found.error, found.level)

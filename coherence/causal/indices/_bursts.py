@@ -1,0 +1,52 @@
+"""Bursts of first attempts, found in the arrivals of each service: exogenous, for retries are never counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from coherence.causal.indices._index import Burst, Facts
+from coherence.causal.request_log import Bools, RequestLog
+from coherence.causal.series import Floats
+
+PER_BIN = 20  # first attempts of the usual rate in a bin
+TIMES, RARE = 1.5, 1e-4  # a bin belongs to a burst at so many times the usual count, rarer than this by chance
+
+
+def bursts(facts: Facts, log: RequestLog) -> tuple[Burst, ...]:
+    """Those stated, or those found."""
+    if facts.bursts is not None:
+        return facts.bursts
+    return tuple(burst for name in log.services for burst in found(log, name))
+
+
+def found(log: RequestLog, name: str) -> Iterator[Burst]:
+    """Runs of bins with far more arrivals than the median bin; one quiet bin does not end a run."""
+    from scipy.special import pdtrc
+
+    times = log.arrival[log.service == log.services.index(name)]
+    span = log.until - log.since
+    count = len(times) // PER_BIN
+    if count < 3 or not span > 0:
+        return
+    edges = log.since + span / count * np.arange(count + 1)
+    bins = np.histogram(times, edges)[0]
+    usual = float(np.median(bins))
+    high = (bins > TIMES * usual) & (pdtrc(bins - 1, max(usual, 1.0)) < RARE)
+    high[1:-1] |= high[:-2] & high[2:]
+    changes = np.flatnonzero(np.diff(np.concatenate([[0], high.astype(np.int8), [0]])))
+    for low, top in zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True):
+        yield Burst(name, float(edges[low]), float(edges[top]))
+
+
+def windows(told: tuple[Burst, ...], drain: float | None) -> Floats:
+    """(start, end) of each burst with the time after it in which it is still felt; one row for each."""
+    rows = [(one.start, one.end + (one.end - one.start if drain is None else drain)) for one in told]
+    return np.array(rows, np.float64).reshape(len(rows), 2)
+
+
+def inside(times: Floats, window: Floats) -> Bools:
+    """Which times lie in [start, end)."""
+    chosen: Bools = (times >= window[0]) & (times < window[1])
+    return chosen

@@ -1,0 +1,127 @@
+"""What an index is, what it reads, and what it answers: a number with its interval, or what to measure for it."""
+
+from __future__ import annotations
+
+from coherence.causal.intervals import LEVEL, Estimate
+from coherence.causal.request_log import RequestLog
+from coherence.causal.series import Floats
+from coherence.values import field, value
+
+BATCHES = 12
+
+
+@value
+class Index:
+    """An index: its short name, its meaning in one sentence, its unit and range, what leaves it unchanged."""
+
+    name: str
+    words: str
+    unit: str
+    range: str
+    invariances: str
+    source: str
+
+
+@value
+class Part:
+    """A number told beside an index: a share of it, or the same question of another statistic."""
+
+    name: str
+    estimate: Estimate
+    unit: str = "1"
+
+
+@value
+class Measured:
+    """An index of one log.  `bound` is ">=" or "<=" where the data only bound it; `says` is its value in words."""
+
+    index: Index
+    estimate: Estimate
+    says: str
+    bound: str = ""
+    parts: tuple[Part, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@value
+class Refusal:
+    """An index that these data cannot give: why, and what to measure."""
+
+    index: Index
+    why: str
+    measure: tuple[str, ...] = ()
+
+
+@value
+class Burst:
+    """First attempts of a service that come much faster than usual, from `start` to `end` (s)."""
+
+    service: str
+    start: float
+    end: float
+
+
+@value
+class Tube:
+    """An actuated quantity over time, and the band [low, high] that would have been good enough at each time."""
+
+    name: str
+    times: Floats
+    values: Floats
+    low: Floats
+    high: Floats
+
+
+@value
+class Action:
+    """A loop changes a shared quantity by `change` at a time (s)."""
+
+    time: float
+    loop: str
+    quantity: str
+    change: float
+
+
+@value
+class Facts:
+    """All that an index may read.  What is absent is None or empty, and an index that needs it says so.
+
+    `servers`: devices that the latency class may claim (its entitlement); `latency_class`: its name where the log has
+    several; `provisioned`: devices in all; `bursts`: None to find them in the first attempts; `drain`: seconds after
+    a burst in which it is still felt (None: as long as the burst); `horizon`: seconds that control coherence looks
+    back (twenty periods of the slowest loop).
+    """
+
+    log: RequestLog | None = None
+    servers: int | None = None
+    latency_class: str | None = None
+    provisioned: float | None = None
+    bursts: tuple[Burst, ...] | None = None
+    drain: float | None = None
+    tubes: tuple[Tube, ...] = ()
+    actions: tuple[Action, ...] = ()
+    horizon: float | None = None
+    batches: int = BATCHES
+    level: float = field(default=LEVEL)
+
+
+def missing(facts: Facts, *, twin: bool = False, columns: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """What an index over requests lacks: the log, the servers of the twin, columns of the log; each in words."""
+    from coherence.causal.request_log import COLUMNS
+
+    if facts.log is None:
+        return ("a log of requests with arrival, need and end",)
+    found = [f"column '{name}': {COLUMNS[name]}" for name in columns if name in facts.log.lacks]
+    if twin and facts.servers is None:
+        found.append("how many servers the latency class may claim (its entitlement)")
+    if twin and len(facts.log.classes) > 1 and facts.latency_class not in facts.log.classes:
+        found.append(f"which of the classes {', '.join(facts.log.classes)} is the latency class")
+    return tuple(found)
+
+
+def latency(facts: Facts) -> RequestLog:
+    """The requests of the latency class."""
+    assert facts.log is not None
+    if len(facts.log.classes) > 1 and facts.latency_class is not None:
+        return facts.log.of_class(facts.latency_class)
+    return facts.log

@@ -1,0 +1,86 @@
+"""HCL, hidden capacity loss: the share of the held device time that gave no useful result.
+
+## Definition
+`HCL = 1 - useful / held`: held device-seconds of all classes, useful = isolated need x devices of requests whose first
+result came while it was still wanted.  Requests in flight at the end of the window are left out of both.
+## Words
+0.19: of the time that devices are held, 19 % is assembly, switching, launching, slowed or wasted work.
+## Unit and range
+1; [0, 1].  0: all held time is useful; 1: none is.  `HCL points`: the same lost time as a share of provisioned time.
+## Invariances
+Unit of time; unit of load; size of the fleet; load, where overhead is per request.  Idle time is not held.
+## Nulls
+A launch of 3 ms on needs of 100 ms gives 3/103 at every load.
+## Falsifier
+Useful time above held time: then needs are overstated, and no number is told.
+## Source
+Non-goodput share of occupied time; overall equipment effectiveness; definitions 2.5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coherence.causal.indices._batched import clipped, numbers, plain, ratio
+from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, missing
+from coherence.causal.request_log import RequestLog
+
+INDEX = Index(
+    name="HCL",
+    words="the share of the held device time that gave no useful result",
+    unit="1",
+    range="[0, 1]; 0 is perfect",
+    invariances="unit of time, unit of load, size of the fleet, load where overhead is per request",
+    source="non-goodput share of occupied time; definitions 2.5",
+)
+
+
+def measure(facts: Facts) -> Measured | Refusal:
+    """The hidden capacity loss of all classes together."""
+    lacks = missing(facts, columns=("held", "outcome"))
+    if lacks:
+        return Refusal(INDEX, "hidden time is held time that is not useful", lacks)
+    assert facts.log is not None
+    log = facts.log.where(~np.isnan(facts.log.end))
+    unknown = int(np.isnan(log.held).sum())
+    if unknown or not len(log) or not log.held.sum() > 0:
+        what = "held device-seconds of every request that ended"
+        return Refusal(INDEX, f"{unknown:,} of {len(log):,} ended requests do not say what they held", (what,))
+    useful = np.where(log.completed, log.need * log.devices, 0.0)
+    if useful.sum() > log.held.sum() * (1 + 1e-12):
+        ratio_said = f"useful {useful.sum():.6g} device-seconds exceed the {log.held.sum():.6g} held"
+        return Refusal(INDEX, f"assumption violated: {ratio_said}", ("isolated needs again: they are overstated",))
+    return _measured(facts, log, useful)
+
+
+def _measured(facts: Facts, log: RequestLog, useful: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Measured:
+    batch = numbers(log, facts.batches)
+    shares = 1 - ratio(useful, log.held, batch)
+    found = clipped(plain(shares, level=facts.level), 0.0, 1.0)
+    notes = [f"{count:,} requests in flight are left out" for count in [_in_flight(facts)] if count]
+    short = int((useful > log.held * (1 + 1e-9)).sum())
+    notes += [f"{short:,} requests held less than their isolated need: their needs are overstated"] if short else []
+    return Measured(INDEX, found, said(found.value), parts=_points(facts, log, useful), notes=tuple(notes))
+
+
+def _in_flight(facts: Facts) -> int:
+    return facts.log.in_flight if facts.log is not None else 0
+
+
+def _points(
+    facts: Facts, log: RequestLog, useful: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> tuple[Part, ...]:
+    """The lost time as a share of the provisioned device-seconds of the window."""
+    if facts.provisioned is None:
+        return ()
+    batch = numbers(log, facts.batches)
+    kept = len(np.unique(batch))
+    whole = facts.provisioned * (log.until - log.since)
+    sums = np.bincount(batch, log.held - useful)
+    totals = np.concatenate([[sums.sum() / whole], (sums.sum() - sums) / (whole * (1 - 1 / kept))]) if kept > 1 else sums / whole
+    return (Part("HCL points of provisioned", plain(totals, level=facts.level)),)
+
+
+def said(value: float) -> str:
+    """The value in words."""
+    return f"{value:.1%} of the time that devices are held gives no useful result"

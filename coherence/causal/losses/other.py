@@ -1,0 +1,23 @@
+"""O, not structural: time lost to what no coordination of control loops could win back.
+
+## What
+Waiting for input data, and hardware that throttles itself.
+
+## Source
+Definitions 1.5, row 7.
+"""
+
+from coherence.causal.ledger_states import Loss, State
+
+LOSS = Loss(
+    letter="O",
+    name="not structural",
+    order=7,
+    states=(
+        State("data_pipeline", "waits for input data"),
+        State("hardware_throttle", "slowed by its power or temperature limit"),
+    ),
+    words="data pipelines and hardware throttling",
+    source="definitions 1.5: not structural",
+    structural=False,
+)

@@ -1,0 +1,388 @@
+"""Declared non-linear mechanisms: a barrier's maximum, a product, a saturation, a choice, a ratio, kept as declared.
+
+    x(t) = f(causes, constants) + u(t)
+
+Known constants are put in.  Unknown ones are fitted: by least squares on the terms where f is linear in them, else by
+bounded non-linear least squares inside their declared ranges; in both beside a free level, which belongs to u.
+A declared expression that is linear in its signals is no mechanism of this kind: its coefficients are fitted freely.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+from typing import TypeAlias
+
+import numpy as np
+
+from coherence.causal.gram import Column
+from coherence.causal.graph import Graph
+from coherence.causal.series import Floats, Series
+from coherence.errors import UsageError
+from coherence.expressions.lower_numpy import lower_numpy
+from coherence.expressions.tree import (
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Logic,
+    Name,
+    Number,
+    Tree,
+    Truth,
+    children,
+    names,
+    rename,
+    walk,
+)
+from coherence.model import Model
+from coherence.values import field, value
+
+Range: TypeAlias = tuple[float, float]
+MOST_TERMS = 240  # samples that a window of a mechanism may span
+PAST = frozenset({"delayed", "mean_over", "max_over"})
+ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
+
+
+@value
+class Mechanism:
+    """x(t) = level + f(columns at their lags; constants).  `constants` has 1 + B rows: all batches, then all but each.
+
+    `at_limit`: constants that the data push to an end of their declared range.
+    """
+
+    effect: str
+    tree: Tree  # names are the keys of `columns`, or of `unknown`
+    columns: Mapping[str, Column]
+    unknown: tuple[str, ...] = ()
+    constants: Floats = field(default_factory=lambda: np.empty((1, 0)))
+    low: Floats = field(default_factory=lambda: np.empty(0))
+    high: Floats = field(default_factory=lambda: np.empty(0))
+    at_limit: tuple[str, ...] = ()
+    explained: float = float("nan")
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """The signals that it reads, each once."""
+        return tuple(dict.fromkeys(name for name, _ in self.columns.values()))
+
+    def __call__(self, values: Mapping[str, Floats], replicate: int = 0) -> Floats:
+        """f at these values (by the keys of `columns`) with the constants of one replicate."""
+        row = self.constants[min(replicate, len(self.constants) - 1)]
+        return evaluated(self.tree, {**values, **dict(zip(self.unknown, row.tolist(), strict=True))})
+
+
+def evaluated(tree: Tree, values: Mapping[str, Floats | float]) -> Floats:
+    """A tree over arrays; what has no value (a division by zero) is NaN or infinite, not an error."""
+    with np.errstate(all="ignore"):
+        return np.asarray(lower_numpy(tree, values), np.float64)
+
+
+def constants_of(model: Model) -> dict[str, float | Range]:
+    """path -> value of each constant that the design knows, (low, high) where it gives a range."""
+    found: dict[str, float | Range] = {}
+    for path, one in model.constants.items():
+        low = -math.inf if one.range.low is None else float(one.range.low)
+        high = math.inf if one.range.high is None else float(one.range.high)
+        if not one.varies:
+            found[path] = low if low == high else (low, high)
+    return found
+
+
+def non_linear(graph: Graph, observed: Iterable[str], constants: Mapping[str, float | Range]) -> dict[str, Tree]:
+    """effect -> its declared expression over observed signals, where that is not linear in them.
+
+    What is computed and not observed is put in its place, so that a mechanism reads observed signals alone.
+    """
+    seen = frozenset(observed)
+    found: dict[str, Tree] = {}
+    for effect in graph.mechanisms:
+        if effect in seen:
+            tree = _inlined(graph.mechanisms[effect], graph, seen, frozenset({effect}))
+            signals = {name for name in names(tree) if name not in constants or name in seen}
+            if tree is not graph.mechanisms and affine(_without_past(tree), signals & seen) is None:
+                found[effect] = tree
+    return found
+
+
+def _inlined(tree: Tree, graph: Graph, seen: frozenset[str], above: frozenset[str]) -> Tree:
+    def place(path: str) -> str | Tree:
+        inner = graph.mechanisms.get(path)
+        if path in seen or inner is None or path in above:
+            return path
+        return _inlined(inner, graph, seen, above | {path})
+
+    return rename(tree, place)
+
+
+def _without_past(tree: Tree) -> Tree:
+    """The same expression without its delays, for the question whether it is linear."""
+    match tree:
+        case Call(function="delayed" | "mean_over" | "sampled", arguments=(inner, *_)):
+            return _without_past(inner)
+        case Call(function=name, arguments=parts):
+            return Call(name, tuple(map(_without_past, parts)))
+        case Arithmetic(op=op, left=left, right=right):
+            return Arithmetic(op, _without_past(left), _without_past(right))
+        case _:
+            return tree
+
+
+def affine(tree: Tree, variables: Iterable[str]) -> dict[str, Tree] | None:
+    """variable -> its coefficient, "" -> the rest, as trees free of the variables; None where it is not affine."""
+    sought = frozenset(variables)
+    if not any(isinstance(node, Name) and node.path in sought for node in walk(tree)):
+        return {"": tree}
+    match tree:
+        case Name(path=path):
+            return {path: ONE, "": ZERO}
+        case Arithmetic(op="+" | "-" as op, left=left, right=right):
+            return _added(affine(left, sought), affine(right, sought), op)
+        case Arithmetic(op="*", left=left, right=right):
+            first, second = affine(left, sought), affine(right, sought)
+            if first is None or second is None or min(len(first), len(second)) > 1:
+                return None
+            scale, made = (first, second) if len(first) == 1 else (second, first)
+            return {name: _product(scale[""], part) for name, part in made.items()}
+        case Arithmetic(op="/", left=left, right=right):
+            first, second = affine(left, sought), affine(right, sought)
+            if first is None or second is None or len(second) > 1:
+                return None
+            return {name: part if part == ZERO else Arithmetic("/", part, second[""]) for name, part in first.items()}
+        case _:
+            return None
+
+
+def _added(first: dict[str, Tree] | None, second: dict[str, Tree] | None, op: str) -> dict[str, Tree] | None:
+    if first is None or second is None:
+        return None
+    made = dict(first)
+    for name, part in second.items():
+        held = made.get(name, ZERO)
+        if part != ZERO:
+            made[name] = part if held == ZERO and op == "+" else Arithmetic(op, held, part)
+        else:
+            made[name] = held
+    return made
+
+
+def _product(scale: Tree, part: Tree) -> Tree:
+    if ZERO in (part, scale):
+        return ZERO
+    return scale if part == ONE else Arithmetic("*", scale, part)
+
+
+def laid_out(tree: Tree, signals: Iterable[str], step: float) -> tuple[Tree, dict[str, Column]]:
+    """(the tree without functions of the past, key -> (signal, lag)): delays move down to the names they delay.
+
+    Raises UsageError for a function of the past that cannot be read from samples.
+    """
+    seen = frozenset(signals)
+    columns: dict[str, Column] = {}
+
+    def lay(node: Tree, lag: int) -> Tree:
+        match node:
+            case Name(path=path) if path in seen:
+                key = f"{path}@{lag}"
+                columns[key] = (path, lag)
+                return Name(key)
+            case Call(function="delayed", arguments=(inner, size)):
+                return lay(inner, lag + _steps(size, step))
+            case Call(function="mean_over" | "max_over" as name, arguments=(inner, size)):
+                count = max(_steps(size, step), 1)
+                if count > MOST_TERMS:
+                    raise UsageError(
+                        f"a window of {count} samples is more than the {MOST_TERMS} that a mechanism spans; "
+                        "resample the telemetry to a longer step"
+                    )
+                parts = tuple(lay(inner, lag + back) for back in range(count))
+                if name == "max_over":
+                    return Call("max", parts) if count > 1 else parts[0]
+                total = reduce(lambda one, two: Arithmetic("+", one, two), parts)
+                return Arithmetic("/", total, Number(Fraction(count)))
+            case Call(function="sampled" | "previous") | Call(function="count"):
+                raise UsageError(f"'{node.function}' cannot be read from samples: log the signal itself")
+            case Call(function=name, arguments=parts):
+                return Call(name, tuple(lay(part, lag) for part in parts))
+            case Arithmetic(op=op, left=left, right=right):
+                return Arithmetic(op, lay(left, lag), lay(right, lag))
+            case Compare(op=op, left=left, right=right):
+                return Compare(op, lay(left, lag), lay(right, lag))
+            case Logic(op=op, terms=terms):
+                return Logic(op, tuple(lay(term, lag) for term in terms))
+            case Choose(condition=condition, then=then, otherwise=otherwise):
+                return Choose(lay(condition, lag), lay(then, lag), lay(otherwise, lag))
+            case Name() | Number() | Truth():
+                return node
+        raise UsageError("'.. for ..' cannot be read from samples: log the condition itself")
+
+    return lay(tree, 0), columns
+
+
+def _steps(size: Tree, step: float) -> int:
+    if not isinstance(size, Number):
+        raise UsageError("a delay that is itself a signal cannot be read from samples: log the delayed signal")
+    return round(float(size.value) / step)
+
+
+def held_back(values: Floats, lag: int) -> Floats:
+    """The values `lag` samples ago, along the last axis; before the record the first value stands."""
+    if not lag:
+        return values
+    length = values.shape[-1]
+    lag = min(lag, length)
+    first = np.repeat(values[..., :1], lag, axis=-1)
+    return np.concatenate([first, values[..., : length - lag]], axis=-1)
+
+
+def mechanism(
+    series: Series, effect: str, tree: Tree, constants: Mapping[str, float | Range], stretches: Sequence[Floats]
+) -> Mechanism:
+    """Make a mechanism of an expression, its unknown constants fitted; `stretches`: row numbers of each batch.
+
+    Raises UsageError for names that are neither signals of the telemetry nor constants.
+    """
+    strange = [name for name in names(tree) if name not in series and name not in constants]
+    if strange:
+        raise UsageError(
+            f"'{effect}' depends on {', '.join(strange)}, which the telemetry lacks: record it, or give it a value"
+        )
+    known = {n: c for n, c in constants.items() if n not in series and isinstance(c, int | float)}
+    put = rename(tree, lambda path: Number(Fraction(known[path])) if path in known else path)
+    body, columns = laid_out(put, series.names, series.step)
+    unknown = tuple(name for name in names(body) if name not in columns)
+    if not unknown:
+        return Mechanism(effect, body, columns, explained=_explained(series, effect, body, columns))
+    return _fitted(series, Mechanism(effect, body, columns, unknown), constants, stretches)
+
+
+def _values(series: Series, columns: Mapping[str, Column]) -> dict[str, Floats]:
+    return {key: held_back(series[name], lag) for key, (name, lag) in columns.items()}
+
+
+def _explained(series: Series, effect: str, tree: Tree, columns: Mapping[str, Column]) -> float:
+    left = series[effect] - evaluated(tree, {**_values(series, columns)})
+    total = float(np.nanvar(series[effect]))
+    return float(1 - np.nanvar(left) / total) if total > 0 else float("nan")
+
+
+def _fitted(
+    series: Series, made: Mechanism, constants: Mapping[str, float | Range], stretches: Sequence[Floats]
+) -> Mechanism:
+    """The constants over all rows, and over all rows but each batch."""
+    values, target = _values(series, made.columns), series[made.effect]
+    limits = np.array([_range(constants[name]) for name in made.unknown])
+    whole = np.isfinite(target) & np.isfinite(np.stack([np.broadcast_to(v, target.shape) for v in values.values()])).all(0)
+    groups = _numbers(stretches, len(target))
+    parts = affine(made.tree, made.unknown)
+    solve = _linear if parts is not None else _curved
+    found = solve(made, values, target, whole, groups, limits)
+    close = 1e-6 * np.maximum(np.abs(limits), 1.0)
+    stuck = (found[0] <= limits[:, 0] + close[:, 0]) | (found[0] >= limits[:, 1] - close[:, 1])
+    from coherence.causal.intervals import jackknife
+
+    low, high, _ = jackknife(found[0], found[1:])
+    at_limit = tuple(name for name, is_stuck in zip(made.unknown, stuck.tolist(), strict=True) if is_stuck)
+    done = Mechanism(made.effect, made.tree, made.columns, made.unknown, found, low, high, at_limit)
+    left = (target - done(values))[whole]
+    total = float(np.var(target[whole]))
+    share = float(1 - np.var(left) / total) if total > 0 else float("nan")
+    return Mechanism(made.effect, made.tree, made.columns, made.unknown, found, low, high, at_limit, share)
+
+
+def _numbers(stretches: Sequence[Floats], length: int) -> Floats:
+    """Which batch each row belongs to; -1: none."""
+    made = np.full(length, -1)
+    for number, rows in enumerate(stretches):
+        made[np.asarray(rows, int)] = number
+    return made
+
+
+def _range(said: float | Range) -> Range:
+    return said if isinstance(said, tuple) else (float(said), float(said))
+
+
+def _linear(
+    made: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Floats, groups: Floats, limits: Floats
+) -> Floats:
+    """Least squares on the terms of the unknown constants; inside the declared ranges."""
+    parts = affine(made.tree, made.unknown) or {}
+    terms = [np.broadcast_to(evaluated(parts[name], values), target.shape) for name in made.unknown]
+    rows = np.stack([np.ones_like(target), *terms])
+    left = target - evaluated(parts[""], values)
+    whole = whole & np.isfinite(rows).all(axis=0) & np.isfinite(left)
+    if not whole.any():
+        raise UsageError(f"'{made.effect}' and its causes are never there at the same time: nothing can be fitted")
+    joined = np.concatenate([rows, left[None]])
+    count = int(groups.max()) + 1
+    sums = np.stack([_square(joined[:, whole & (groups == number)]) for number in range(count)])
+    total = _square(joined[:, whole])
+    stacked = np.concatenate([total[None], total - sums])
+    return np.stack([_bounded(one, limits) for one in stacked])
+
+
+def _square(rows: Floats) -> Floats:
+    return np.asarray(rows @ rows.T, np.float64)
+
+
+def _bounded(sums: Floats, limits: Floats) -> Floats:
+    """The constants of one sum of products; at a limit where the free solution lies beyond it."""
+    size = np.sqrt(np.maximum(np.diagonal(sums)[:-1], 1e-300))
+    left, right = sums[:-1, :-1] / size[:, None] / size, sums[:-1, -1] / size
+    free = np.linalg.lstsq(left, right, rcond=1e-12)[0] / size
+    if np.all((free[1:] >= limits[:, 0]) & (free[1:] <= limits[:, 1])):
+        return np.asarray(free[1:], np.float64)
+    from scipy.optimize import lsq_linear
+
+    values, ways = np.linalg.eigh(left)
+    root = np.sqrt(np.maximum(values, 0.0))
+    kept = root > 1e-9 * root.max()
+    matrix = (root[kept, None] * ways.T[kept]) * size
+    aim = (ways.T[kept] @ right) / root[kept]
+    low = np.concatenate([[-np.inf], limits[:, 0]])
+    high = np.concatenate([[np.inf], np.maximum(limits[:, 1], np.nextafter(limits[:, 0], np.inf))])
+    return np.asarray(lsq_linear(matrix, aim, bounds=(low, high)).x[1:], np.float64)
+
+
+def _curved(
+    made: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Floats, groups: Floats, limits: Floats
+) -> Floats:
+    """Non-linear least squares from several starts inside the ranges; each batch's absence starts at the whole."""
+    from scipy.optimize import least_squares
+
+    low, high = limits[:, 0], np.maximum(limits[:, 1], np.nextafter(limits[:, 0], np.inf))
+
+    def solved(rows: Floats, start: Floats) -> tuple[Floats, float]:
+        there = {key: np.broadcast_to(one, target.shape)[rows] for key, one in values.items()}
+        aim = target[rows]
+
+        def left(theta: Floats) -> Floats:
+            made_up = evaluated(made.tree, {**there, **dict(zip(made.unknown, theta.tolist(), strict=True))})
+            off = aim - made_up
+            off = np.where(np.isfinite(off), off, 1e6 * (1 + np.abs(aim)))
+            return np.asarray(off - off.mean(), np.float64)
+
+        scale = np.maximum(np.abs(start), 1e-6)
+        done = least_squares(left, start, bounds=(low, high), x_scale=scale, xtol=1e-12, ftol=1e-12, gtol=1e-12)
+        return np.asarray(done.x, np.float64), float(done.cost)
+
+    best = min((solved(whole, start) for start in _starts(low, high)), key=lambda one: one[1])[0]
+    inside = np.clip(best, low, high)
+    rest = [solved(whole & (groups != number), inside)[0] for number in range(int(groups.max()) + 1)]
+    return np.stack([best, *rest])
+
+
+def _starts(low: Floats, high: Floats) -> list[Floats]:
+    """Points of the box that unbounded ranges do not push to infinity."""
+    bottom = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 1.0, -1.0))
+    top = np.where(np.isfinite(high), high, np.maximum(bottom * 10, bottom + 1.0))
+    return [bottom + share * (top - bottom) for share in (0.5, 0.1, 0.9, 0.3, 0.7)]
+
+
+def reads_past(tree: Tree) -> bool:
+    """Does an expression look back in time?"""
+    return any(isinstance(node, Call) and node.function in PAST for node in walk(tree)) or any(
+        reads_past(part) for part in children(tree)
+    )

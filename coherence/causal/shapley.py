@@ -1,0 +1,74 @@
+"""Exact Shapley values and interactions of a game whose value is known for every coalition.
+
+Coalitions are bit masks: coalition c holds player p where bit p of c is set, so `values[..., c]` has 2^n entries.
+The Harsanyi dividend of a coalition is what its members cause together and no smaller group of them causes:
+
+    d(S) = sum over R within S of (-1)^(|S| - |R|) v(R),    phi(p) = sum over S with p of d(S) / |S|
+
+so that sum of phi = v(all) - v(nobody), always.  Nothing is sampled: more than 12 players are refused.
+SOURCE: Shapley 1953; Harsanyi 1963 (dividends).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from coherence.causal.series import Floats
+from coherence.errors import UsageError
+
+MOST_PLAYERS = 12
+TOLD = 0.05  # share of the loss above which an interaction is reported
+
+
+def members(coalition: int, players: int) -> tuple[int, ...]:
+    """The players of a coalition."""
+    return tuple(player for player in range(players) if coalition >> player & 1)
+
+
+def dividends(values: Floats) -> Floats:
+    """d(S) for every coalition S, along the last axis; the first is v(nobody)."""
+    made = np.array(values, np.float64)
+    count = made.shape[-1]
+    for player in range(count.bit_length() - 1):
+        shaped = made.reshape(*made.shape[:-1], -1, 2, 1 << player)
+        shaped[..., 1, :] -= shaped[..., 0, :]
+    return made
+
+
+def shapley(values: Floats) -> Floats:
+    """(..., players): what each player is worth.  Sums to v(all) - v(nobody) to rounding."""
+    count = values.shape[-1]
+    players = count.bit_length() - 1
+    found = dividends(values)
+    sizes = np.array([max(coalition.bit_count(), 1) for coalition in range(count)])
+    even = found / sizes
+    holds = (np.arange(count)[:, None] >> np.arange(players)) & 1
+    return np.asarray(even @ holds, np.float64)
+
+
+def by_orders(value: Callable[[frozenset[int]], float], players: int) -> list[float]:
+    """The definition itself, over every order of the players: for checks, not for use."""
+    from itertools import permutations
+
+    made = [0.0] * players
+    for order in permutations(range(players)):
+        there: frozenset[int] = frozenset()
+        before = value(there)
+        for player in order:
+            there |= {player}
+            after = value(there)
+            made[player] += after - before
+            before = after
+    return [total / math.factorial(players) for total in made]
+
+
+def refuse_many(players: Sequence[str], what: str = "causes that act together through non-linear mechanisms") -> None:
+    """Raise UsageError where an exact split would need more than 2^12 evaluations."""
+    if len(players) > MOST_PLAYERS:
+        raise UsageError(
+            f"{len(players)} {what} ({', '.join(players[:6])}, ...): exact Shapley values stop at {MOST_PLAYERS} "
+            "players, and a sampled split is not exact; put players into groups"
+        )

@@ -1,0 +1,125 @@
+"""OTLP metrics as JSON: one ExportMetricsServiceRequest on each line, as the collector's file exporter writes them.
+
+SOURCE: OTLP specification, JSON Protobuf encoding: lowerCamelCase keys, 64-bit integers as text, enums as numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from coherence.causal.telemetry.otlp_points import CUMULATIVE, DELTA, NO_VALUE, Notes, Point, histogram, part_of
+from coherence.causal.telemetry.parts import Options, Part
+from coherence.causal.telemetry.problems import quoted, refuse
+
+TEMPORALITY = {"AGGREGATION_TEMPORALITY_DELTA": DELTA, "AGGREGATION_TEMPORALITY_CUMULATIVE": CUMULATIVE}
+DATA = ("gauge", "sum", "histogram", "exponentialHistogram", "summary")
+
+
+def read_json(path: Path, options: Options) -> Part:
+    """The metrics of a file of JSON lines, or of one JSON document.  Raises InputError."""
+    notes = Notes()
+    return part_of(str(path), "OTLP, JSON", _points(path, notes), notes, options)
+
+
+def _points(path: Path, notes: Notes) -> Iterator[Point]:
+    for line, request in _requests(path):
+        try:
+            yield from points_of(request, notes, line)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            why = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+            message = f"not an ExportMetricsServiceRequest: {why}"
+            raise refuse(path, line, message, "export metrics with OTLP's JSON encoding") from None
+
+
+def _requests(path: Path) -> Iterator[tuple[int, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refuse(path, 1, f"the JSON is not UTF-8: {error.reason}", "save the file as UTF-8") from None
+    if not text.strip():
+        raise refuse(path, 1, "the file is empty", "give OTLP metrics, one request on each line")
+    for line, raw in enumerate(text.splitlines(), 1):
+        if not raw.strip():
+            continue
+        try:
+            yield line, json.loads(raw)
+        except (json.JSONDecodeError, RecursionError) as error:
+            if line == 1 and (whole := _whole(text)) is not None:
+                yield from enumerate(whole if isinstance(whole, list) else [whole], 1)
+                return
+            why = getattr(error, "msg", "too deep")
+            raise refuse(path, line, f"cut off, or not JSON: {why}", "end the file after a whole line") from None
+
+
+def _whole(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+
+
+def points_of(request: Any, notes: Notes, number: int) -> Iterator[Point]:
+    """The points of one request as JSON.  Raises KeyError, TypeError, ValueError where it is none."""
+    if not isinstance(request, Mapping):
+        raise TypeError(f"{quoted(request)} is not an object")
+    for kind in ("resourceSpans", "resourceLogs"):
+        if kind in request:
+            notes.met[f"{kind} (not metrics)"] += len(request[kind])
+    for resource in request.get("resourceMetrics", ()):
+        attributes = _attributes(resource.get("resource", {}))
+        for scope in resource.get("scopeMetrics", ()):
+            for metric in scope.get("metrics", ()):
+                yield from _metric(metric, attributes, notes, number)
+
+
+def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int) -> Iterator[Point]:
+    kind = next((kind for kind in DATA if kind in metric), None)
+    if kind is None:
+        notes.met["metrics without data"] += 1
+        return
+    data = metric[kind]
+    temporality = data.get("aggregationTemporality", 0)
+    delta = TEMPORALITY.get(temporality, temporality) == DELTA
+    counter = kind in ("histogram", "exponentialHistogram", "summary") or data.get("isMonotonic", False)
+    for raw in data.get("dataPoints", ()):
+        if int(raw.get("flags", 0)) & NO_VALUE:
+            notes.met["no recorded value"] += 1
+            continue
+        one = Point(
+            metric["name"], metric.get("unit", ""), "counter" if counter else "gauge", resource, _attributes(raw),
+            int(raw.get("timeUnixNano", 0)), int(raw.get("startTimeUnixNano", 0)), 0.0, delta, number,
+        )  # fmt: skip
+        yield from _number(one, raw) if kind in ("gauge", "sum") else _buckets(one, kind, raw, notes)
+
+
+def _number(one: Point, raw: Any) -> Iterator[Point]:
+    level = float(raw["asDouble"]) if "asDouble" in raw else float(int(raw["asInt"]))
+    yield Point(one.name, one.unit, one.kind, one.resource, one.attributes, one.time, one.start, level, one.delta, one.number)
+
+
+def _buckets(one: Point, kind: str, raw: Any, notes: Notes) -> Iterator[Point]:
+    total = float(raw["sum"]) if "sum" in raw else None
+    plain = kind == "histogram"
+    buckets = [int(count) for count in raw.get("bucketCounts", ())] if plain else []
+    yield from histogram(one, int(raw.get("count", 0)), total, buckets, [float(b) for b in raw.get("explicitBounds", ())])
+    if kind == "exponentialHistogram":
+        notes.met["exponential histograms: count and sum were read, not buckets"] += 1
+    for quantile in raw.get("quantileValues", ()):
+        labels = {**one.attributes, "quantile": f"{float(quantile.get('quantile', 0)):.15g}"}
+        level = float(quantile.get("value", 0))
+        yield Point(one.name, one.unit, "gauge", one.resource, labels, one.time, one.start, level, False, one.number)
+
+
+def _attributes(holder: Any) -> dict[str, str]:
+    return {pair["key"]: _text(pair.get("value", {})) for pair in holder.get("attributes", ())}
+
+
+def _text(found: Any) -> str:
+    for _, level in found.items():
+        if isinstance(level, bool):
+            return "true" if level else "false"
+        return level if isinstance(level, str) else json.dumps(level, sort_keys=True)
+    return ""

@@ -1,0 +1,139 @@
+"""What one file gave: columns of samples in the order of time, and what had to be said about them.
+
+Rows out of order are sorted and told.  Two equal values at one time are one; two different ones are refused unless
+`duplicates` says which is meant (last, mean): a silent choice would be a wrong value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from coherence.causal.series import Floats
+from coherence.causal.telemetry.problems import problem, quoted, refuse, several
+from coherence.errors import InputError, Problem
+from coherence.simulate.telemetry import Cause, Origin, Samples, Signal
+from coherence.values import field, value
+
+DUPLICATES = ("refuse", "last", "mean")
+
+
+@value
+class Options:
+    """How files are read.  `time`: the column of time; `time_unit`: s, ms, us, ns; `long`: the form; see `read`."""
+
+    time: str | None = None
+    time_unit: str | None = None
+    long: bool | None = None
+    encoding: str = "utf-8"
+    duplicates: str = "refuse"
+
+
+@value
+class Part:
+    """Columns of one file: signal -> samples, every time that the file has, and how it was read.
+
+    `kinds`: the file states which signals are counters, so that none is guessed by its name.
+    """
+
+    columns: tuple[tuple[Signal, Samples], ...]
+    grid: Floats
+    origin: Origin
+    causes: tuple[Cause, ...] = field(default=())
+    kinds: bool = False
+
+
+@value
+class Rows:
+    """Rows of one column before they are put in order; `lines`: their lines in the file."""
+
+    signal: Signal
+    times: Floats
+    values: Floats
+    lines: Sequence[int] = field(default=())
+
+
+def part(file: str, form: str, clock: str, rows: Sequence[Rows], grid: Floats, **more: object) -> Part:
+    """The columns in order of time.  `more`: count, notes, left_out, duplicates.  Raises InputError."""
+    notes = list(more.get("notes", ()))  # type: ignore[call-overload]
+    columns, problems, disorder, again = [], [], 0, 0
+    orders = _Orders()
+    for one in rows:
+        order, falls = orders.of(one.times)
+        disorder = max(disorder, falls)
+        found, repeats = _once(file, one, order, str(more.get("duplicates", "refuse")), problems)
+        again = max(again, repeats)
+        columns.append((one.signal, found))
+    if problems:
+        raise InputError(problems[:20])
+    if disorder:
+        notes.append(f"time goes back {several(disorder, 'time')} from one row to the next: rows were sorted")
+    if again:
+        notes.append(f"{several(again, 'time')} stood twice: one value was kept of each ({more.get('duplicates')})")
+    names = tuple(signal.name for signal, _ in columns)
+    left_out = tuple(more.get("left_out", ()))  # type: ignore[arg-type,var-annotated]
+    origin = Origin(file, form, clock, names, int(more.get("count", 0)), tuple(notes), left_out)  # type: ignore[call-overload]
+    return Part(tuple(columns), np.unique(grid), origin)
+
+
+class _Orders:
+    """The order of times; columns of a wide table share their times, and are ordered once."""
+
+    def __init__(self) -> None:
+        self.known: tuple[Floats, np.ndarray | None, int] | None = None
+
+    def of(self, times: Floats) -> tuple[np.ndarray | None, int]:
+        if self.known is None or self.known[0] is not times:
+            falls = int((np.diff(times) < 0).sum())
+            self.known = times, np.argsort(times, kind="stable") if falls else None, falls
+        return self.known[1], self.known[2]
+
+
+def _once(
+    file: str, one: Rows, order: np.ndarray | None, how: str, problems: list[Problem]
+) -> tuple[Samples, int]:  # fmt: skip
+    times, values = (one.times, one.values) if order is None else (one.times[order], one.values[order])
+    if len(times) < 2 or not (same := times[1:] == times[:-1]).any():
+        return Samples(times, values), 0
+    alike = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+    if how == "refuse" and (differ := same & ~alike).any():
+        index = int(np.argmax(differ)) + 1
+        row = index if order is None else int(order[index])
+        message = (
+            f"{quoted(one.signal.name)} has two values at {times[index]:.15g} s, {values[index - 1]:g} and "
+            f"{values[index]:g} ({several(int(differ.sum()), 'such time')})"
+        )
+        remedy = "name apart what is measured twice (a label, a column each), or say duplicates=last or mean"
+        problems.append(problem(file, one.lines[row] if len(one.lines) else row + 1, message, remedy))
+    if how == "mean":
+        starts = np.flatnonzero(np.append(True, ~same))
+        return Samples(times[starts], np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))), int(
+            same.sum()
+        )
+    last = np.append(~same, True)
+    return Samples(times[last], values[last]), int(same.sum())
+
+
+def no_signals(file: str, left_out: Sequence[tuple[str, str, str]]) -> InputError:
+    """The error of a file in which nothing is a signal."""
+    why = "; ".join(f"{what}: {reason}" for what, reason, _ in left_out[:3]) or "it has a column of time alone"
+    return refuse(file, 1, f"no column is a signal ({why})", "give it at least one column of numbers")
+
+
+def long_rows(
+    names: Sequence[str], times: Floats, values: Floats, present: np.ndarray | None, lines: Sequence[int]
+) -> list[tuple[str, Floats, Floats, np.ndarray]]:
+    """(name, times, values, lines) of each signal of a long table, in the order of names."""
+    codes: dict[str, int] = {}
+    code = np.fromiter((codes.setdefault(name, len(codes)) for name in names), np.int64, len(names))
+    where = np.arange(len(names)) if present is None else np.flatnonzero(present)
+    level = np.full(len(names), np.nan)
+    level[where] = values
+    code_there = code[where]
+    order = where[np.argsort(code_there, kind="stable")]
+    ends = np.cumsum(np.bincount(code_there, minlength=len(codes)))
+    at = np.asarray(lines)
+    pieces = np.split(order, ends[:-1]) if codes else []
+    pairs = [(name, times[piece], level[piece], at[piece]) for name, piece in zip(codes, pieces, strict=True)]
+    return sorted(pairs, key=lambda pair: pair[0])

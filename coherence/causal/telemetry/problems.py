@@ -1,0 +1,29 @@
+"""Problems of telemetry files: file, line, value, remedy; all of a file at once, up to a number that can be read."""
+
+from __future__ import annotations
+
+from coherence.errors import InputError, Problem
+from coherence.places import Place
+from coherence.units import shorten
+
+MOST = 20
+
+
+def problem(file: object, line: int, message: str, remedy: str = "") -> Problem:
+    """A problem on one line."""
+    return Problem(Place(str(file), line, 1, line, 1), message, remedy)
+
+
+def refuse(file: object, line: int, message: str, remedy: str = "") -> InputError:
+    """The error of one problem."""
+    return InputError([problem(file, line, message, remedy)])
+
+
+def quoted(cell: object) -> str:
+    """A cell as it is shown: on one line, cut where it is long."""
+    return f"'{shorten('' if cell is None else str(cell))}'"
+
+
+def several(count: int, one: str, more: str = "") -> str:
+    """`1 time`, `3 times`."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -1,0 +1,92 @@
+"""A causal graph with known random coefficients: does an estimator find them where nothing is left to chance?
+
+Whether a coefficient can be told from what is observed is a property of the graph.  It is tested on the graph itself:
+coefficients are drawn, the exact second moments of everything observed follow, and the estimator either returns the
+drawn coefficient or does not.  One that fails on a generic draw is not identified by that estimator; one that returns
+the truth on several independent draws is, for almost all coefficients (identifiability is an algebraic property).
+What is latent, and the own part of a signal that is in no circle, remembers its past; in a circle it does not: there
+the past of the effect would be a common cause of everything.  SOURCE: Pearl 2009, 5.3 (linear systems); the test by
+generic draws is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from coherence.causal.gram import Column
+from coherence.causal.graph import Graph
+from coherence.causal.series import Floats
+from coherence.values import value
+
+Edge: TypeAlias = tuple[str, str, int]  # cause, effect, delay in steps
+DRAWS = 3
+SAME = 1e-6  # relative: a coefficient is found, a correlation is none
+
+
+@value
+class Draw:
+    """One system with known coefficients.  `mixing`: every signal at every time over independent chances."""
+
+    nodes: tuple[str, ...]
+    depth: int
+    coefficients: Mapping[Edge, float]
+    mixing: Floats  # (depth * nodes, depth * nodes)
+
+    def row(self, column: Column) -> Floats:
+        """What a signal, so many steps before the end, is made of."""
+        name, lag = column
+        return np.asarray(self.mixing[(self.depth - 1 - lag) * len(self.nodes) + self.nodes.index(name)], np.float64)
+
+    def moments(self, rows: Iterable[Column], columns: Iterable[Column]) -> Floats:
+        """Exact second moments between two lists of columns."""
+        return np.stack([self.row(one) for one in rows]) @ np.stack([self.row(one) for one in columns]).T
+
+
+def edges_of(graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]], step: float) -> tuple[Edge, ...]:
+    """Every influence with its delays in steps; where the data chose no delay (a latent end), the shortest one."""
+    found = []
+    for one in graph.influences:
+        chosen = delays.get((one.cause, one.effect)) or (max(one.lags(step).start, int(one.cause == one.effect)),)
+        found += [(one.cause, one.effect, lag) for lag in chosen]
+    return tuple(dict.fromkeys(found))
+
+
+def draws(nodes: Iterable[str], edges: Iterable[Edge], deepest: int, *, count: int = DRAWS) -> tuple[Draw, ...]:
+    """Independent systems on one graph; `deepest`: the longest delay that will be asked for."""
+    every, ways = tuple(dict.fromkeys(nodes)), tuple(edges)
+    circles = _in_circles(every, ways)
+    depth = deepest + 2 * max((lag for *_, lag in ways), default=0) + 2
+    return tuple(_draw(every, ways, depth, circles, np.random.default_rng(seed)) for seed in range(count))
+
+
+def _draw(
+    nodes: tuple[str, ...], edges: tuple[Edge, ...], depth: int, circles: frozenset[str], rng: np.random.Generator
+) -> Draw:
+    size, at = len(nodes), {name: number for number, name in enumerate(nodes)}
+    drawn = {edge: float(rng.uniform(0.25, 0.75) * rng.choice([-1.0, 1.0])) for edge in edges}
+    memory = {name: 0.0 if name in circles else float(rng.uniform(0.3, 0.8)) for name in nodes}
+    sizes = rng.uniform(0.5, 1.5, size)
+    direct = np.zeros((depth * size, depth * size))
+    chance = np.zeros_like(direct)
+    for time in range(depth):
+        for (cause, effect, lag), strength in drawn.items():
+            if lag <= time:
+                direct[time * size + at[effect], (time - lag) * size + at[cause]] += strength
+        for name, place in at.items():
+            past = memory[name] ** np.arange(time, -1, -1) if memory[name] else np.eye(1, time + 1, time)[0]
+            chance[time * size + place, place : (time + 1) * size : size] = sizes[place] * past
+    mixing = np.asarray(np.linalg.solve(np.eye(depth * size) - direct, chance), np.float64)
+    return Draw(nodes, depth, drawn, mixing)
+
+
+def _in_circles(nodes: tuple[str, ...], edges: Iterable[Edge]) -> frozenset[str]:
+    at = {name: number for number, name in enumerate(nodes)}
+    reach = np.zeros((len(nodes), len(nodes)), bool)
+    for cause, effect, _ in edges:
+        reach[at[effect], at[cause]] = True
+    for middle in range(len(nodes)):
+        reach |= np.outer(reach[:, middle], reach[middle])
+    return frozenset(name for name, number in at.items() if reach[number, number])

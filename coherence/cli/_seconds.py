@@ -1,0 +1,19 @@
+"""A number of seconds on the command line: at least so many, and a number."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+
+class Seconds(click.FloatRange):
+    """As FloatRange, without `nan`, which is in every range and is no limit."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number.  A usage error where it is none or too small."""
+        made = float(super().convert(value, param, ctx))
+        if math.isnan(made):
+            self.fail("nan is not a number of seconds", param, ctx)
+        return made
