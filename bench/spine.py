@@ -31,15 +31,10 @@ _PROVE = ("check", "--no-cache", str(DATA / "ten-loops-stability.yaml"))
 _SCRIPT = "from coherence.__main__ import main; main()"
 # Runs `python -m coherence` in place and then says which of the heavy modules it loaded.
 _PROBE = """
-import json, runpy, sys
+import atexit, json, runpy, sys
 heavy, sys.argv = json.loads(sys.argv[1]), ["coherence", *sys.argv[2:]]
-code = 0
-try:
-    runpy.run_module("coherence", run_name="__main__", alter_sys=True)
-except SystemExit as stop:
-    code = stop.code or 0
-print("\\nLOADED " + json.dumps(sorted(set(heavy) & set(sys.modules))), file=sys.stderr)
-sys.exit(code)
+atexit.register(lambda: print("\\nLOADED " + json.dumps(sorted(set(heavy) & set(sys.modules))), file=sys.stderr))
+runpy.run_module("coherence", run_name="__main__", alter_sys=True)
 """
 
 

@@ -18,7 +18,32 @@ def main(arguments: list[str] | None = None) -> None:
     gc.set_threshold(100_000, 20, 20)  # a short-lived process: the default collects 40 times during the imports
     from coherence.cli._run import run
 
-    sys.exit(run(words))
+    code = run(words)
+    if arguments is None:
+        _leave(code)
+    sys.exit(code)
+
+
+def _leave(code: int) -> None:
+    """End the process without taking its modules apart, which is a seventh of the time of a policy check.
+
+    Exit handlers are run and output is written first.  Returns where more is to be done: other threads run, somebody
+    measures or traces, or the output cannot be written.
+    """
+    import atexit
+    import os
+
+    threads = sys.modules.get("threading")
+    if (threads is not None and threads.active_count() > 1) or sys.getprofile() or sys.gettrace() or sys.flags.inspect:
+        return
+    try:
+        sys.stdout.flush()
+        atexit._run_exitfuncs()  # noqa: SLF001  (what the interpreter does itself)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(code)
 
 
 if __name__ == "__main__":

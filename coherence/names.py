@@ -115,8 +115,7 @@ def limit_formulas(limit: Limit) -> Iterator[Formula]:
 def promise_formulas(design: Design) -> Iterator[Formula]:
     """The conditions of all promises."""
     for promise in design.promises.values():
-        if promise.condition is not None and promise.kind != "sends":
-            yield promise.condition
+        yield from promise.conditions
 
 
 def conditions(design: Design) -> Iterator[Formula]:
@@ -126,8 +125,7 @@ def conditions(design: Design) -> Iterator[Formula]:
         found = [loop.trigger, *((relay.enter, relay.leave) if relay else ()), *(rule.when for rule in loop.rules)]
         yield from (f for f in found if isinstance(f, Formula) and f.text != "always")
     for promise in design.promises.values():
-        if promise.condition is not None and promise.kind != "sends":
-            yield promise.condition
+        yield from promise.conditions
 
 
 def component_formulas(component: Component) -> Iterator[Formula]:

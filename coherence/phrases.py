@@ -97,8 +97,8 @@ LINK: Kind[SensorLink] = Kind(_read_link, {"type": "string"})
 class Promise:
     """What must hold.  `kind`: always, never, eventually, eventually_always, response, before, sends.
 
-    always / never / eventually / eventually_always: `condition`.  response: `after` then `then` within
-    `within`.  before: the latest `first` precedes the earliest `second` of the same occurrence.  sends:
+    always / never / eventually / eventually_always: `condition`.  response: `first` then `second` within
+    `within`; `after` and `then` are those of the two that are conditions.  before: the latest `first` precedes the earliest `second` of the same occurrence.  sends:
     attempts(`callee`) per call(`caller`) compared with `limit` (the condition).
     """
 
@@ -112,6 +112,14 @@ class Promise:
     within: Quantity | None = None
     callee: str = ""
     caller: str = ""
+    after: Formula | None = None
+    then: Formula | None = None
+
+    @property
+    def conditions(self) -> tuple[Formula, ...]:
+        """What must be true or false: its condition, or the sides of a response that are conditions."""
+        own = self.condition if self.kind != "sends" else None
+        return tuple(f for f in (own, self.after, self.then) if f is not None)
 
     def named(self, name: str) -> Promise:
         """The promise under the name that the design gives it."""
@@ -127,14 +135,35 @@ def _read_promise(node: Node, reading: Reading) -> Promise | None:
         reading.problem(leaf.place, f"a promise of {len(text)} characters", f"at most {MAX_LENGTH} are read")
         return None
     if match := re.fullmatch(r"after (.+) then (.+) within (.+)", text):
-        within = DURATION.read(Scalar(match[3], leaf.place), reading)
-        first, second = event_of(match[1], leaf.place), event_of(match[2], leaf.place)
-        return Promise("response", text, leaf.place, first=first, second=second, within=within) if within else None
+        return _response(leaf, text, match, reading)
     if match := re.fullmatch(r"(.+) before (.+)", text):
         return Promise(
             "before", text, leaf.place, first=event_of(match[1], leaf.place), second=event_of(match[2], leaf.place)
         )
     return _condition_promise(leaf, text, reading)
+
+
+def _response(leaf: Scalar, text: str, words: re.Match[str], reading: Reading) -> Promise | None:
+    within = DURATION.read(Scalar(words[3], leaf.place), reading)
+    first, second = event_of(words[1], leaf.place), event_of(words[2], leaf.place)
+    after, then = _side(leaf, words[1], reading), _side(leaf, words[2], reading)
+    if within is None:
+        return None
+    return Promise(
+        "response", text, leaf.place, first=first, second=second, within=within, after=after, then=then
+    )
+
+
+def _side(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
+    """What compares is a condition, and so is what joins or denies some; other words are an event."""
+    compared = re.search(r"[<>=]", text) is not None
+    if not compared and not re.search(r"\b(?:and|or|not)\b", text):
+        return None
+    made = _formula(leaf, text, reading if compared else Reading())
+    if made is None or may_be_condition(made.tree):
+        return made
+    reading.problem(leaf.place, f"'{shorten(text)}' is not a condition", "compare it with something")
+    return None
 
 
 def _condition_promise(leaf: Scalar, text: str, reading: Reading) -> Promise | None:

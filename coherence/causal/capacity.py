@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from coherence.causal.capacity_program import Floats, NoOptimum, Optimum, Program, optimum
+from coherence.causal.capacity_program import NoOptimum, Optimum, Program, optimum
+from coherence.causal.series import Floats
 from coherence.errors import InputError, InternalError, Problem
 from coherence.places import Place
 from coherence.values import value

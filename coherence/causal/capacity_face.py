@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.causal.capacity import Capacity, Floats
+from coherence.causal.capacity import Capacity
+from coherence.causal.series import Floats
 
 
 def extremes(given: Capacity, above: Floats, below: Floats) -> tuple[float, float]:
@@ -55,7 +56,8 @@ def _least(given: Capacity, above: Floats, below: Floats) -> float:
 def _cone(given: Capacity) -> tuple[Floats, Floats]:
     """(rows <= 0, rows = 0) of r z - y."""
     devices, classes = given.fleet.rate.shape
-    rows, tied = [], []
+    rows: list[Floats] = []
+    tied: list[Floats] = []
     for d, k in np.ndindex(devices, classes):
         row = np.zeros(devices + classes)
         row[d], row[devices + k] = -1.0, given.fleet.rate[d, k]

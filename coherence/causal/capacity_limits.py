@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coherence.causal.capacity import Fleet, Floats, capacity
+from coherence.causal.capacity import Fleet, capacity
+from coherence.causal.series import Floats
 from coherence.errors import UsageError
 from coherence.values import value
 

@@ -1,4 +1,4 @@
-"""Linear programmes in exact rationals: HiGHS finds the basis, fractions solve it, and pivots go on where it was not it.
+"""Linear programmes in exact rationals: HiGHS finds a basis, and fractions solve and mend it.
 
 The answer is optimal for the numbers as given, bit by bit: prices and point fulfil every condition with no tolerance.
 SOURCE: Bland 1977 (rules that end); Applegate, Cook, Dash and Espinoza 2007 (exact answers from a floating basis).
@@ -11,11 +11,10 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from coherence.causal.series import Floats
 from coherence.values import value
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Vector: TypeAlias = Mapping[int, Fraction]  # sparse
 
 

@@ -5,21 +5,22 @@
 
 Amounts are in work units at shadow prices.  A ledger says where time went; why it went there is attribution, another
 column.  `loss` (L_struct T) leaves out idle time for want of demand; `gap` (L_text T) is the whole difference.
-A term below zero refutes a stated rate or a count: it is told as that and never cut off.  SOURCE: definitions.md 1.3-1.5.
+A term below zero refutes a stated rate or a count: it is told as that and never cut off.
+SOURCE: definitions.md 1.3-1.5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from coherence.causal.capacity import Capacity, Floats
+from coherence.causal.capacity import Capacity
 from coherence.causal.capacity_face import extremes
 from coherence.causal.intervals import LEVEL, Estimate, estimate
 from coherence.causal.ledger_states import MISPLACEMENT, SLACK, USEFUL, Column, columns, losses
 from coherence.causal.ledger_times import ROUNDING, Times, expanded, unbalanced, useful
+from coherence.causal.series import Floats
 from coherence.errors import InputError, UsageError, did_you_mean
 from coherence.values import value
 
@@ -46,7 +47,7 @@ class Share:
 
 @value
 class Line:
-    """A state or a type: its device-seconds (None for misplacement and what has it), its amount, its shares by denominator."""
+    """A state or a type: its device-seconds (None: misplacement has none), its amount, its shares."""
 
     name: str
     letter: str
@@ -116,20 +117,15 @@ def ledger(capacity: Capacity, times: Times, *, level: float = LEVEL, rounding: 
     problems = unbalanced(times, rounding=rounding)
     if problems:
         raise InputError(problems)
-    amounts = _amounts(capacity, times)
-    ratio = partial(_share, capacity, floor=ROUNDING * capacity.value * times.window, level=level)
-    below = {name: amounts[name] for name in DENOMINATORS}
-    states = [(column, amounts[column.name]) for column in _state_columns()]
-    shared = {name: {of: ratio(rows, whole) for of, whole in below.items()} for name, rows in _named(states)}
-    lines = tuple(_line(column, times, rows, capacity, shared[column.name]) for column, rows in states)
+    sums = _sums(capacity, times, level)
     return Ledger(
         capacity=capacity,
         times=times,
-        states=lines,
-        types=tuple(_types(lines, states, capacity, shared)),
-        totals={name: float(amounts[name].sum(axis=0) @ _prices(capacity)) for name in (*DENOMINATORS, *_SUMS)},
-        gap=ratio(amounts["gap"], amounts["provisioned"]),
-        structural=ratio(amounts["loss"], amounts["demanded"]),
+        states=tuple(_line(column, sums) for column in _state_columns()),
+        types=tuple(_line(Column(loss.letter, loss.letter, "held", loss.name), sums) for loss in losses()),
+        totals={name: float(sums.priced[name].sum()) for name in (*DENOMINATORS, "useful", "gap", SLACK)},
+        gap=_share(sums, "gap", "provisioned"),
+        structural=_share(sums, "loss", "demanded"),
         violations=(*times.broken, *_violations(capacity, times)),
     )
 
@@ -140,85 +136,80 @@ def _same(capacity: Capacity, times: Times) -> None:
         raise UsageError("the capacity and the times are of different fleets; compute both for one fleet")
 
 
-_SUMS = ("useful", "gap", "idle_slack")
-
-
 def _state_columns() -> tuple[Column, ...]:
-    chosen = [column for column in columns() if column.name not in (USEFUL, SLACK)]
-    slack = next(column for column in columns() if column.name == SLACK)
-    return (MISPLACED, *chosen, slack)
+    """Misplacement and every state that is not useful; idle for want of demand last."""
+    every = [column for column in columns() if column.name != USEFUL]
+    return (MISPLACED, *sorted(every, key=lambda column: column.name == SLACK))
 
 
-def _named(states: Sequence[tuple[Column, Floats]]) -> Iterator[tuple[str, Floats]]:
-    """Each state, and each type as the sum of its states."""
-    for column, rows in states:
-        yield column.name, rows
+@value
+class _Sums:
+    """Of each name: `rows` (B, D + K), which times the prices (y, z) give `priced` (B,) work units; device-seconds."""
+
+    capacity: Capacity
+    level: float
+    floor: float  # an amount below this is rounding
+    rows: Mapping[str, Floats]
+    priced: Mapping[str, Floats]
+    seconds: Mapping[str, float | None]
+
+
+def _sums(capacity: Capacity, times: Times, level: float) -> _Sums:
+    rows = _amounts(times)
+    seconds: dict[str, float | None] = {
+        column.name: float(times.seconds[:, :, i].sum()) for i, column in enumerate(expanded(times.fleet.classes))
+    }
+    seconds[MISPLACEMENT] = None
     for loss in losses():
-        yield loss.letter, _total([rows for column, rows in states if column.letter == loss.letter], states[0][1])
+        mine = [column.name for column in _state_columns() if column.letter == loss.letter]
+        rows[loss.letter] = sum((rows[name] for name in mine), np.zeros_like(rows["gap"]))
+        seconds[loss.letter] = sum(seconds[name] or 0.0 for name in mine)
+    prices = np.concatenate([capacity.y, capacity.z])
+    priced = {name: row @ prices for name, row in rows.items()}
+    return _Sums(capacity, level, ROUNDING * capacity.value * times.window, rows, priced, seconds)
 
 
-def _total(parts: Sequence[Floats], like: Floats) -> Floats:
-    return sum(parts, np.zeros_like(like))
-
-
-def _prices(capacity: Capacity) -> Floats:
-    return np.concatenate([capacity.y, capacity.z])
-
-
-def _amounts(capacity: Capacity, times: Times) -> dict[str, Floats]:
+def _amounts(times: Times) -> dict[str, Floats]:
     """name -> (B, D + K): what is to be multiplied by the prices (y, z) to give work units."""
     fleet, t, every = times.fleet, times.seconds, expanded(times.fleet.classes)
     work = t[:, :, useful(fleet)]
     units = (work * fleet.rate).sum(axis=1)
-    devices, classes = len(fleet.devices), len(fleet.classes)
-
-    def at_price(seconds: Floats, units: Floats | None = None) -> Floats:
-        return np.hstack([seconds, np.zeros((len(t), classes)) if units is None else units])
-
-    amounts = {c.name: at_price(t[:, :, i]) for i, c in enumerate(every) if c.kind != "useful"}
-    amounts[MISPLACEMENT] = at_price(work.sum(axis=2), -units)
-    provisioned = at_price(times.windows[:, None] * fleet.count)
-    amounts["provisioned"] = provisioned
-    amounts["useful"] = at_price(np.zeros((len(t), devices)), units)
-    amounts["demanded"] = provisioned - amounts[SLACK]
-    amounts["gap"] = provisioned - amounts["useful"]
+    no_units = np.zeros_like(units)
+    amounts = {c.name: np.hstack([t[:, :, i], no_units]) for i, c in enumerate(every) if c.kind != USEFUL}
+    amounts[MISPLACEMENT] = np.hstack([work.sum(axis=2), -units])
+    amounts["useful"] = np.hstack([np.zeros(t.shape[:2]), units])
+    amounts["provisioned"] = np.hstack([times.windows[:, None] * fleet.count, no_units])
+    amounts["demanded"] = amounts["provisioned"] - amounts[SLACK]
+    amounts["gap"] = amounts["provisioned"] - amounts["useful"]
     amounts["loss"] = amounts["gap"] - amounts[SLACK]
-    amounts["held"] = at_price(sum((t[:, :, i] for i, c in enumerate(every) if c.held), np.zeros(t.shape[:2])))
+    amounts["held"] = np.hstack([t[:, :, [i for i, c in enumerate(every) if c.held]].sum(axis=2), no_units])
     return amounts
 
 
-def _share(capacity: Capacity, rows: Floats, whole: Floats, *, floor: float, level: float) -> Share:
-    """sum rows.v / sum whole.v, with a batch left out in turn; a whole below `floor` is rounding, and 0."""
-    prices = _prices(capacity)
-    above, below = rows @ prices, whole @ prices
-    under = np.array([below.sum(), *(below.sum() - below)])
-    over = np.array([above.sum(), *(above.sum() - above)])
-    safe = np.abs(under) > floor
-    found = np.divide(over, under, out=np.full_like(over, np.nan), where=safe)
-    without = found[1:] if len(rows) > 1 and np.isfinite(found).all() else found[:0]
-    low, high = extremes(capacity, rows.sum(axis=0), whole.sum(axis=0)) if safe[0] else (np.nan, np.nan)
-    return Share(estimate(float(found[0]), without, level=level), low, high)
+def _share(sums: _Sums, name: str, of: str) -> Share:
+    """The ratio of two amounts, with a batch left out in turn, and over all optimal prices."""
+    above, below = sums.priced[name], sums.priced[of]
+    over, under = float(above.sum()), float(below.sum())
+    if abs(under) <= sums.floor:
+        return _NONE
+    if len(above) == 1:
+        found = Estimate(over / under, -np.inf, np.inf, np.inf, sums.level)
+    else:
+        rest = under - below
+        without = (over - above) / rest if (abs(rest) > sums.floor).all() else above[:0]
+        found = estimate(over / under, without, level=sums.level)
+    if sums.capacity.unique:
+        return Share(found, over / under, over / under)
+    return Share(found, *extremes(sums.capacity, sums.rows[name].sum(axis=0), sums.rows[of].sum(axis=0)))
 
 
-def _line(column: Column, times: Times, rows: Floats, capacity: Capacity, shares: Mapping[str, Share]) -> Line:
-    amount = float(rows.sum(axis=0) @ _prices(capacity))
-    seconds = None
-    if column.name != MISPLACEMENT:
-        seconds = float(times.seconds[:, :, times.labels.index(column.name)].sum())
-    return Line(column.name, column.letter, column.words, seconds, amount, shares)
+_NONE = Share(Estimate(np.nan, np.nan, np.nan, np.nan), np.nan, np.nan)
 
 
-def _types(
-    lines: Sequence[Line],
-    states: Sequence[tuple[Column, Floats]],
-    capacity: Capacity,
-    shared: Mapping[str, Mapping[str, Share]],
-) -> Iterator[Line]:
-    sums = dict(_named(states))
-    for loss in losses():
-        seconds = sum(line.seconds or 0.0 for line in lines if line.letter == loss.letter)
-        amount = float(sums[loss.letter].sum(axis=0) @ _prices(capacity))
-        yield Line(loss.letter, loss.letter, loss.name, seconds, amount, shared[loss.letter])
+def _line(column: Column, sums: _Sums) -> Line:
+    shares = {of: _share(sums, column.name, of) for of in DENOMINATORS}
+    amount = float(sums.priced[column.name].sum())
+    return Line(column.name, column.letter, column.words, sums.seconds[column.name], amount, shares)
 
 
 def _violations(capacity: Capacity, times: Times) -> Iterator[str]:

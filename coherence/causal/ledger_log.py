@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from coherence.causal.capacity import Fleet, Floats
+from coherence.causal.capacity import Fleet
 from coherence.causal.ledger_series import BATCHES
 from coherence.causal.ledger_states import UNLABELLED, USEFUL
 from coherence.causal.ledger_times import Times, layout
-from coherence.causal.series import Excluded
+from coherence.causal.series import Excluded, Floats
 from coherence.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.places import Place
 from coherence.values import value
@@ -28,7 +28,7 @@ COLUMNS = ("device", "state", "class", "start", "end")
 
 @value
 class Stay:
-    """A device in a state from `start` to `end` (seconds); `work` is the class, of useful work alone.  `line` of a file."""
+    """A device in a state from `start` to `end` (seconds); `work`: the class of useful work; `line`: of the file."""
 
     device: str
     state: str
@@ -42,7 +42,7 @@ def read_log(path: str | Path) -> tuple[Stay, ...]:
     """The intervals of a CSV file with the columns device, state, class, start, end.  Raises InputError."""
     shown = str(path)
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError([Problem(Place(shown, 1, 1, 1, 1), f"cannot be read: {error}", "give a CSV file")]) from None
@@ -85,7 +85,9 @@ def times_of_log(
     than the fleet has.
     """
     given = tuple(stays)
-    problems = [Problem(Place(source, one.line, 1, one.line, 1), *words) for one in given for words in _wrong(fleet, one)]
+    problems = [
+        Problem(Place(source, one.line, 1, one.line, 1), *words) for one in given for words in _wrong(fleet, one)
+    ]
     problems += _too_many(fleet, given, source)
     if problems:
         raise InputError(problems)
@@ -136,7 +138,8 @@ def _too_many(fleet: Fleet, stays: Sequence[Stay], source: str) -> Iterator[Prob
         units = sum(_kind(device) == kind for device in named)
         if units > count:
             message = f"the log names {units} devices of {kind}, and the fleet has {count:.6g}"
-            yield Problem(Place(source, 1, 1, 1, 1), message, f"correct the count of {kind}, or the names of the devices")
+            remedy = f"correct the count of {kind}, or the names of the devices"
+            yield Problem(Place(source, 1, 1, 1, 1), message, remedy)
 
 
 def _painted(fleet: Fleet, stays: Sequence[Stay], batches: Floats) -> Floats:
@@ -160,7 +163,8 @@ def _painted(fleet: Fleet, stays: Sequence[Stay], batches: Floats) -> Floats:
 def _told(fleet: Fleet, stays: Sequence[Stay], named: Floats, low: float, high: float) -> Iterator[Excluded]:
     for kind, count, units in zip(fleet.devices, fleet.count, named, strict=True):
         if units < count:
-            yield Excluded(f"{count - units:.6g} of {count:.6g} {kind}", "the log never names them", "all their time is unlabelled")
+            what = f"{count - units:.6g} of {count:.6g} {kind}"
+            yield Excluded(what, "the log never names them", "all their time is unlabelled")
     outside = sum(one.start < low or one.end > high for one in stays)
     if outside:
         yield Excluded(f"{outside} intervals in part", f"outside {low:.6g} s to {high:.6g} s", "widen the window")

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
-from coherence.causal.capacity import Fleet, Floats
+from coherence.causal.capacity import Fleet
 from coherence.causal.intervals import batches
 from coherence.causal.ledger_states import USEFUL
 from coherence.causal.ledger_times import ROUNDING, Times, layout, with_rest_unlabelled, with_work
-from coherence.causal.series import Excluded, Series
+from coherence.causal.series import Excluded, Floats, Series
 from coherence.errors import InputError, Problem, did_you_mean
 from coherence.places import Place
 
@@ -40,7 +41,7 @@ def times_of_series(
     named = set(signals(fleet))
     present = tuple(name for name in series.names if name in named)
     problems = list(_unknown(fleet, series, named, source))
-    whole = ~np.isnan(series.of(present).values).any(axis=1)
+    whole: npt.NDArray[np.bool_] = np.asarray(~np.isnan(series.of(present).values).any(axis=1))
     kept = Series(series.names, series.values[whole], series.step, series.start, series.units, series.excluded)
     problems += _absent(present, kept, fleet, source) or list(_wrong(fleet, kept, present, series, whole, source))
     if problems:
@@ -77,7 +78,7 @@ def _absent(present: tuple[str, ...], kept: Series, fleet: Fleet, source: str) -
 
 
 def _wrong(
-    fleet: Fleet, kept: Series, present: tuple[str, ...], series: Series, whole: Floats, source: str
+    fleet: Fleet, kept: Series, present: tuple[str, ...], series: Series, whole: npt.NDArray[np.bool_], source: str
 ) -> Iterator[Problem]:
     """Values no device count can be, provisioned counts unlike the fleet's, and times at which states overlap."""
     times = series.times[whole]
@@ -91,10 +92,12 @@ def _wrong(
         provisioned = kept[f"{device}.count"] if f"{device}.count" in present else None
         if provisioned is not None and (off := abs(provisioned - fleet.count[d]) > ROUNDING * fleet.count[d]).any():
             at = int(np.argmax(off))
-            message = f"{device}.count = {provisioned[at]:.6g} at {times[at]:.6g} s, and the fleet has {fleet.count[d]:.6g}"
+            seen = f"{device}.count = {provisioned[at]:.6g} at {times[at]:.6g} s"
+            message = f"{seen}, and the fleet has {fleet.count[d]:.6g}"
             yield _problem(source, message, "make one ledger for each stretch of a constant count")
         over = total[:, d] - fleet.count[d]
-        if (worst := int(np.argmax(over))) is not None and over[worst] > 1e-6 * max(fleet.count[d], 1.0):
+        worst = int(np.argmax(over))
+        if over[worst] > 1e-6 * max(fleet.count[d], 1.0):
             message = f"the states of {device} add up to {total[worst, d]:.9g} devices at {times[worst]:.6g} s"
             yield _problem(source, message, f"there are {fleet.count[d]:.6g}: a device must be in one state at a time")
 
@@ -128,7 +131,7 @@ def _with_work(found: Times, kept: Series, parts: tuple[slice, ...]) -> Times:
     return with_work(found, work)
 
 
-def _left_out(series: Series, present: tuple[str, ...], whole: Floats) -> Iterator[Excluded]:
+def _left_out(series: Series, present: tuple[str, ...], whole: npt.NDArray[np.bool_]) -> Iterator[Excluded]:
     if whole.all():
         return
     holes = [name for name in present if np.isnan(series[name]).any()]

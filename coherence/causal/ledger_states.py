@@ -80,7 +80,7 @@ class Column:
 
 @cache
 def entries() -> Mapping[str, Entry]:
-    """Every loss type by letter, in the order of precedence.  Raises InternalError where two claim one letter or state."""
+    """Every loss type by letter, in the order of precedence.  Raises InternalError where two claim one name."""
     package = importlib.import_module(FOLDER)
     found: dict[str, Entry] = {}
     owner: dict[str, str] = {USEFUL: __name__, SLACK: __name__, MISPLACEMENT: __name__}

@@ -1,4 +1,4 @@
-"""Device-seconds in each exclusive state: t[b, d, s] over batches of time, and whether they add up to what is provisioned.
+"""Device-seconds in each exclusive state: t[b, d, s] over batches of time, and whether they add up.
 
 Labels: the states of `ledger_states`, with `useful` written as `useful.<class>` for each class of work.
 """
@@ -10,9 +10,9 @@ from functools import cache
 
 import numpy as np
 
-from coherence.causal.capacity import Fleet, Floats
+from coherence.causal.capacity import Fleet
 from coherence.causal.ledger_states import SLOWED, UNLABELLED, USEFUL, Column, columns
-from coherence.causal.series import Excluded
+from coherence.causal.series import Excluded, Floats
 from coherence.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.places import Place
 from coherence.values import value

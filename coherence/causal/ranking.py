@@ -214,10 +214,10 @@ def _filled(values: Floats) -> Floats:
 
 
 def _windows(setting: _Setting) -> Iterator[Floats]:
-    """Normal windows as long as the incident: every half length, closer where there are few, never above the most."""
+    """Normal windows as long as the incident: side by side, overlapping where they would be few."""
     length, rows = len(setting.now), len(setting.before)
     last = rows - length
-    stride = max(1, min(length // 2, last // 100), last // WINDOWS)
+    stride = max(1, min(length, last // 100), last // WINDOWS)
     for start in range(0, last + 1, stride):
         yield setting.before[start : start + length]
 

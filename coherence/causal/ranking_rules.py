@@ -68,14 +68,14 @@ RULES: dict[str, Rule] = {
 
 
 def distances(normal: Series, incident: Series) -> dict[str, float]:
-    """name -> distance of the incident's median from the normal median, in normal spreads."""
+    """name -> distance of the incident's mean from the normal median, in normal spreads."""
     made: dict[str, float] = {}
     for name in normal.names:
         before, now = _finite(normal[name]), _finite(incident[name]) if name in incident else np.empty(0)
         if not len(before) or not len(now):
             continue
         spread = 1.4826 * float(np.median(np.abs(before - np.median(before))))
-        away = abs(float(np.median(now) - np.median(before)))
+        away = abs(float(np.mean(now) - np.median(before)))
         made[name] = away / spread if spread else (math.inf if away else 0.0)
     return made
 

@@ -51,7 +51,7 @@ def command(
     """
     if (path is None) == (network is None):
         raise UsageError("name a design, or a network of blocks with --network FILE")
-    from coherence.loops import pictures
+    from coherence.drawing import pictures
 
     if picture is not None:
         pictures.checked(picture)
@@ -62,7 +62,8 @@ def command(
 
 
 def _network(file: str, picture: str | None, output: str, time_limit: float) -> int:
-    from coherence.loops import analysis_network, pictures, pictures_analysis
+    from coherence.drawing import pictures
+    from coherence.loops import analysis_network, pictures_analysis
 
     found = _judged(analysis_network.read_network(Path(file)), time_limit)
     if picture is not None:
@@ -91,7 +92,8 @@ def _judged(made: Network, time_limit: float) -> NetworkAnalysis:
 def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
-    from coherence.loops import analysis_cycles, analysis_json, analysis_report, pictures, pictures_analysis
+    from coherence.drawing import pictures
+    from coherence.loops import analysis_cycles, analysis_json, analysis_report, pictures_analysis
     from coherence.subject import Subject
 
     entry = _entry(path)

@@ -38,7 +38,8 @@ def command(
     if len(parameters) > 2:
         raise UsageError(f"{len(parameters)} keys: a map has one or two")
     from coherence.cli._progress import Progress
-    from coherence.loops import pictures, sweeps, sweeps_keys, sweeps_report
+    from coherence.drawing import pictures
+    from coherence.loops import sweeps, sweeps_keys, sweeps_report
     from coherence.workspace import open_workspace
 
     if picture is not None:

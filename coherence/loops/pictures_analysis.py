@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from coherence.loops.analysis import Analysis, GroupAnalysis
 from coherence.loops.of_design_roots import Response
-from coherence.loops.pictures import Dots, Figure, Line, Panel
+from coherence.drawing.pictures import Dots, Figure, Line, Panel
 from coherence.model import unit_of
 from coherence.simulate.affine import plain
 

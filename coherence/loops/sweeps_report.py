@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from coherence.loops.pictures import Dots, Figure, Line, Panel
+from coherence.drawing.pictures import Dots, Figure, Line, Panel
 from coherence.loops.sweeps import MARKS, Cell, points
 from coherence.loops.sweeps_keys import Axis
 from coherence.units import seconds

@@ -22,6 +22,7 @@ from coherence.simulate.orbits import LongRun
 from coherence.simulate.run_followed import Follower
 from coherence.simulate.run_frames import CLOCK, Frame, literal, while_moving
 from coherence.simulate.run_recurrence import Known, known, recurs
+from coherence.simulate.waits import Response, Seen, waits
 from coherence.solver import joined, unsat
 
 MOST_CLAIMS, MOST_INSTANTS, CHECK_MS = 6_000, 12_000, 2_000
@@ -31,11 +32,17 @@ Promise = tuple[str, Tree]
 
 
 def certificate(
-    model: Model, runs: Iterable[LongRun], promise: Promise | None = None, *, rest: bool = False
+    model: Model,
+    runs: Iterable[LongRun],
+    promise: Promise | None = None,
+    *,
+    rest: bool = False,
+    response: Response | None = None,
 ) -> str | None:
     """A script to be refuted: no run does otherwise at any instant up to its recurrence; None where it is not carried.
 
-    `promise`: (kind, condition) that is claimed too; `rest`: nothing changes on the lap.  Not carried: schedules,
+    `promise`: (kind, condition) that is claimed too, or `response`; `rest`: nothing changes on the lap.  Not carried:
+    schedules,
     windows of windows, streaks looked at later, what z3 does not confirm in CHECK_MS.
     """
     made, every = dict[str, None](), tuple(runs)
@@ -43,7 +50,7 @@ def certificate(
         return None
     try:
         for run in every:
-            made.update(dict.fromkeys(_claims(model, run, promise, rest=rest)))
+            made.update(dict.fromkeys(_claims(model, run, promise, rest=rest, response=response)))
             if len(made) > MOST_CLAIMS:
                 return None
         script = joined([_script(list(made)), *_every_start(model, every)])
@@ -58,31 +65,55 @@ def _script(claims: list[str]) -> str:
     return f"(set-logic QF_NIRA)\n{clock}(assert (not (and true\n  {body})))\n(check-sat)\n"
 
 
-def _claims(model: Model, run: LongRun, promise: Promise | None, *, rest: bool) -> list[str]:
+def _claims(
+    model: Model, run: LongRun, promise: Promise | None, *, rest: bool, response: Response | None = None
+) -> list[str]:
     """Claims of every instant, that the run recurs, and what is promised."""
     orbit = run.orbit
     if orbit is None or not orbit.exact:
         raise NotExactError("a run that does not recur exactly")
     follower = Follower(model, run)
     begin: tuple[Fraction, Known] | None = None
-    kept: list[str] = []
-    condition = None if promise is None else promise[1]
+    kept, seen, start = list[str](), list[Seen](), 0
+    looked = () if promise is None else (promise[1],)
+    looked = looked if response is None else response.trees
     for number in range(len(run.instants)):
         instant = follower.follow(number)
         lap = instant.time >= orbit.lap[0].time
         if promise is not None:
             kept += _kept(follower, number, promise, lap=lap)
+        if response is not None:
+            seen += _answered(follower, instant, response)
         if rest and lap:
             follower.claims += _still(model, instant, orbit.lap[0])
         if number + 1 < len(run.instants) and run.instants[number + 1].time == orbit.lap[0].time:
-            begin = instant.time, known(follower, instant, condition)
+            start, begin = len(seen), (instant.time, known(follower, instant, looked))
     if begin is None:
         raise NotExactError("a run that does not recur exactly")
     last = run.instants[-1]
-    follower.claims += recurs(follower, begin[1], known(follower, last, condition), last.time - begin[0])
+    follower.claims += recurs(follower, begin[1], known(follower, last, looked), last.time - begin[0])
     if promise is not None and promise[0] == "eventually":
         kept = [f"(or {' '.join(dict.fromkeys(kept))})"]
+    if response is not None:
+        kept += _in_time(seen, start, last.time - begin[0], response.within)
     return [*follower.claims, *kept]
+
+
+def _answered(follower: Follower, instant: Instant, response: Response) -> Iterator[Seen]:
+    """The two conditions of a response, as sampled and after an instant."""
+    for values in (instant.sampled, instant.after):
+        frame = Frame(instant.time, values, PROMISED)
+        first, then = (bool(follower.frames.settled(tree, frame)) for tree in response.trees)
+        before = values is instant.sampled and not follower.frames.count
+        yield Seen(Fraction(0) if before else instant.time, first, then)
+
+
+def _in_time(seen: list[Seen], lap: int, period: Fraction, within: Fraction) -> Iterator[str]:
+    """Each answer comes at most so much later."""
+    for wait in waits(seen, lap, period, within):
+        if wait.served is None:
+            raise NotExactError("an answer that does not come in time")
+        yield f"(<= (- {real(wait.served)} {real(wait.since)}) {real(within)})"
 
 
 def _kept(follower: Follower, number: int, promise: Promise, *, lap: bool) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,10 +20,10 @@ from coherence.simulate.run_frames import literal
 Known = dict[str, Any]
 
 
-def known(follower: Follower, instant: Instant, promise: Tree | None = None) -> Known:
+def known(follower: Follower, instant: Instant, looked: Sequence[Tree] = ()) -> Known:
     """Everything that decides the future after an instant, times relative to it: name -> number or truth.
 
-    `promise`: what else is looked at in every instant.
+    `looked`: what else is looked at in every instant.
     """
     model, now = follower.model, instant.time
     made: Known = {path: instant.after[path] for path in (*model.states, *model.commands)}
@@ -33,7 +33,7 @@ def known(follower: Follower, instant: Instant, promise: Tree | None = None) -> 
     made |= {f"landing {n} on {path}": True for n, (_, path, _) in enumerate(follower.pending)}
     for loop in model.loops:
         made |= _remembered(loop, follower.memory[loop.name], now)
-    asked = [n.duration for n in (walk(promise) if promise is not None else ()) if isinstance(n, Held)]
+    asked = [n.duration for tree in looked for n in walk(tree) if isinstance(n, Held)]
     made |= _streaks(follower, now, max([longest_streak(model), *asked]))
     return made | _past(follower, now)
 

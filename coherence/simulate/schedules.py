@@ -43,10 +43,10 @@ class Schedule:
     instants: tuple[Instant, ...]
 
 
-def grid(model: Model) -> tuple[Fraction, Fraction]:
+def grid(model: Model, waits: tuple[Fraction, ...] = ()) -> tuple[Fraction, Fraction]:
     """(greatest common divisor of all times, least common multiple of all periods and steps), in seconds.
 
-    The times are periods, steps, stated phases, delays and landings.
+    The times are periods, steps, stated phases, delays, landings, and `waits`: spans with which others are compared.
     """
     periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
     phases = [loop.phase for loop in model.loops if loop.phase]
@@ -55,16 +55,19 @@ def grid(model: Model) -> tuple[Fraction, Fraction]:
         raise NotCommensurateError("no loop and no step")
     if late is not None:  # what happens before its first sample does not come again
         raise NotCommensurateError(f"the phase of {late.name} is not below its period")
-    shifts = [*phases, *(d for _, d in look_backs(model) if d), *(loop.lands for loop in model.loops if loop.lands)]
+    shifts = [*waits, *phases, *(d for _, d in look_backs(model) if d), *(loop.lands for loop in model.loops if loop.lands)]
     scale = math.lcm(*(p.denominator for p in periods + shifts))
     scraped = [period for function, period in look_backs(model) if function == "sampled" and period]
     whole = [int(p * scale) for p in periods + scraped]
     return Fraction(math.gcd(*whole, *(int(p * scale) for p in shifts)), scale), Fraction(math.lcm(*whole), scale)
 
 
-def schedules(model: Model) -> Iterator[Schedule]:
-    """Every pattern; the one with all free phases 0 comes first.  Raises NotCommensurateError."""
-    unit, hyperperiod = grid(model)
+def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[Schedule]:
+    """Every pattern; the one with all free phases 0 comes first.  Raises NotCommensurateError.
+
+    In one pattern the time between two instants is above one of `waits` for all its phases, or for none.
+    """
+    unit, hyperperiod = grid(model, waits)
     free = [loop for loop in model.loops if loop.phase is None]
     if _count(model, hyperperiod) > MOST_INSTANTS:
         raise NotCommensurateError(f"more than {MOST_INSTANTS} instants in one hyperperiod of {float(hyperperiod):g} s")

@@ -54,7 +54,7 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     """The verdict on one promise, as a finding of the question."""
     model = subject.model
     names = _loops(model, promise)
-    places = (promise.place.labelled("this promise"), *(_place(subject.design.loops[name]) for name in names))
+    places = (promise.place.labelled("this promise"), *(place_of(subject.design.loops[name]) for name in names))
     outcome = decide(model, promise, time_limit=subject.time_limit)
     match outcome:
         case Refuted():
@@ -122,7 +122,8 @@ def _bounded(facts: Known, model: Model, path: str) -> bool:
     return all(w.kind in ("step", "scale") and w.values.low is not None and w.values.high is not None for w in writers)
 
 
-def _place(loop: Loop) -> Place:
+def place_of(loop: Loop) -> Place:
+    """Where the loop says when it acts."""
     trigger = loop.trigger
     if isinstance(trigger, Relay) and trigger.enter is not None:
         return trigger.enter.place.labelled(f"{loop.name} acts from here")

@@ -11,7 +11,7 @@ import pytest
 
 from coherence.cli._run import run
 from coherence.loops.analysis_calls import amplified
-from coherence.loops.pictures import Dots, Figure, Line, Panel, svg
+from coherence.drawing.pictures import Dots, Figure, Line, Panel, svg
 from coherence.reading import read_text
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"

@@ -122,7 +122,7 @@ def _felt(
         remote[now & (log.service != service) & ~busy] = 1.0
     level = np.array([ratio(excess * (mine := quiet & (log.service == one)), mine * 1.0, batch)
                       for one in range(len(log.services))])  # fmt: skip
-    level = np.where(np.isnan(level), level[:, :1], level)
+    level = np.where(np.isnan(level), np.nan_to_num(level[:, :1]), level)  # absent services have no weight
     return _response(remote, excess, level, log.service, batch), _response(local, excess, level, log.service, batch)
 
 

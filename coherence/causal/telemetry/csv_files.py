@@ -15,8 +15,9 @@ import numpy as np
 from coherence.causal.telemetry.cells import Cells
 from coherence.causal.telemetry.clocks import Clock
 from coherence.causal.telemetry.header import Layout, labelled, layout
-from coherence.causal.telemetry.parts import Options, Part, Rows, long_rows, no_signals, part
+from coherence.causal.telemetry.parts import Options, Part, Rows, Story, long_rows, no_signals, part
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
+from coherence.causal.telemetry.quantities import stated as parses
 from coherence.errors import InputError, Problem
 from coherence.simulate.telemetry import KINDS, Signal
 
@@ -135,8 +136,8 @@ def _wide(
         rows.append(Rows(Signal(name, source=str(path)), times, values, own))
     if not rows:
         raise no_signals(str(path), left_out)
-    more = {"count": len(at), "notes": _truths(columns), "left_out": left_out, "duplicates": options.duplicates}
-    return part(str(path), "wide CSV", clock.told(), rows, at, **more)
+    story = Story(len(at), options.duplicates, _truths(columns), left_out)
+    return part(str(path), "wide CSV", clock.told(), rows, at, story)
 
 
 def _truths(columns: Sequence[Cells]) -> list[str]:
@@ -156,8 +157,8 @@ def _long(
     signals = long_signals(path, names, facts, lines)
     grouped = long_rows(names, at, values, present, lines)
     rows = [Rows(signals[name], times, levels, own) for name, times, levels, own in grouped]  # type: ignore[arg-type]
-    more = {"count": len(at), "notes": _truths(columns), "duplicates": options.duplicates}
-    return part(str(path), "long CSV", clock.told(), rows, at, **more)
+    story = Story(len(at), options.duplicates, _truths(columns), kinds="kind" in shape.facts)
+    return part(str(path), "long CSV", clock.told(), rows, at, story)
 
 
 def _names(path: Path, shape: Layout, texts: Sequence[Sequence[str]], lines: Sequence[int]) -> list[str]:
@@ -183,7 +184,10 @@ def long_signals(
     known: dict[str, tuple[str, ...]] = {}
     columns = [facts.get(key, [""] * len(names)) for key in ("unit", "kind", "source")]
     for name, line, *stated in zip(names, lines, *columns, strict=True):
-        before = known.setdefault(name, tuple(stated))
+        before = known.get(name)
+        if before is None:
+            known[name] = before = tuple(stated)
+            parses(stated[0], path, line)
         if before != tuple(stated):
             message = f"{quoted(name)} is {' '.join(filter(None, stated))} here and {' '.join(filter(None, before))} above"
             raise refuse(path, line, message, "state one unit, kind and source for a signal")

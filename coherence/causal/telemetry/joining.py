@@ -21,7 +21,7 @@ from coherence.simulate.telemetry import Origin, Samples, Signal, Telemetry
 def joined(parts: Sequence[Part]) -> Telemetry:
     """Telemetry of the parts.  Raises InputError where one counts from a start and another from 1970."""
     _one_clock(parts)
-    stems = _stems(parts)
+    ends = stems([one.origin.name for one in parts])
     homes: dict[str, list[int]] = {}
     for index, one in enumerate(parts):
         for signal, _ in one.columns:
@@ -34,7 +34,7 @@ def joined(parts: Sequence[Part]) -> Telemetry:
         renamed = []
         for signal, found in one.columns:
             alone = not (signal.name in apart and len(homes[signal.name]) > 1)
-            name = signal.name if alone else _free(f"{stems[index]}.{signal.name}", homes)
+            name = signal.name if alone else _free(f"{ends[index]}.{signal.name}", homes)
             renamed.append(name)
             signals.setdefault(name, Signal(name, signal.unit, signal.kind, signal.source or one.origin.name))
             samples[name] = _merged(samples[name], found) if name in samples else found
@@ -99,14 +99,14 @@ def _merged(one: Samples, two: Samples) -> Samples:
     return Samples(times, np.concatenate([one.values, two.values])[first])
 
 
-def _stems(parts: Sequence[Part]) -> list[str]:
+def stems(files: Sequence[str]) -> list[str]:
     """The shortest ends of the paths that tell the files apart."""
-    paths = [Path(one.origin.name).with_suffix("").parts for one in parts]
-    for depth in range(1, max(len(pieces) for pieces in paths) + 1):
+    paths = [Path(file).with_suffix("").parts for file in files]
+    for depth in range(1, max(map(len, paths), default=0) + 1):
         names = [".".join(pieces[-depth:]) for pieces in paths]
         if len(set(names)) == len(names):
             return names
-    return [one.origin.name for one in parts]
+    return list(files)
 
 
 def _free(name: str, taken: dict[str, list[int]]) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from coherence.causal.telemetry.header import labelled
-from coherence.causal.telemetry.parts import Options, Part, Rows, part
+from coherence.causal.telemetry.parts import Options, Part, Rows, Story, part
 from coherence.causal.telemetry.problems import quoted, refuse, several
 from coherence.simulate.telemetry import Signal
 from coherence.values import field, value
@@ -98,8 +98,8 @@ def part_of(file: str, form: str, points: Iterable[Point], notes: Notes, options
         told.append(f"{several(hidden, 'reset')} told by a new start time alone, and taken into account")
     times = np.unique(np.concatenate([row.times for row in rows]))
     count = sum(len(row.times) for row in rows)
-    more = {"count": count, "notes": told, "duplicates": options.duplicates}
-    return part(file, form, "time_unix_nano", rows, times, **more)
+    story = Story(count, options.duplicates, told, kinds=True)
+    return part(file, form, "time_unix_nano: nanoseconds since 1970", rows, times, story)
 
 
 def _names(firsts: Sequence[Point]) -> list[str]:

@@ -15,7 +15,7 @@ from coherence.causal.series import Floats
 from coherence.causal.telemetry.clocks import Clock
 from coherence.causal.telemetry.csv_files import long_signals
 from coherence.causal.telemetry.header import Layout, labelled, layout
-from coherence.causal.telemetry.parts import Options, Part, Rows, long_rows, no_signals, part
+from coherence.causal.telemetry.parts import Options, Part, Rows, Story, long_rows, no_signals, part
 from coherence.causal.telemetry.problems import refuse
 from coherence.errors import InputError, MissingExtraError
 from coherence.simulate.telemetry import Signal
@@ -104,12 +104,10 @@ def read_parquet(path: Path, options: Options) -> Part:
     at = times_of(path, clock, arrays[shape.time], 0)
     if not len(at):
         raise refuse(path, 1, "the file has columns and no row", "give at least one row of samples")
-    lines = range(1, len(at) + 1)
     rows = _wide(path, shape, arrays, at) if shape.signal is None else _long(path, shape, arrays, at)
-    more = {"count": len(at), "left_out": left_out, "duplicates": options.duplicates}
-    del lines
+    story = Story(len(at), options.duplicates, (), left_out, "kind" in shape.facts)
     told = "timestamps" if types[shape.time].startswith(MOMENTS) else clock.told()
-    return part(str(path), f"{shape.form} Parquet", told, rows, at, **more)
+    return part(str(path), f"{shape.form} Parquet", told, rows, at, story)
 
 
 def _arrays(path: Path, database: Any, chosen: Sequence[str]) -> dict[int, Any]:

@@ -54,27 +54,38 @@ class Rows:
     lines: Sequence[int] = field(default=())
 
 
-def part(file: str, form: str, clock: str, rows: Sequence[Rows], grid: Floats, **more: object) -> Part:
-    """The columns in order of time.  `more`: count, notes, left_out, duplicates.  Raises InputError."""
-    notes = list(more.get("notes", ()))  # type: ignore[call-overload]
+@value
+class Story:
+    """What is told of a file beside its samples."""
+
+    rows: int
+    duplicates: str = "refuse"
+    notes: Sequence[str] = ()
+    left_out: Sequence[tuple[str, str, str]] = ()
+    kinds: bool = False
+
+
+def part(file: str, form: str, clock: str, rows: Sequence[Rows], grid: Floats, story: Story) -> Part:
+    """The columns in order of time.  Raises InputError where a signal has two values at one time."""
     columns, problems, disorder, again = [], [], 0, 0
     orders = _Orders()
     for one in rows:
         order, falls = orders.of(one.times)
         disorder = max(disorder, falls)
-        found, repeats = _once(file, one, order, str(more.get("duplicates", "refuse")), problems)
+        found, repeats = _once(file, one, order, story.duplicates, problems)
         again = max(again, repeats)
         columns.append((one.signal, found))
     if problems:
         raise InputError(problems[:20])
+    notes = list(story.notes)
     if disorder:
         notes.append(f"time goes back {several(disorder, 'time')} from one row to the next: rows were sorted")
     if again:
-        notes.append(f"{several(again, 'time')} stood twice: one value was kept of each ({more.get('duplicates')})")
+        kept = {"mean": "their mean", "last": "the last"}.get(story.duplicates, "one of two equal values")
+        notes.append(f"{several(again, 'time')} stood twice: {kept} was kept")
     names = tuple(signal.name for signal, _ in columns)
-    left_out = tuple(more.get("left_out", ()))  # type: ignore[arg-type,var-annotated]
-    origin = Origin(file, form, clock, names, int(more.get("count", 0)), tuple(notes), left_out)  # type: ignore[call-overload]
-    return Part(tuple(columns), np.unique(grid), origin)
+    origin = Origin(file, form, clock, names, story.rows, tuple(notes), tuple(story.left_out))
+    return Part(tuple(columns), np.unique(grid), origin, (), story.kinds)
 
 
 class _Orders:
@@ -106,13 +117,13 @@ def _once(
         )
         remedy = "name apart what is measured twice (a label, a column each), or say duplicates=last or mean"
         problems.append(problem(file, one.lines[row] if len(one.lines) else row + 1, message, remedy))
+    repeats = int(same.sum())
     if how == "mean":
         starts = np.flatnonzero(np.append(True, ~same))
-        return Samples(times[starts], np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))), int(
-            same.sum()
-        )
+        sizes = np.diff(np.append(starts, len(values)))
+        return Samples(times[starts], np.add.reduceat(values, starts) / sizes), repeats
     last = np.append(~same, True)
-    return Samples(times[last], values[last]), int(same.sum())
+    return Samples(times[last], values[last]), repeats
 
 
 def no_signals(file: str, left_out: Sequence[tuple[str, str, str]]) -> InputError:

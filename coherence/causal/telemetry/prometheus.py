@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from coherence.causal.telemetry.header import labelled
-from coherence.causal.telemetry.parts import Part, Rows, part
+from coherence.causal.telemetry.parts import Part, Rows, Story, part
 from coherence.causal.telemetry.problems import problem, several
 from coherence.errors import InputError, Problem, UsageError
 from coherence.shape import Word
@@ -62,8 +62,7 @@ def queried(
     if problems:
         raise InputError(problems)
     points = np.concatenate([np.zeros(0), *(one.times for one in rows)])
-    more = {"count": len(points), "notes": notes, "left_out": left_out}
-    return part(url, f"Prometheus, every {step:g} s", "seconds since 1970", rows, points, **more)
+    return part(url, f"Prometheus, every {step:g} s", "seconds since 1970", rows, points, Story(len(points), "last", notes, left_out))
 
 
 def _checked(url: str, queries: Mapping[str, str | Word], start: float, end: float, step: float) -> None:

@@ -6,6 +6,8 @@ Takes every promise about signals that loops drive (`never throttle`, `always p 
 for a run that breaks the promise by executing the model exactly, over rationals, from the ends of
 every range; and, when none is found, for a template invariant that excludes such a run for ever,
 for every start, every order of equal rank and every phase.  A cycle is reported with its period.
+`after a then b within t` over conditions asks that each time at which `a` holds is followed, at most t later (exactly
+t is in time), by one at which `b` holds; a loop's name is the condition that it is triggered.
 What comes to rest is proved by sets that shrink into the goal, with a bound in time.  A proof in which
 a limit is approached and never reached is a warning: it has no margin.  A fact that a run reads at one
 end of its range (`cooldown: 1 s .. 5 s`) is never proved by that end: the answer names it.
@@ -53,7 +55,7 @@ from coherence.values import replace
 
 QUESTION = Question("COH220", "interacting-loops", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-KINDS = ("always", "never", "eventually", "eventually_always")
+KINDS = ("always", "never", "eventually", "eventually_always", "response")
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -63,20 +65,22 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if not subject.design.loops or not candidates:
         return
     from coherence.verify.clock import now
-    from coherence.verify.loop_promises import answer, driven  # the engine, only where there is something to decide
+    from coherence.verify import loop_promises, loop_responses  # the engine, only where there is something to decide
 
-    asked = [promise for promise in candidates if driven(subject, promise)]
+    engines = {p.name: loop_responses if p.kind == "response" else loop_promises for p in candidates}
+    asked = [promise for promise in candidates if engines[promise.name].driven(subject, promise)]
     end = now() + subject.time_limit
     for number, promise in enumerate(asked):
         left = max(0.0, end - now())
         share = left if number == len(asked) - 1 else max(left / 2, left / (len(asked) - number))
-        yield answer(QUESTION, replace(subject, time_limit=share), promise)
+        yield engines[promise.name].answer(QUESTION, replace(subject, time_limit=share), promise)
 
 
 def _roots(promise: Promise) -> frozenset[str]:
-    """The words before the dots of the promise's condition."""
-    used = names_of(promise.condition.tree) if promise.condition is not None else ()
-    return frozenset(path.split(".")[0] for path in used)
+    """The words before the dots of the promise's conditions; a response may name a loop."""
+    used = [name for condition in promise.conditions for name in names_of(condition.tree)]
+    events = [event.text for event in (promise.first, promise.second) if event is not None]
+    return frozenset(path.split(".")[0] for path in (*used, *events))
 
 
 def _touched(subject: Subject) -> frozenset[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coherence.loops.pictures import Dots, Figure, Line, Panel, write
+from coherence.drawing.pictures import Dots, Figure, Line, Panel, write
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 

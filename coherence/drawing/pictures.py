@@ -81,7 +81,7 @@ def write(figure: Figure, file: str) -> None:
     checked(file)
     try:
         if file.lower().endswith(".png"):
-            from coherence.loops.pictures_png import write_png
+            from coherence.drawing.pictures_png import write_png
 
             write_png(figure, file)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from coherence.loops.pictures import COLOURS, Figure, Panel
+from coherence.drawing.pictures import COLOURS, Figure, Panel
 
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
 

@@ -1,0 +1,237 @@
+"""`aligned`: all signals on one regular clock in SI units; what is left out is named with its reason.
+
+The step is the median spacing of the signals unless it is stated.  Infinite values become missing at their times and
+are named; a signal that never changes, or has no value, is left out by name (or kept, where asked).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from coherence.causal.series import Excluded, Floats, Series
+from coherence.causal.telemetry.problems import quoted, refuse, several
+from coherence.causal.telemetry.quantities import factor, shown
+from coherence.causal.telemetry.resampling import Grid, latest, mean, rate, sampled, slack
+from coherence.errors import UsageError, did_you_mean
+from coherence.simulate.telemetry import Samples, Signal, Telemetry
+from coherence.units import SECOND, Dimension, UnitError, decimal, seconds
+from coherence.values import field, value
+
+MOST_TIMES, MOST_CELLS = 50_000_000, 500_000_000
+KEEP = ("constant", "copies")
+
+
+@value
+class Settings:
+    """How signals are put on the clock; see `aligned`."""
+
+    means: bool = False
+    wraps: Mapping[str, int] = field(default_factory=dict)
+    offsets: Mapping[str, float] = field(default_factory=dict)  # of each signal, s
+
+
+def aligned(
+    told: Telemetry, *, step: float | None = None, means: bool = False, offsets: Mapping[str, float] | None = None,
+    wraps: Mapping[str, int] | None = None, keep: Sequence[str] = ("copies",),
+) -> Series:  # fmt: skip
+    """The signals every `step` seconds: gauges as last sampled (`means`: as means over the step), counters as rates.
+
+    `offsets`: seconds to add to the times of a source, by its file; `wraps`: bits of a counter that goes on from 0;
+    `keep`: which of "constant" and "copies" (one signal equal to another at every time) stay in.  Raises UsageError,
+    InputError where there are not two times.
+    """
+    settings = Settings(means, wraps or {}, _offsets(told, offsets or {}))
+    _checked(told, step, settings, keep)
+    spacings = spacings_of(told)
+    grid = grid_of(told, spacings, settings, step)
+    values = np.empty((grid.count, len(told.signals)), order="F")
+    on = Placing(grid, settings)
+    for column, signal in enumerate(told.signals):
+        values[:, column] = on.place(signal, told[signal.name], spacings.get(signal.name, grid.step))
+    excluded = [Excluded(*what) for origin in told.origins for what in origin.left_out]
+    units = {signal.name: si_unit(signal) for signal in told.signals}
+    return reduced(told, values, grid, units, excluded, keep)
+
+
+def _checked(told: Telemetry, step: float | None, settings: Settings, keep: Sequence[str]) -> None:
+    names = [signal.name for signal in told.signals]
+    if step is not None and not (np.isfinite(step) and step > 0):
+        raise UsageError(f"step(={step}) must be a number of seconds > 0")
+    for name, bits in settings.wraps.items():
+        if name not in names:
+            raise UsageError(f"telemetry has no signal '{name}': {did_you_mean(name, names)}")
+        if bits not in (16, 32, 53, 64):
+            raise UsageError(f"wraps(={bits}) of {name} must be 16, 32, 53 or 64 bits")
+    for word in keep:
+        if word not in KEEP:
+            raise UsageError(f"keep(={word}) must be one of {', '.join(KEEP)}")
+
+
+def _offsets(told: Telemetry, stated: Mapping[str, float]) -> dict[str, float]:
+    """Seconds to add to the times of each signal."""
+    sources = {key: origin for origin in told.origins for key in (Path(origin.name).name, origin.name)}
+    found: dict[str, float] = {}
+    for name, shift in stated.items():
+        if name not in sources:
+            raise UsageError(f"offsets: no source is called '{name}': {did_you_mean(name, sources)}")
+        if not np.isfinite(shift):
+            raise UsageError(f"offsets: {shift} of {name} is not a number of seconds")
+        found |= dict.fromkeys(sources[name].signals, float(shift))
+    return found
+
+
+# -- the clock ----------------------------------------------------------------------------------------
+
+
+def spacings_of(told: Telemetry) -> dict[str, float]:
+    """Median time between two samples of each signal that has two (s)."""
+    known: dict[int, float] = {}
+    found = {}
+    for name, one in told.samples.items():
+        if len(one) > 1:
+            if id(one.times) not in known:
+                known[id(one.times)] = spacing_of(one.times)
+            found[name] = known[id(one.times)]
+    return found
+
+
+def spacing_of(times: Floats) -> float:
+    """The median time between neighbours, made exact where all are near whole multiples of it."""
+    gaps = np.diff(times)
+    middle = float(np.median(gaps))
+    laps = np.round(gaps / middle)
+    near = np.abs(gaps / middle - laps) < 0.2
+    if near.mean() > 0.95 and laps[near].sum() > 0:
+        middle = float(gaps[near].sum() / laps[near].sum())
+    tidy = round(middle, 3)
+    return tidy if tidy and abs(tidy - middle) * len(times) < middle / 10 else middle
+
+
+def grid_of(told: Telemetry, spacings: Mapping[str, float], settings: Settings, step: float | None) -> Grid:
+    """The clock of all signals.  Raises InputError without two times, UsageError where it would be endless."""
+    shifts = settings.offsets
+    there = [(name, one) for name, one in told.samples.items() if len(one)]
+    file = told.origins[0].name if told.origins else "telemetry"
+    if not there or (step is None and not spacings):
+        count = several(len(told.grid), "time")
+        raise refuse(file, 1, f"there is {count} in all, and a step needs two", "give more samples, or state the step")
+    chosen = step or sorted(spacings.values())[len(spacings) // 2]
+    low = min(float(one.times[0]) + shifts.get(name, 0.0) for name, one in there)
+    high = max(float(one.times[-1]) + shifts.get(name, 0.0) for name, one in there)
+    low += _phase(there, spacings, shifts, chosen, low)
+    count = int(np.floor((high - low) / chosen + 0.5)) + 1
+    if count > MOST_TIMES or count * len(told.signals) > MOST_CELLS:
+        remedy = "state a longer step, take out a stray time, or read it in chunks"
+        raise UsageError(
+            f"{seconds(high - low)} in steps of {decimal(chosen)} s are {count:,} times of "
+            f"{several(len(told.signals), 'signal')}: {remedy}"
+        )
+    return Grid(low, chosen, max(count, 1))
+
+
+def _phase(
+    there: Sequence[tuple[str, Samples]], spacings: Mapping[str, float], shifts: Mapping[str, float], step: float, low: float
+) -> float:  # fmt: skip
+    """Where the middle of the samples stands against a clock that begins with the first (s, within half a step)."""
+    alike = [(name, one) for name, one in there if abs(spacings.get(name, 0.0) / step - 1) < 0.01]
+    if not alike:
+        return 0.0
+    name, one = max(alike, key=lambda pair: len(pair[1]))
+    return phase_of(one.times[:10_000] + shifts.get(name, 0.0), step, low)
+
+
+def phase_of(times: Floats, step: float, low: float) -> float:
+    """The median of the times against the clock `low + k * step`; 0 where that is rounding."""
+    middle = float(np.median((times - low + step / 2) % step - step / 2))
+    return middle if abs(middle) > 1e-6 * step + 1e-6 else 0.0
+
+
+# -- the values ---------------------------------------------------------------------------------------
+
+
+class Placing:
+    """Places signals on a clock; signals of one table share their times, which are looked up once."""
+
+    def __init__(self, grid: Grid, settings: Settings) -> None:
+        self.grid, self.settings = grid, settings
+        self._known: tuple[Floats, float, np.ndarray] | None = None
+
+    def place(self, signal: Signal, one: Samples, spacing: float) -> Floats:
+        """The signal at every time of the clock, in SI."""
+        size = float(factor_of(signal)[0])
+        late = slack(spacing, self.grid.step)
+        shift = self.settings.offsets.get(signal.name, 0.0)
+        moved = Samples(one.times + shift, one.values) if shift else one
+        if signal.kind == "counter":
+            found = rate(moved, self.grid, late, self.settings.wraps.get(signal.name))
+        elif self.settings.means:
+            found = mean(moved, self.grid, spacing)
+        else:
+            found = sampled(moved.values, self._index(moved.times, late))
+        return found if size == 1.0 else found * size
+
+    def _index(self, times: Floats, late: float) -> np.ndarray:
+        if self._known is None or self._known[0] is not times or self._known[1] != late:
+            self._known = times, late, latest(times, self.grid, late)
+        return self._known[2]
+
+
+def factor_of(signal: Signal) -> tuple[float, Dimension | None]:
+    """To SI; (1, None) for a unit of a foreign system that does not parse, which stays as it is."""
+    try:
+        size, dimension = factor(signal.unit)
+    except UnitError:
+        return 1.0, None
+    return float(size), dimension
+
+
+def si_unit(signal: Signal) -> str:
+    """The unit of the values on the clock: SI, of counters a second."""
+    dimension = factor_of(signal)[1]
+    if dimension is None:
+        return f"{signal.unit}/s" if signal.kind == "counter" else signal.unit
+    return shown(dimension / SECOND if signal.kind == "counter" else dimension)
+
+
+def reduced(
+    told: Telemetry, values: Floats, grid: Grid, units: Mapping[str, str], excluded: list[Excluded], keep: Sequence[str]
+) -> Series:
+    """The series without the columns that say nothing; infinite values become missing, and are named."""
+    stay, first = [], {}
+    for column, signal in enumerate(told.signals):
+        levels = values[:, column]
+        infinite = np.isinf(levels)
+        if infinite.any():
+            levels[infinite] = np.nan
+            what = f"{signal.name} at {several(int(infinite.sum()), 'time')}"
+            excluded.append(Excluded(what, "infinite: counted as missing", "look at the division that gives it"))
+        why = _says_nothing(signal, levels, keep) or _copy(signal, levels, first, keep)
+        if why is None:
+            stay.append(column)
+        else:
+            excluded.append(why)
+    names = tuple(told.signals[column].name for column in stay)
+    kept = values if len(stay) == values.shape[1] else values[:, stay]
+    return Series(names, kept, grid.step, grid.start, {name: units[name] for name in names}, tuple(excluded))
+
+
+def _says_nothing(signal: Signal, levels: Floats, keep: Sequence[str]) -> Excluded | None:
+    there = levels[~np.isnan(levels)]
+    if not len(there):
+        return Excluded(signal.name, "it has no value that is a number", "look whether it is exported at all")
+    if "constant" not in keep and len(levels) > 1 and np.ptp(there) == 0:
+        rate_of = "its rate is" if signal.kind == "counter" else "it is"
+        return Excluded(signal.name, f"{rate_of} always {there[0]:g}: nothing follows its changes", "a window where it changes")
+    return None
+
+
+def _copy(signal: Signal, levels: Floats, first: dict[bytes, str], keep: Sequence[str]) -> Excluded | None:
+    if "copies" in keep:
+        return None
+    other = first.setdefault(np.ascontiguousarray(levels).tobytes(), signal.name)
+    if other == signal.name:
+        return None
+    return Excluded(signal.name, f"equal to {quoted(other)} at every time", "the two cannot be told apart; keep one")

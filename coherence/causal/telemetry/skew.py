@@ -1,0 +1,147 @@
+"""Clocks of two sources that differ, estimated from a signal that both have.
+
+The cross-correlation of the two on one clock is largest at the offset; a parabola through its top gives a part of a step.
+It is told, never applied: state `offsets` to correct.  A periodic signal cannot tell one period from the next, and is
+told as such.
+
+SOURCE: C. Knapp, G. Carter, The generalized correlation method for estimation of time delay, IEEE Trans. ASSP 24 (1976).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+from coherence.causal.series import Floats
+from coherence.causal.telemetry.alignment import spacings_of
+from coherence.causal.telemetry.joining import stems
+from coherence.causal.telemetry.resampling import Grid, increases, latest, sampled, slack
+from coherence.simulate.telemetry import Samples, Telemetry
+from coherence.units import decimal
+from coherence.values import value
+
+ALIKE, RIVAL = 0.8, 0.95  # correlation at the top; another top as high as this part of it
+FEWEST, MOST = 32, 1 << 17  # times compared
+
+
+@value
+class Skew:
+    """`other` is `seconds` ahead of `one` (its times are larger), by the signal `shared`; `within`: half a step."""
+
+    one: str
+    other: str
+    shared: str
+    seconds: float
+    within: float
+    correlation: float
+    ambiguous: bool = False
+
+    def __str__(self) -> str:
+        if self.ambiguous:
+            return f"{self.other} and {self.one}: '{self.shared}' repeats itself, so their clocks cannot be compared by it"
+        if abs(self.seconds) <= self.within:
+            return f"{self.other} and {self.one} agree within {decimal(self.within)} s, by '{self.shared}'"
+        ahead = "ahead of" if self.seconds > 0 else "behind"
+        return (
+            f"the clock of {self.other} is {abs(self.seconds):.3g} s {ahead} that of {self.one}, within "
+            f"{decimal(self.within)} s, by '{self.shared}' (correlation {self.correlation:.2f}); "
+            f"to correct it: offsets {self.other}={-self.seconds:.3g}"
+        )
+
+
+def skews(told: Telemetry, *, longest: float | None = None) -> tuple[Skew, ...]:
+    """The offset of every pair of sources that share a signal, by the signal that correlates best.
+
+    `longest`: the largest offset looked for (s); default a quarter of the time in common.
+    """
+    spacings = spacings_of(told)
+    best: dict[tuple[str, str], Skew] = {}
+    for one, other, shared, first, second in _pairs(told):
+        step = max(spacings.get(first, math.inf), spacings.get(second, math.inf))
+        if math.isinf(step):
+            continue
+        kinds = {signal.name: signal.kind for signal in told.signals}
+        samples = [_increasing(told[name], kinds[name]) for name in (first, second)]
+        found = offset(samples[0], samples[1], step, longest=longest)
+        if found is None or found[1] < ALIKE:
+            continue
+        skew = Skew(one, other, shared, found[0], step / 2, found[1], found[2])
+        if (one, other) not in best or skew.correlation > best[one, other].correlation:
+            best[one, other] = skew
+    return tuple(best.values())
+
+
+def _pairs(told: Telemetry) -> Iterator[tuple[str, str, str, str, str]]:
+    """(source, source, shared name, signal, signal) of signals that are called alike in two sources."""
+    ends = stems([origin.name for origin in told.origins])
+    bare = [
+        {name.removeprefix(f"{stem}."): name for name in origin.signals if name.startswith(f"{stem}.")}
+        for stem, origin in zip(ends, told.origins, strict=True)
+    ]
+    for one, other in combinations(range(len(bare)), 2):
+        for name in sorted(bare[one].keys() & bare[other].keys()):
+            yield told.origins[one].name, told.origins[other].name, name, bare[one][name], bare[other][name]
+
+
+def _increasing(one: Samples, kind: str) -> Samples:
+    """A counter by the increase from each sample to the next, at the later one."""
+    if kind != "counter" or len(one) < 2:
+        return one
+    return Samples(one.times[1:], np.diff(increases(one.values)))
+
+
+def offset(one: Samples, other: Samples, step: float, *, longest: float | None = None) -> tuple[float, float, bool] | None:
+    """(seconds that the other's times are ahead, correlation, is there a rival?), or None where too little is shared."""
+    low = min(one.times[0], other.times[0]) if len(one) and len(other) else 0.0
+    high = max(one.times[-1], other.times[-1]) if len(one) and len(other) else 0.0
+    count = min(int((high - low) / step) + 1, MOST)
+    if count < FEWEST:
+        return None
+    grid = Grid(float(low), step, count)
+    a, b = (_standard(sampled(s.values, latest(s.times, grid, slack(step, step)))) for s in (one, other))
+    if a is None or b is None:
+        return None
+    reach = min(count // 4 if longest is None else int(longest / step) + 1, count - 1)
+    seen = _correlation(a, b, reach)
+    top = int(np.argmax(seen))
+    return (top - reach + _peak(seen, top)) * step, float(seen[top]), _rival(seen, top)
+
+
+def _standard(levels: Floats) -> Floats | None:
+    known = np.isfinite(levels)
+    if known.sum() < FEWEST or not (spread := float(np.std(levels[known]))):
+        return None
+    return np.where(known, (levels - np.mean(levels[known])) / spread, 0.0)
+
+
+def _correlation(a: Floats, b: Floats, reach: int) -> Floats:
+    """Of b later than a by -reach .. reach steps, over the times that both have."""
+    size = 1 << (2 * len(a) - 1).bit_length()
+
+    def lagged(x: Floats, y: Floats) -> Floats:
+        whole = np.fft.irfft(np.conj(np.fft.rfft(x, size)) * np.fft.rfft(y, size), size)
+        return np.concatenate([whole[size - reach :], whole[: reach + 1]])
+
+    here, there = (np.not_equal(x, 0.0).astype(np.float64) for x in (a, b))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scale = np.sqrt(lagged(a * a, there) * lagged(here, b * b))
+        both = lagged(here, there)
+        return np.where(both >= FEWEST - 0.5, lagged(a, b) / scale, -1.0)
+
+
+def _peak(seen: Floats, top: int) -> float:
+    if not 0 < top < len(seen) - 1:
+        return 0.0
+    left, middle, right = seen[top - 1 : top + 2]
+    bend = left - 2 * middle + right
+    return float(0.5 * (left - right) / bend) if bend < 0 else 0.0
+
+
+def _rival(seen: Floats, top: int) -> bool:
+    """Is there another top, with a valley between, almost as high?"""
+    high = seen >= RIVAL * seen[top]
+    starts = np.flatnonzero(np.diff(np.concatenate([[0], high.astype(np.int8)])) == 1)
+    return len(starts) > 1
