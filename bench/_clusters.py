@@ -61,7 +61,7 @@ class Work:
 
 
 BASE = Cluster()
-COORD = replace(BASE, pool=22, cap=16, tick=0.030, affine=True, atomic=True, drops=True)
+COORD = replace(BASE, pool=22, cap=16, tick=0.010, affine=True, atomic=True, drops=True)
 
 
 def bursts(work: Work, until: float, rng: np.random.Generator) -> list[tuple[float, float]]:

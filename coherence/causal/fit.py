@@ -121,7 +121,7 @@ def node_of(found: Grams, sums: Floats, equation: Equation) -> Node:
         made = (scaled[:, 1:] * scale)[:, :width]
         condition, groups = _collinear(sums[0], regressors[1 : 1 + width], equation.columns)
     made[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
-    low, high, error = jackknife(made[0], made[1:])
+    low, high, error = (made[0], made[0], np.zeros(width)) if equation.exact else jackknife(made[0], made[1:])
     noise, explained = _residual(sums[0], [0, *regressors[1 : scaled.shape[1]]], target, scaled[0])
     noise *= float(found.scale[target - 1])
     return Node(

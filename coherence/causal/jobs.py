@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from coherence.errors import MissingExtraError, UsageError
 
 T = TypeVar("T")
 R = TypeVar("R")
+DONE = "done"
 DRAWS = 25  # of one bootstrap job: fixed, so that the number of workers changes nothing
-AGAIN = 10  # times a job may lose its worker before its cluster gives up
 
 
 def run(
@@ -38,18 +38,18 @@ def run(
     """
     if workers < 1 and workers != -1:
         raise UsageError(f"workers(={workers}) must be at least 1, or -1 for one a core")
-    numbered = list(enumerate(tasks))
+    packs = [(job, task, seed, number) for number, task in enumerate(tasks)]
     if cluster is None and workers == 1:
-        return [_one(job, task, seed, number) for number, task in numbered]
+        return [_one(pack)[1] for pack in packs]
     try:
         from joblib import Parallel, delayed
     except ImportError as error:
         raise MissingExtraError("work on several cores", "parallel") from error
-    calls = (delayed(_one)(job, task, seed, number) for number, task in numbered)
+    calls = [delayed(_one)(pack) for pack in packs]
     if cluster is None:
-        return list(Parallel(n_jobs=workers)(calls))
+        return [result for _, result in Parallel(n_jobs=workers)(calls)]
     with _on(cluster):
-        return list(Parallel()(calls))
+        return [_arrived(one, cluster) for one in Parallel()(calls)]
 
 
 def generator(seed: int, number: int) -> np.random.Generator:
@@ -107,8 +107,17 @@ class _Draw:
         return self.statistic(self.found.resampled(size, int(random.integers(2**63))))
 
 
-def _one(job: Callable[[T, np.random.Generator], R], task: T, seed: int, number: int) -> R:
-    return job(task, generator(seed, number))
+def _one(pack: tuple[Callable[[T, np.random.Generator], R], T, int, int]) -> tuple[str, R]:
+    """One job.  A tuple travels with its job; joblib would keep a large argument by itself on one worker, to die there."""
+    job, task, seed, number = pack
+    return DONE, job(task, generator(seed, number))
+
+
+def _arrived(one: Any, cluster: str) -> Any:
+    """A result; a job that the scheduler cancelled comes back as something else."""
+    if isinstance(one, tuple) and len(one) == 2 and one[0] == DONE:
+        return one[1]
+    raise UsageError(f"the cluster at {cluster} cancelled a job ({one!r}): look at the log of its scheduler")
 
 
 def _rows(series: Series, start: int, length: int) -> Series:
@@ -120,8 +129,7 @@ def _rows(series: Series, start: int, length: int) -> Series:
 def _on(cluster: str) -> Iterator[None]:
     """joblib's Dask backend on a running scheduler."""
     try:
-        import dask
-        from distributed import Client
+        from distributed import Client, KilledWorker
         from joblib import parallel_config
     except ImportError as error:
         raise MissingExtraError("work on a Dask cluster", "cluster") from error
@@ -129,6 +137,8 @@ def _on(cluster: str) -> Iterator[None]:
         client = Client(cluster, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise UsageError(f"no Dask scheduler answers at {cluster}: {error}; start one with `dask scheduler`") from error
-    with client, client.as_current(), dask.config.set({"distributed.scheduler.allowed-failures": AGAIN}):
-        with parallel_config(backend="dask"):
+    with client, client.as_current(), parallel_config(backend="dask"):
+        try:
             yield
+        except KilledWorker as error:
+            raise UsageError(f"a job lost its worker again and again ({error}): give the workers more memory") from error

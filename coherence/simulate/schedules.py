@@ -73,7 +73,7 @@ def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[Schedu
         raise NotCommensurateError(f"more than {MOST_INSTANTS} instants in one hyperperiod of {float(hyperperiod):g} s")
     pinned = {loop.name: loop.phase for loop in model.loops if loop.phase is not None}
     scraped = any(name == "sampled" for name, _ in look_backs(model))
-    if len(model.loops) == len(free) == 1 and not model.states and not scraped:
+    if len(model.loops) == len(free) == 1 and not model.states and not scraped and not waits:
         pinned, free = {free[0].name: Fraction(0)}, []  # nothing else happens: when it begins does not matter
     if free and (reason := _continuous(model)):
         raise NotCommensurateError(f"{reason}: phases matter beyond their order; state `phase` of {free[0].name}")

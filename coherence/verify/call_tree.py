@@ -37,10 +37,11 @@ class Work:
 
 @value
 class CallTree:
-    """Every call in numbers, the calls of each caller, the work of each thing, and the cycles."""
+    """Every call in numbers, the calls and the callers of each thing, its work, and the cycles."""
 
     plans: tuple[Plan, ...]
     of_caller: Mapping[str, tuple[Plan, ...]]
+    callers: Mapping[str, tuple[str, ...]]
     work: Mapping[str, Work]
     cycles: tuple[tuple[str, ...], ...]
 
@@ -69,7 +70,10 @@ def _made(design: Design) -> CallTree:
         for name in group:
             outward = tuple(p for p in of_caller.get(name, ()) if not (name in group and p.callee in group))
             work[name] = _work(design, name, outward, work, cyclic=name in looped)
-    return CallTree(plans, of_caller, work, cycles)
+    callers: dict[str, list[str]] = {}
+    for plan in plans:
+        callers.setdefault(plan.callee, []).append(plan.caller)
+    return CallTree(plans, of_caller, {name: tuple(made) for name, made in callers.items()}, work, cycles)
 
 
 def _work(design: Design, name: str, made: tuple[Plan, ...], work: Mapping[str, Work], *, cyclic: bool) -> Work:

@@ -108,7 +108,7 @@ class Counting(Encoder):
 def held_in_time(model: Model, response: Response, deadline: float) -> list[str] | str:
     """A certificate for every order of the instants, or why there is none.  Raises NotLinearError."""
     ways, made = readings(model), list[str]()
-    for schedule in schedules(model, (response.within,) if response.within else ()):
+    for schedule in schedules(model, (response.within,)):
         found = _one(model, schedule, response, ways, deadline)
         if isinstance(found, str):
             return found

@@ -84,7 +84,11 @@ def _activities(component: Component | None) -> tuple[str, ...]:
 
 
 def causes(design: Design) -> Causes:
-    """Effect -> the links that can bring it about (several: any of them may)."""
+    """Effect -> the links that can bring it about (several: any of them may); gathered once."""
+    return design.once("causes of events", lambda: _gathered(design))
+
+
+def _gathered(design: Design) -> Causes:
     found: dict[str, list[Link]] = {}
     for link in itertools.chain(_fired(design), _ended(design), _begun(design)):
         found.setdefault(link.effect, []).append(link)

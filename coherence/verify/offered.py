@@ -38,6 +38,10 @@ class Rate:
 
 def offered(facts: Known, thing: str) -> Rate | None:
     """The first tries that reach a thing; None where the design does not say."""
+    return facts.design.once(f"offered to {thing}", lambda: (_offered(facts, thing),))[0]
+
+
+def _offered(facts: Known, thing: str) -> Rate | None:
     found = [*_called(facts.design, thing)] or [*_arriving(facts, thing)]
     if not found:
         return None

@@ -50,12 +50,9 @@ def ways(tree: CallTree, source: str, target: str) -> Ways:
 
 
 def _leading_to(tree: CallTree, target: str) -> set[str]:
-    callers: dict[str, list[str]] = {}
-    for plan in tree.plans:
-        callers.setdefault(plan.callee, []).append(plan.caller)
     reached, walk = {target}, [target]
     while walk:
-        fresh = [name for name in callers.get(walk.pop(), ()) if name not in reached]
+        fresh = [name for name in tree.callers.get(walk.pop(), ()) if name not in reached]
         reached.update(fresh)
         walk += fresh
     return reached

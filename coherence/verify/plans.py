@@ -113,7 +113,11 @@ class Plan:
 
 
 def plan_of(call: Call) -> Plan:
-    """The call in numbers."""
+    """The call in numbers; kept with it."""
+    return call.once("plan", lambda: _plan_of(call))
+
+
+def _plan_of(call: Call) -> Plan:
     deadline = _limit(call.deadline)
     stated = _limit(call.per_try)
     limit = deadline if stated is None else stated.within(deadline)

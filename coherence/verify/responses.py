@@ -34,6 +34,7 @@ from coherence.verify.instants import orders
 from coherence.verify.outcomes import Open, Shown
 from coherence.verify.refutations import LAPS, MOST_CERTIFIED, MOST_INSTANTS, MOST_STARTS
 
+GRACE = 0.5  # seconds for a last look when the time is over
 COUNTED = "template invariant with a counted wait, z3"
 
 
@@ -180,7 +181,7 @@ def _proved(model: Model, response: Response, runs: list[LongRun], count: int, *
 
 
 def _choices(model: Model, start: Choices, within: Fraction) -> Iterator[Choices]:
-    for schedule in schedules(model, (within,) if within else ()):
+    for schedule in schedules(model, (within,)):
         for order in orders(model.loops):
             yield Choices(start.values, schedule.phases, tuple(loop.name for loop in order))
 
@@ -211,7 +212,7 @@ def _until(model: Model, run: LongRun, wait: Wait, within: Fraction) -> tuple[In
 # -- proofs ------------------------------------------------------------------------------------------------
 
 
-def _by_proof(model: Model, response: Response, deadline: float, *, asked: bool) -> Shown | Never | Open:
+def _by_proof(model: Model, response: Response, deadline: float, *, asked: bool) -> Answered:
     from coherence.verify.counted import held_in_time
     from coherence.verify.proofs import Held, proof_of
 
@@ -219,10 +220,23 @@ def _by_proof(model: Model, response: Response, deadline: float, *, asked: bool)
         quiet = proof_of(model, response.first, wanted=False, deadline=now() + (deadline - now()) / 3)
         if isinstance(quiet, Held):
             return Never(Shown("template invariant, z3", "(reset)\n".join(quiet.certificates), _told(quiet.orders)))
-    found = held_in_time(model, response, deadline)
+    found = held_in_time(model, response, deadline - (deadline - now()) / 8)
     if isinstance(found, str):
-        return Open(f"no proof found: {found}", f"no run of {LAPS} periods from the ends of the ranges is late")
+        late = _other_phases(model, response, max(deadline, now() + GRACE))
+        return late or Open(f"no proof found: {found}", f"no run of {LAPS} periods from the ends of the ranges is late")
     return Shown(COUNTED, "(reset)\n".join(found), _told(len(found)))
+
+
+def _other_phases(model: Model, response: Response, deadline: float) -> Late | None:
+    """A run from an end of the ranges that is late at phases other than 0."""
+    for schedule in schedules(model, (response.within,)):
+        for choices in corners(model):
+            if now() > deadline:
+                return None
+            found, _ = _run(model, Choices(choices.values, schedule.phases), response, deadline)
+            if found is not None:
+                return found
+    return None
 
 
 def _told(count: int) -> tuple[str, ...]:

@@ -220,9 +220,9 @@ def reduced(
 
 def _says_nothing(signal: Signal, levels: Floats, keep: Sequence[str]) -> Excluded | None:
     there = levels[~np.isnan(levels)]
-    if not len(there):
+    if not len(there) and "empty" not in keep:
         return Excluded(signal.name, "it has no value that is a number", "look whether it is exported at all")
-    if "constant" not in keep and len(levels) > 1 and np.ptp(there) == 0:
+    if "constant" not in keep and len(there) > 1 and np.ptp(there) == 0:
         rate_of = "its rate is" if signal.kind == "counter" else "it is"
         return Excluded(signal.name, f"{rate_of} always {there[0]:g}: nothing follows its changes", "a window where it changes")
     return None

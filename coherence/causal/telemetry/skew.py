@@ -101,35 +101,29 @@ def offset(one: Samples, other: Samples, step: float, *, longest: float | None =
     if count < FEWEST:
         return None
     grid = Grid(float(low), step, count)
-    a, b = (_standard(sampled(s.values, latest(s.times, grid, slack(step, step)))) for s in (one, other))
-    if a is None or b is None:
+    on = [sampled(s.values, latest(s.times, grid, slack(step, step))) for s in (one, other)]
+    if any(np.isfinite(levels).sum() < FEWEST or not np.nanstd(np.where(np.isinf(levels), np.nan, levels)) for levels in on):
         return None
     reach = min(count // 4 if longest is None else int(longest / step) + 1, count - 1)
-    seen = _correlation(a, b, reach)
+    seen = _correlation(on[0], on[1], reach)
     top = int(np.argmax(seen))
     return (top - reach + _peak(seen, top)) * step, float(seen[top]), _rival(seen, top)
 
 
-def _standard(levels: Floats) -> Floats | None:
-    known = np.isfinite(levels)
-    if known.sum() < FEWEST or not (spread := float(np.std(levels[known]))):
-        return None
-    return np.where(known, (levels - np.mean(levels[known])) / spread, 0.0)
-
-
-def _correlation(a: Floats, b: Floats, reach: int) -> Floats:
-    """Of b later than a by -reach .. reach steps, over the times that both have."""
-    size = 1 << (2 * len(a) - 1).bit_length()
+def _correlation(first: Floats, second: Floats, reach: int) -> Floats:
+    """Of the second later than the first by -reach .. reach steps, over the times that both have."""
+    size = 1 << (2 * len(first) - 1).bit_length()
 
     def lagged(x: Floats, y: Floats) -> Floats:
         whole = np.fft.irfft(np.conj(np.fft.rfft(x, size)) * np.fft.rfft(y, size), size)
         return np.concatenate([whole[size - reach :], whole[: reach + 1]])
 
-    here, there = (np.not_equal(x, 0.0).astype(np.float64) for x in (a, b))
+    here, there = (np.isfinite(levels).astype(np.float64) for levels in (first, second))
+    a, b = (np.where(np.isfinite(x), x - np.mean(x[np.isfinite(x)]), 0.0) for x in (first, second))
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = np.sqrt(lagged(a * a, there) * lagged(here, b * b))
         both = lagged(here, there)
-        return np.where(both >= FEWEST - 0.5, lagged(a, b) / scale, -1.0)
+        return np.where(both >= FEWEST - 0.5, np.nan_to_num(lagged(a, b) / scale, nan=-1.0), -1.0)
 
 
 def _peak(seen: Floats, top: int) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from coherence.causal.telemetry import csv_files, otlp_json, otlp_wire, parquet_files
 from coherence.causal.telemetry.joining import joined
-from coherence.causal.telemetry.parts import DUPLICATES, Options, Part, Rows, part
+from coherence.causal.telemetry.parts import DUPLICATES, Options, Part
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
 from coherence.causal.telemetry.quantities import stated
 from coherence.errors import InputError, Problem, UsageError, did_you_mean
@@ -181,7 +181,7 @@ def _with(one: Part, facts: Facts, *, guess: bool = True) -> Part:
     columns, by_name = [], []
     for signal, samples in one.columns:
         kind = facts.kinds.get(signal.name)
-        if kind is None and guess and not one.kinds and signal.kind == "gauge" and _counts(signal.name, samples.values):
+        if kind is None and guess and not one.kinds and counter_by_name(signal.name, samples.values):
             kind = "counter"
             by_name.append(signal.name)
         unit = facts.units.get(signal.name, signal.unit)
@@ -194,7 +194,7 @@ def _with(one: Part, facts: Facts, *, guess: bool = True) -> Part:
     return Part(tuple(columns), one.grid, _but(one.origin, notes), one.causes, kinds)
 
 
-def _counts(name: str, values: np.ndarray) -> bool:
+def counter_by_name(name: str, values: np.ndarray) -> bool:
     """Named like a counter, and falling in at most one step of ten."""
     if _COUNTER.search(name) is None:
         return False
@@ -202,4 +202,4 @@ def _counts(name: str, values: np.ndarray) -> bool:
     return not len(steps) or bool((steps < 0).mean() <= 0.1)
 
 
-__all__ = ["Options", "Rows", "Sources", "one_file", "part", "read"]
+__all__ = ["Sources", "counter_by_name", "one_file", "read"]

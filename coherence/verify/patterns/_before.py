@@ -55,8 +55,12 @@ class Pair:
         return known[index], "possible" if said == "after" and set(relations) != {"after"} else said
 
 
-def pairs(design: Design) -> Iterator[Pair]:
-    """Every promise that one event comes before another, both of timers or activities."""
+def pairs(design: Design) -> tuple[Pair, ...]:
+    """Every promise that one event comes before another, both of timers or activities; gathered once."""
+    return design.once("promises of what comes before what", lambda: tuple(_pairs(design)))
+
+
+def _pairs(design: Design) -> Iterator[Pair]:
     found = occurrences.causes(design)
     for promise in design.promises.values():
         if promise.kind != "before" or promise.first is None or promise.second is None:

@@ -30,8 +30,12 @@ class Case:
     loops: tuple[str, ...] = ()  # those that the missing fact is about
 
 
-def cases(design: Design) -> Iterator[Case]:
-    """Every timer that another event may end, with its worst case."""
+def cases(design: Design) -> tuple[Case, ...]:
+    """Every timer that another event may end, with its worst case; gathered once."""
+    return design.once("timers that another event may end", lambda: tuple(_cases(design)))
+
+
+def _cases(design: Design) -> Iterator[Case]:
     found = occurrences.without_rests(occurrences.causes(design))
     for timer in design.timers.values():
         if timer.unless is not None and timer.start is not None and not timers.never(timer):

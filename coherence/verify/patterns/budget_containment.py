@@ -43,6 +43,7 @@ from coherence.verify.patterns._contradictory_limits import contradiction
 from coherence.verify.patterns._inner_budget import cycles, inner_budget
 from coherence.verify.patterns._own_budget import own_budget
 from coherence.verify.patterns._serving_time import serving_time
+from coherence.verify.plans import Plan
 
 QUESTION = Question("COH201", "budget-containment", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -52,10 +53,15 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Each call against its own deadline, its callee's time and start, and everything that encloses it."""
     tree = call_tree(subject.design)
     for plan in tree.plans:
-        yield from own_budget(QUESTION, subject, plan)
+        yield from _own(subject, plan)
         yield from serving_time(QUESTION, subject, plan)
         yield from cold_start(QUESTION, subject, plan)
     for enclosure in enclosures(subject.design, tree):
         yield from inner_budget(QUESTION, subject, tree, enclosure)
     yield from cycles(QUESTION, tree)
     yield from contradiction(QUESTION, subject.design)
+
+
+def _own(subject: Subject, plan: Plan) -> tuple[Finding, ...]:
+    """Of the call by itself; kept with it, so that an edit elsewhere does not ask it again."""
+    return plan.call.once("COH201 by itself", lambda: tuple(own_budget(QUESTION, subject, plan)))

@@ -1,0 +1,75 @@
+"""What a section of `coherence fit` says: tables of text, the same as data, findings and figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from coherence.finding import Finding
+from coherence.values import field, value
+
+if TYPE_CHECKING:
+    from coherence.causal.intervals import Estimate
+    from coherence.drawing.pictures import Panel
+
+
+@value
+class Table:
+    """Rows under a header; the first column is text, the others are set flush right."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@value
+class Answer:
+    """One section: lines and tables in order, JSON-able data, findings, panels to draw."""
+
+    title: str
+    parts: tuple[str | Table, ...]
+    data: Mapping[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    panels: tuple[Panel, ...] = ()
+
+
+def number(amount: float, digits: int = 4) -> str:
+    """A number as a reader wants it: `digits` significant ones, no exponent near one."""
+    if not math.isfinite(amount):
+        return "not known" if math.isnan(amount) else ("inf" if amount > 0 else "-inf")
+    return f"{amount:.{digits}g}" if amount == 0 or 1e-4 <= abs(amount) < 1e6 else f"{amount:.{digits - 1}e}"
+
+
+def interval(found: Estimate) -> str:
+    """`low .. high`, or nothing where nothing is uncertain."""
+    return "" if found.low == found.high else f"{number(found.low)} .. {number(found.high)}"
+
+
+def as_data(found: Estimate) -> dict[str, float | None]:
+    """An estimate as JSON: a number that is not known is null."""
+    figures = {"value": found.value, "low": found.low, "high": found.high, "error": found.error}
+    return {name: figure if math.isfinite(figure) else None for name, figure in figures.items()}
+
+
+def text(answers: Iterable[Answer]) -> str:
+    """All sections for a terminal."""
+    return "\n".join(_section(one) for one in answers)
+
+
+def _section(one: Answer) -> str:
+    lines = [one.title]
+    for part in one.parts:
+        lines += [f"  {line}" for line in (aligned(part) if isinstance(part, Table) else part.split("\n"))]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def aligned(table: Table) -> list[str]:
+    """The lines of a table."""
+    rows = [table.header, *table.rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(table.header))]
+    return [_line(row, widths) for row in rows]
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = zip(row, widths, strict=True)
+    return "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)])

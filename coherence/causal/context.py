@@ -1,0 +1,113 @@
+"""What every section of `coherence fit` may ask for; each thing is made once, when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherence.causal import losses_of
+from coherence.causal.candidates import candidates
+from coherence.causal.fit import Fitted, fit
+from coherence.causal.graph import Graph
+from coherence.causal.series import Excluded, Floats, Series
+from coherence.values import field, value
+
+if TYPE_CHECKING:
+    from coherence.design import Design
+    from coherence.model import Model
+
+Window = tuple[float, float]
+FEWEST_VALUES = 0.5  # share of the times at which a signal must have a value
+
+
+@value
+class Settings:
+    """What the user asks.  Times in seconds of the telemetry's clock.
+
+    `window`: what is explained (default: all of it); `against`: another stretch to compare it with; `reference`: level
+    of a cause's own part that counts as no loss (default 0); `off`: loops to be switched off; `do`: signals to be set.
+    """
+
+    loss: str | None = None
+    window: Window | None = None
+    against: Window | None = None
+    reference: Mapping[str, float] = field(default_factory=dict)
+    off: tuple[str, ...] = ()
+    do: Mapping[str, float] = field(default_factory=dict)
+    rank: str | None = None
+    bootstraps: int = 0
+    jobs: int = 1
+    seed: int = 1
+    requests: str | None = None
+    ledger: str | None = None
+
+
+class Context:
+    """A design, its telemetry on one clock, and what follows from both.
+
+    `told`: the report of reading the telemetry (rows for the first section).
+    """
+
+    def __init__(self, design: Design, series: Series, settings: Settings, told: Any = None) -> None:
+        self.design, self.whole, self.settings, self.told = design, series, settings, told
+
+    @cached_property
+    def model(self) -> Model:
+        """The model of the design."""
+        from coherence.elaborate import elaborate
+
+        return self.design.once("model", lambda: elaborate(self.design))
+
+    @cached_property
+    def usable(self) -> tuple[Series, tuple[Excluded, ...]]:
+        """The signals that can be fitted, and those that cannot, each with the reason."""
+        return usable(self.whole)
+
+    @cached_property
+    def loss(self) -> losses_of.Loss | None:
+        """The loss that is asked for, as a signal of its own."""
+        said = self.settings.loss
+        return losses_of.loss_of(said, self.usable[0], self.model) if said is not None else None
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The candidate graph, the loss included."""
+        graph = candidates(self.model, self.whole.names)
+        return self.loss.added(graph) if self.loss is not None else graph
+
+    @cached_property
+    def series(self) -> Series:
+        """The signals of the window that is explained, the loss included."""
+        found = self.usable[0]
+        found = self.loss.joined(found) if self.loss is not None else found
+        return found.between(*self.settings.window) if self.settings.window else found
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """The fitted graph."""
+        exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
+        return fit(self.series, self.graph, exact)
+
+
+def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
+    """Leave out, by name, what no estimate can use: signals with few values, and signals that never change."""
+    values: Floats = np.where(np.isfinite(series.values), series.values, np.nan)
+    out: list[Excluded] = []
+    kept: list[int] = []
+    for number, name in enumerate(series.names):
+        there = values[~np.isnan(values[:, number]), number]
+        if len(there) < FEWEST_VALUES * len(values) or not len(there):
+            out.append(
+                Excluded(name, f"it has a value at {len(there)} of {len(values)} times", "choose a longer --step")
+            )
+        elif np.ptp(there) == 0:
+            out.append(
+                Excluded(name, f"it is {there[0]:.6g} all the time", "a cause that never changes cannot be seen")
+            )
+        else:
+            kept.append(number)
+    names = tuple(series.names[number] for number in kept)
+    return Series(names, values[:, kept], series.step, series.start, series.units, (*series.excluded, *out)), tuple(out)

@@ -1,0 +1,85 @@
+"""Every declared influence with its fitted strength, its delay, and whether the data show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.context import Context
+from coherence.causal.fit import Fitted, Node, supported
+from coherence.causal.gram import Column
+from coherence.causal.intervals import Estimate
+
+ORDER = 20
+HEADER = ("influence", "delay", "strength", "95 % interval", "seen", "told by")
+
+
+def answer(context: Context) -> Answer | None:
+    """The fitted graph."""
+    fitted = context.fitted
+    if not fitted.nodes:
+        return Answer("Influences", (_nothing(context),))
+    seen = supported(fitted)
+    rows = [
+        _row(context, fitted, node, column, seen) for node in fitted.nodes.values() for column in node.equation.columns
+    ]
+    return Answer("Influences", (*_facts(fitted), Table(HEADER, tuple(rows)), *_refusals(fitted)), {
+        "influences": [_data(fitted, n, c, seen) for n in fitted.nodes.values() for c in n.equation.columns],
+        "rows": int(fitted.grams.rows.sum()), "rows_lost": fitted.grams.lost, "batches": fitted.batches,
+    })  # fmt: skip
+
+
+def _nothing(context: Context) -> str:
+    missing = sorted(set(context.graph.nodes) - set(context.series.names))
+    return "no influence has both its ends in the telemetry; signals of the design without a column: " + (
+        ", ".join(missing) or "none"
+    )
+
+
+def _facts(fitted: Fitted) -> Iterator[str]:
+    rows, lost = int(fitted.grams.rows.sum()), fitted.grams.lost
+    told = f"; {lost} left out because a value was missing" if lost else ""
+    yield f"fitted on {rows} rows of {number(fitted.step)} s in {fitted.batches} batches{told}"
+
+
+def _estimate(node: Node, column: Column) -> Estimate:
+    at = node.equation.columns.index(column)
+    low, high, error = float(node.low[at]), float(node.high[at]), float(node.error[at])
+    return Estimate(float(node.coefficients[0, at]), low, high, error)
+
+
+def _row(
+    context: Context, fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]
+) -> tuple[str, ...]:
+    cause, lag = column
+    name = f"{cause} -> {node.effect}"
+    delay = f"{number(lag * fitted.step)} s" if lag else "0 s"
+    if column in node.equation.lost:
+        return name, delay, "not told", "", "", "nothing"
+    found = _estimate(node, column)
+    told = "known" if node.equation.exact else node.equation.method
+    shown = "yes" if seen.get((cause, node.effect)) else "no"
+    del context
+    return name, delay, number(found.value), interval(found), shown, told
+
+
+def _refusals(fitted: Fitted) -> Iterator[str]:
+    for node in fitted.nodes.values():
+        if node.equation.refused:
+            yield f"{node.effect}: not told, for {node.equation.refused}"
+            yield f"  to tell it, measure {' or '.join(node.equation.measure)}"
+        for group in node.groups:
+            names = ", ".join(dict.fromkeys(name for name, _ in group))
+            yield f"{node.effect}: {names} move together exactly; only their sum is told"
+
+
+def _data(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]) -> dict[str, Any]:
+    cause, lag = column
+    told = column not in node.equation.lost
+    return {
+        "cause": cause, "effect": node.effect, "delay_s": lag * fitted.step, "told": told,
+        "strength": as_data(_estimate(node, column)) if told else None, "seen": bool(seen.get((cause, node.effect))),
+        "method": "exact" if node.equation.exact else node.equation.method, "refused": node.equation.refused,
+        "measure": list(node.equation.measure), "condition": node.condition,
+    }  # fmt: skip

@@ -1,0 +1,175 @@
+"""What was missing: of each signal, of each file, and between the design and the telemetry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coherence.causal.series import Excluded, Series
+from coherence.causal.telemetry.alignment import spacings_of
+from coherence.causal.telemetry.problems import several
+from coherence.causal.telemetry.resampling import resets
+from coherence.causal.telemetry.skew import Skew, skews
+from coherence.errors import did_you_mean
+from coherence.simulate.telemetry import Origin, Signal, Telemetry
+from coherence.units import decimal, shorten
+from coherence.values import value
+
+
+@value
+class Row:
+    """One signal.  `expected`: samples at its own spacing over the time of all; `empty`: times of the clock without."""
+
+    name: str
+    source: str
+    kind: str
+    unit: str
+    samples: int
+    expected: int
+    missing: int
+    not_a_number: int
+    infinite: int
+    resets: int
+    spacing: float  # s
+    longest_gap: float  # s without a sample, from the start of all to their end
+    empty: int | None  # None: not on the clock
+    of: int
+
+
+@value
+class Report:
+    """All that is not there, or not as it looks."""
+
+    rows: tuple[Row, ...]
+    files: tuple[Origin, ...]
+    skews: tuple[Skew, ...]
+    excluded: tuple[Excluded, ...]
+    without_column: tuple[tuple[str, str], ...]  # signal of the design, and what its column may be called
+    without_signal: tuple[str, ...]
+    notes: tuple[str, ...]
+    step: float
+    times: int
+    start: float
+    end: float
+
+
+def report(told: Telemetry, series: Series, *, wanted: Iterable[str] = ()) -> Report:
+    """Compare telemetry with its series, and with the signals `wanted` by the design (none: not compared)."""
+    spacings = spacings_of(told)
+    span = (float(told.grid[0]), float(told.grid[-1])) if len(told.grid) else (0.0, 0.0)
+    rows = tuple(_row(signal, told, series, spacings.get(signal.name, 0.0), span) for signal in told.signals)
+    names, design = [signal.name for signal in told.signals], list(wanted)
+    without_column = tuple((name, did_you_mean(name, names)) for name in design if name not in names)
+    without_signal = tuple(name for name in names if name not in set(design)) if design else ()
+    ends = (float(series.times[0]), float(series.times[-1])) if len(series) else span
+    return Report(
+        rows, told.origins, skews(told), series.excluded, without_column, without_signal,
+        (*_coarse(rows, series.step), *_copies(series)), series.step, len(series), *ends,
+    )  # fmt: skip
+
+
+def _row(signal: Signal, told: Telemetry, series: Series, spacing: float, span: tuple[float, float]) -> Row:
+    one = told[signal.name]
+    expected = int(round((span[1] - span[0]) / spacing)) + 1 if spacing else max(len(one), min(1, len(told.grid)))
+    slots = len(np.unique(np.round((one.times - span[0]) / spacing))) if spacing else len(one)
+    there = one.times[~np.isnan(one.values)]
+    longest = float(np.diff(np.concatenate([[span[0]], there, [span[1]]])).max())
+    empty = int(np.isnan(series[signal.name]).sum()) if signal.name in series else None
+    falls = resets(one.values) if signal.kind == "counter" else 0
+    return Row(
+        signal.name, signal.source, signal.kind, signal.unit, len(one), expected, max(0, expected - slots),
+        int(np.isnan(one.values).sum()), int(np.isinf(one.values).sum()), falls, spacing, longest, empty, len(series),
+    )  # fmt: skip
+
+
+def _coarse(rows: Sequence[Row], step: float) -> list[str]:
+    """Signals that are sampled more seldom than the clock ticks."""
+    slow = [row for row in rows if row.spacing > 1.5 * step]
+    if not slow:
+        return []
+    longest = max(row.spacing for row in slow)
+    shown = ", ".join(shorten(row.name) for row in slow[:3]) + (", ..." if len(slow) > 3 else "")
+    some = several(len(slow), "signal is sampled", "signals are sampled")
+    return [f"{some} more seldom than every {decimal(step)} s: {shown}; a step of {decimal(longest)} s would lose no time"]
+
+
+def _copies(series: Series) -> list[str]:
+    groups: dict[bytes, list[str]] = {}
+    for column, name in enumerate(series.names):
+        groups.setdefault(np.ascontiguousarray(series.values[:, column]).tobytes(), []).append(name)
+    return [
+        f"{' and '.join(names)} are equal at every time: their shares cannot be told apart"
+        for names in groups.values()
+        if len(names) > 1
+    ]
+
+
+# -- in words -----------------------------------------------------------------------------------------
+
+
+def lines(found: Report, *, most: int = 40) -> list[str]:
+    """The report for a terminal; the table shows signals with something missing first, `most` of them."""
+    told = [f"{several(len(found.rows), 'signal')}, {several(found.times, 'time')} every {decimal(found.step)} s"]
+    for file in found.files:
+        told.append(f"  {file.name}: {file.form}, {several(file.rows, 'row')}, {several(len(file.signals), 'signal')}; {file.clock}")
+        told += [f"    {note}" for note in file.notes]
+    rows = sorted(found.rows, key=lambda row: (_whole(row), row.name))
+    told += ["", *_table(rows[:most])]
+    if len(rows) > most:
+        told.append(f"  and {several(len(rows) - most, 'more signal')}")
+    told += _list("clocks", map(str, found.skews))
+    told += _list("left out", (f"{one.what}: {one.why}" + (f" ({one.remedy})" if one.remedy else "") for one in found.excluded))
+    told += _list("signals of the design without a column", (f"{n}: {near}" if near else n for n, near in found.without_column))
+    told += _list("columns that are no signal of the design", found.without_signal)
+    return told + _list("to know", found.notes)
+
+
+def _whole(row: Row) -> bool:
+    return not (row.missing or row.not_a_number or row.infinite or row.resets)
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    head = ("signal", "unit", "kind", "samples", "expected", "missing", "nan", "inf", "resets", "longest gap")
+    cells = [head] + [
+        (shorten(row.name), row.unit, row.kind, f"{row.samples:,}", f"{row.expected:,}", f"{row.missing:,}",
+         f"{row.not_a_number:,}", f"{row.infinite:,}", f"{row.resets:,}", f"{decimal(round(row.longest_gap, 3))} s")
+        for row in rows
+    ]  # fmt: skip
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    texts = 3
+    return [
+        "  " + "  ".join(c.ljust(w) if i < texts else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+        for row in cells
+    ]
+
+
+def _list(title: str, entries: Iterable[str], most: int = 20) -> list[str]:
+    found = [" ".join(entry.split()) for entry in entries]
+    more = [f"  and {len(found) - most:,} more"] if len(found) > most else []
+    return ["", f"{title}:", *(f"  {entry}" for entry in found[:most]), *more] if found else []
+
+
+def as_json(found: Report) -> dict[str, Any]:
+    """The same for programs; times in seconds."""
+    return {
+        "step": found.step, "times": found.times, "start": found.start, "end": found.end,
+        "signals": [_fields(row) for row in found.rows],
+        "files": [
+            {"name": f.name, "form": f.form, "clock": f.clock, "rows": f.rows, "signals": list(f.signals),
+             "notes": list(f.notes)}
+            for f in found.files
+        ],
+        "clocks": [_fields(skew) for skew in found.skews],
+        "excluded": [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in found.excluded],
+        "without_column": [name for name, _ in found.without_column],
+        "without_signal": list(found.without_signal),
+        "notes": list(found.notes),
+    }  # fmt: skip
+
+
+def _fields(found: Row | Skew) -> dict[str, Any]:
+    import dataclasses
+
+    return {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}  # type: ignore[arg-type]

@@ -1,0 +1,172 @@
+"""Fit a design to telemetry: what each influence does, and how much of a loss each cause made"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coherence.errors import UsageError
+
+if TYPE_CHECKING:
+    from coherence.causal.answers import Answer
+    from coherence.causal.context import Settings, Window
+    from coherence.causal.series import Series
+    from coherence.design import Design
+    from coherence.simulate.telemetry import Telemetry
+
+
+@click.command("fit")
+@click.argument("path", type=click.Path())
+@click.option(
+    "--telemetry", "files", multiple=True, metavar="FILE|DIR", help="CSV, Parquet or OTLP; several are joined."
+)
+@click.option("--prometheus", metavar="URL", help="Ask this server the queries of the design's `telemetry:`.")
+@click.option("--from", "start", type=float, metavar="SECONDS", help="Start of the Prometheus range, since 1970.")
+@click.option("--to", "end", type=float, metavar="SECONDS", help="Its end.")
+@click.option("--step", type=float, metavar="SECONDS", help="Of the common clock (default: the usual spacing).")
+@click.option("--loss", metavar="EXPR", help="What is to be explained: a signal, or an expression of signals.")
+@click.option("--window", metavar="A..B", help="Explain this stretch of time (seconds of the telemetry) alone.")
+@click.option("--against", metavar="A..B", help="Explain the change from this stretch to the window.")
+@click.option("--reference", multiple=True, metavar="SIGNAL=VALUE", help="The level of a cause that makes no loss.")
+@click.option("--off", multiple=True, metavar="LOOP", help="What would the loss be without this loop?")
+@click.option("--do", "do", multiple=True, metavar="SIGNAL=VALUE", help="What would the loss be at this value?")
+@click.option("--requests", metavar="CSV", help="A log of requests, for the indices CI, DI, WPI.")
+@click.option("--ledger", metavar="CSV", help="A log of what each device did, for the ledger of losses.")
+@click.option("--rank", metavar="SIGNAL", help="Rank the root causes of an incident at this signal.")
+@click.option("--bootstrap", "bootstraps", type=click.IntRange(0, 100_000), default=0, metavar="N",
+              help="Also a block bootstrap of N draws.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes for long work.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything that is drawn.")
+@click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(  # noqa: PLR0913  (one parameter per option)
+    *, path: str, files: Sequence[str], prometheus: str | None, start: float | None, end: float | None,
+    step: float | None, window: str | None, against: str | None, reference: Sequence[str], do: Sequence[str],
+    picture: str | None, output: str, **more: Any,
+) -> int:  # fmt: skip
+    """Fit the design at PATH to telemetry.
+
+    Every influence that the design declares is fitted; a loss is split over its causes so that the shares and what
+    is unexplained sum to it exactly, and what the data cannot tell is refused, with what to measure instead.
+    """
+    from coherence.causal.context import Settings
+
+    asked = Settings(
+        window=_window("--window", window), against=_window("--against", against),
+        reference=dict(_level("--reference", text) for text in reference), do=dict(_level("--do", text) for text in do),
+        **{name: tuple(said) if isinstance(said, (tuple, list)) else said for name, said in more.items()},
+    )  # fmt: skip
+    if picture is not None:
+        from coherence.drawing import pictures
+
+        pictures.checked(picture)
+    design = _design(path)
+    told = _telemetry(design, files, prometheus, start, end, step)
+    made = _answers(design, told, step, asked)
+    if picture is not None:
+        _draw(made, picture)
+    click.echo(_json(path, made) if output == "json" else _text(made), nl=False)
+    return _code(made)
+
+
+def _design(path: str) -> Design:
+    from coherence.workspace import open_workspace
+
+    entries = open_workspace([path]).entries
+    if len(entries) != 1:
+        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
+    return entries[0].design
+
+
+def _window(option: str, text: str | None) -> Window | None:
+    if text is None:
+        return None
+    low, dots, high = text.partition("..")
+    try:
+        found = float(low or "-inf"), float(high or "inf")
+    except ValueError:
+        found = (0.0, 0.0)
+    if not dots or not found[0] < found[1]:
+        raise UsageError(f"{option} {text!r}: write two times in seconds, the smaller first, such as 0..600")
+    return found
+
+
+def _level(option: str, text: str) -> tuple[str, float]:
+    import math
+
+    name, _, said = text.partition("=")
+    try:
+        level = float(said)
+    except ValueError:
+        level = math.nan
+    if not name or not math.isfinite(level):
+        raise UsageError(f"{option} {text!r}: write SIGNAL=VALUE, such as gateway.arrivals=120")
+    return name.strip(), level
+
+
+def _telemetry(
+    design: Design, files: Sequence[str], prometheus: str | None, start: float | None, end: float | None,
+    step: float | None,
+) -> Telemetry:  # fmt: skip
+    from coherence.causal import telemetry
+
+    if prometheus is None:
+        if not files:
+            raise UsageError("name telemetry with --telemetry FILE, or a server with --prometheus URL")
+        return telemetry.named(telemetry.read(files), design)
+    if files:
+        raise UsageError("--telemetry and --prometheus exclude each other: fit one of the two")
+    if start is None or end is None or step is None:
+        raise UsageError("--prometheus needs --from, --to and --step, in seconds")
+    from coherence.causal.telemetry.joining import joined
+
+    return joined([telemetry.queried(prometheus, telemetry.queries_of(design), start=start, end=end, step=step)])
+
+
+def _answers(design: Design, told: Telemetry, step: float | None, asked: Settings) -> list[Answer]:
+    from coherence.causal import telemetry
+    from coherence.causal.context import Context
+    from coherence.causal.sections import answers
+    from coherence.cli._progress import Progress
+
+    series: Series = telemetry.aligned(told, step=step)
+    context = Context(design, series, asked, telemetry.report(told, series, design))
+    found = []
+    with Progress("fitting") as bar:
+        for share, one in answers(context):
+            bar(share)
+            found += [one] if one is not None else []
+    return found
+
+
+def _text(made: Iterable[Answer]) -> str:
+    from coherence.causal.answers import text
+
+    return text(made)
+
+
+def _json(path: str, made: Iterable[Answer]) -> str:
+    from coherence.version import VERSION
+
+    whole = {"format_version": 1, "tool": "coherence fit", "version": VERSION, "design": path}
+    sections = [{"title": one.title, **one.data} for one in made]
+    return json.dumps({**whole, "sections": sections}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _draw(made: Iterable[Answer], file: str) -> None:
+    from coherence.drawing.pictures import Figure, write
+
+    panels = tuple(panel for one in made for panel in one.panels)
+    if not panels:
+        raise UsageError("--picture: there is nothing to draw; name a loss with --loss, or telemetry of a ledger")
+    write(Figure("coherence fit", panels), file)
+
+
+def _code(made: Iterable[Answer]) -> int:
+    """1 where the telemetry contradicts the design."""
+    from coherence.finding import Severity
+
+    return int(any(finding.severity is Severity.ERROR for one in made for finding in one.findings))
