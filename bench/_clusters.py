@@ -32,7 +32,7 @@ class Cluster:
     cap: int = 64  # slots of one service
     tick: float = 0.030
     launch: float = 0.003
-    switch: float = 0.020
+    switch: float = 0.030
     affine: bool = False  # slots of the same class first
     atomic: bool = False  # gangs start whole
     drops: bool = False  # what has expired is not served
@@ -49,19 +49,19 @@ class Cluster:
 class Work:
     """What comes: requests of each service, with bursts of their own, and gangs.  Seconds, rates per second."""
 
-    rate: float = 26.0  # of one service outside bursts
+    rate: float = 18.0  # of one service outside bursts
     burst: float = 3.0  # times the rate
     lasts: float = 12.0
     between: float = 110.0
     need: float = 0.120
     spread: float = 0.35  # coefficient of variation of needs
-    gangs: float = 1.0
+    gangs: float = 0.95
     size: int = 8
     takes: float = 4.0
 
 
 BASE = Cluster()
-COORD = replace(BASE, pool=22, cap=16, tick=0.010, affine=True, atomic=True, drops=True)
+COORD = replace(BASE, pool=22, cap=12, tick=0.020, affine=True, atomic=True, drops=True)
 
 
 def bursts(work: Work, until: float, rng: np.random.Generator) -> list[tuple[float, float]]:

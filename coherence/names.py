@@ -26,7 +26,11 @@ LONGEST = 64  # characters of a name of which near misses are looked for
 
 
 def things(design: Design) -> frozenset[str]:
-    """Every declared name that may stand before a dot."""
+    """Every declared name that may stand before a dot; gathered once."""
+    return design.once("declared things", lambda: _things(design))
+
+
+def _things(design: Design) -> frozenset[str]:
     found: set[str] = set(design.components) | set(design.workload) | set(design.loops) | set(design.timers)
     found |= set(design.limits) | set(design.jobs) | set(design.places) | set(design.tiers) | set(design.boundaries)
     for call in design.calls:

@@ -98,8 +98,9 @@ class Promise:
     """What must hold.  `kind`: always, never, eventually, eventually_always, response, before, sends.
 
     always / never / eventually / eventually_always: `condition`.  response: `first` then `second` within
-    `within`; `after` and `then` are those of the two that are conditions.  before: the latest `first` precedes the earliest `second` of the same occurrence.  sends:
-    attempts(`callee`) per call(`caller`) compared with `limit` (the condition).
+    `within`; `after` and `then` are those of the two that are conditions.  before: the latest `first` precedes
+    the earliest `second` of the same occurrence.  sends: attempts(`callee`) per call(`caller`) compared with
+    `limit` (the condition).
     """
 
     kind: str
@@ -149,9 +150,7 @@ def _response(leaf: Scalar, text: str, words: re.Match[str], reading: Reading) -
     after, then = _side(leaf, words[1], reading), _side(leaf, words[2], reading)
     if within is None:
         return None
-    return Promise(
-        "response", text, leaf.place, first=first, second=second, within=within, after=after, then=then
-    )
+    return Promise("response", text, leaf.place, first=first, second=second, within=within, after=after, then=then)
 
 
 def _side(leaf: Scalar, text: str, reading: Reading) -> Formula | None:

@@ -21,6 +21,7 @@ from coherence.subject import Question, Subject
 from coherence.values import value
 
 FOLDERS = ("coherence.verify.patterns", "coherence.loops.checks", "coherence.spec")
+FITTED = ("coherence.causal.checks",)  # asked of a design and its telemetry, by `coherence fit`
 
 
 @value
@@ -36,9 +37,13 @@ class Asker:
 @cache
 def askers() -> tuple[Asker, ...]:
     """All question modules, by name.  Raises InternalError where two claim one code."""
+    return _found(FOLDERS)
+
+
+def _found(folders: Iterable[str]) -> tuple[Asker, ...]:
     owners: dict[str, str] = {}
     found = []
-    for folder in FOLDERS:
+    for folder in folders:
         package = importlib.import_module(folder)
         for info in pkgutil.iter_modules(package.__path__, folder + "."):
             if info.name.rsplit(".", 1)[1].startswith("_"):
@@ -58,7 +63,7 @@ def _asker(module: ModuleType, owners: dict[str, str]) -> Asker:
 def rules() -> tuple[Rule, ...]:
     """Every code with its page."""
     made = []
-    for asker in askers():
+    for asker in _found((*FOLDERS, *FITTED)):
         summary = asker.page.split("\n", 1)[0]
         made += [Rule(q.code, q.slug, summary, asker.page, asker.name, q.domain) for q in asker.questions]
     page = inspect.cleandoc(suppressions.__doc__ or "")

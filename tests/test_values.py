@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.values import field, ordered_value, value
+from coherence.values import field, ordered_value, replace, value
 
 
 @value
@@ -135,3 +135,16 @@ def test_equality_and_hash_agree_with_the_tuples(a: int, b: int, c: int, d: int)
     assert (one == other) == ((a, b) == (c, d))
     if one == other:
         assert hash(one) == hash(other)
+
+
+def test_replace_makes_another_value_and_refuses_unknown_fields() -> None:
+    one = Point(1, 2)
+    assert replace(one, y=5) == Point(1, 5)
+    assert one == Point(1, 2)
+    with pytest.raises(TypeError):
+        replace(one, nothing=1)
+
+
+def test_replace_takes_dataclasses_as_well() -> None:
+    made = dataclasses.make_dataclass("Pair", ["a", "b"], frozen=True)
+    assert replace(made(1, 2), b=3) == made(1, 3)

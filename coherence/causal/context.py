@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherence.causal import losses_of
 from coherence.causal.candidates import candidates
+from coherence.causal.couplings import Tested, couplings
 from coherence.causal.fit import Fitted, fit
 from coherence.causal.graph import Graph
 from coherence.causal.series import Excluded, Floats, Series
 from coherence.values import field, value
 
 if TYPE_CHECKING:
+    from coherence.causal.telemetry import Report
     from coherence.design import Design
     from coherence.model import Model
 
@@ -48,11 +50,17 @@ class Settings:
 class Context:
     """A design, its telemetry on one clock, and what follows from both.
 
-    `told`: the report of reading the telemetry (rows for the first section).
+    `told`: the report of reading the telemetry, for the first section.
     """
 
-    def __init__(self, design: Design, series: Series, settings: Settings, told: Any = None) -> None:
-        self.design, self.whole, self.settings, self.told = design, series, settings, told
+    def __init__(self, design: Design, series: Series, settings: Settings) -> None:
+        self.design, self.whole, self.settings = design, series, settings
+        self.told: Report | None = None
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The signals of the design that telemetry could have."""
+        return candidates(self.model).nodes
 
     @cached_property
     def model(self) -> Model:
@@ -90,6 +98,13 @@ class Context:
         """The fitted graph."""
         exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
         return fit(self.series, self.graph, exact)
+
+    @cached_property
+    def couplings(self) -> Tested:
+        """What acts beyond what is declared, among the measured signals (a loss that is computed is none)."""
+        found = self.usable[0]
+        found = found.between(*self.settings.window) if self.settings.window else found
+        return couplings(found, candidates(self.model, self.whole.names))
 
 
 def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:

@@ -144,11 +144,11 @@ def attribute(
 def _told(fitted: Fitted, loss: str, parts: Floats, measured: Floats, unit: str) -> Attribution:
     """One share for each signal, or for each set of signals that cannot be split; the rest is unexplained."""
     at = {name: number for number, name in enumerate(fitted.signals)}
-    knots = _merged(knot for knot in knots_of(fitted, loss))
-    tied = {name for knot in knots for name in knot.members}
+    bound = knots(fitted, loss)
+    tied = {name for knot in bound for name in knot.members}
     shares = [_share((name,), parts[:, [number]]) for name, number in at.items() if name != loss and name not in tied]
     shares = [share for share in shares if share.amount.value or share.amount.error]
-    for knot in knots:
+    for knot in bound:
         amount = _share(knot.members, parts[:, [at[name] for name in knot.members]])
         shares.append(Share(amount.cause, amount.amount, knot.members, knot.why, knot.measure))
     rest = np.zeros(len(parts)) if loss in tied else parts[:, at[loss]]
@@ -168,6 +168,11 @@ class Knot:
     members: tuple[str, ...]
     why: str
     measure: tuple[str, ...] = ()
+
+
+def knots(fitted: Fitted, loss: str) -> tuple[Knot, ...]:
+    """Sets of signals that share a refusal that matters for a loss; each signal in at most one."""
+    return _merged(knots_of(fitted, loss))
 
 
 def knots_of(fitted: Fitted, loss: str) -> Iterator[Knot]:

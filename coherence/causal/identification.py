@@ -59,6 +59,26 @@ def identify(
     return found
 
 
+def implied(
+    graph: Graph, observed: Sequence[str], delays: Mapping[tuple[str, str], tuple[int, ...]], step: float, memory: int
+) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """(other, effect, delays in steps) where the graph says: given its causes, the effect has nothing to do with it.
+
+    Only for effects with nothing latent behind them.  The past of a signal that does not act is always independent
+    given the causes; its present too, unless the effect acts on it within the step.
+    """
+    edges = edges_of(graph, delays, step)
+    now = Graph((), tuple(Influence(cause, effect) for cause, effect, lag in edges if lag == 0 and cause != effect))
+    for effect in observed:
+        causes = set(graph.causes(effect)) - {effect}
+        if not causes & set(observed) or not _plain(graph, edges, frozenset(observed), effect):
+            continue
+        for other in observed:
+            if other != effect and other not in causes:
+                after = effect in now.ancestors(other)
+                yield other, effect, tuple(range(int(after), memory + 1))
+
+
 def _plain(graph: Graph, edges: Sequence[Edge], observed: frozenset[str], effect: str) -> bool:
     """Is plain regression right without a trial?  Nothing latent is behind it, and no circle closes within a step."""
     behind = graph.ancestors(effect)

@@ -16,6 +16,7 @@ from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from coherence.causal.gram import Column
 from coherence.causal.graph import Graph
@@ -32,7 +33,6 @@ from coherence.expressions.tree import (
     Number,
     Tree,
     Truth,
-    children,
     names,
     rename,
     walk,
@@ -41,8 +41,9 @@ from coherence.model import Model
 from coherence.values import field, value
 
 Range: TypeAlias = tuple[float, float]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Whole: TypeAlias = npt.NDArray[np.int_]
 MOST_TERMS = 240  # samples that a window of a mechanism may span
-PAST = frozenset({"delayed", "mean_over", "max_over"})
 ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
 
 
@@ -102,7 +103,7 @@ def non_linear(graph: Graph, observed: Iterable[str], constants: Mapping[str, fl
         if effect in seen:
             tree = _inlined(graph.mechanisms[effect], graph, seen, frozenset({effect}))
             signals = {name for name in names(tree) if name not in constants or name in seen}
-            if tree is not graph.mechanisms and affine(_without_past(tree), signals & seen) is None:
+            if affine(_without_past(tree), signals & seen) is None:
                 found[effect] = tree
     return found
 
@@ -238,7 +239,7 @@ def held_back(values: Floats, lag: int) -> Floats:
 
 
 def mechanism(
-    series: Series, effect: str, tree: Tree, constants: Mapping[str, float | Range], stretches: Sequence[Floats]
+    series: Series, effect: str, tree: Tree, constants: Mapping[str, float | Range], stretches: Sequence[Whole]
 ) -> Mechanism:
     """Make a mechanism of an expression, its unknown constants fitted; `stretches`: row numbers of each batch.
 
@@ -269,12 +270,13 @@ def _explained(series: Series, effect: str, tree: Tree, columns: Mapping[str, Co
 
 
 def _fitted(
-    series: Series, made: Mechanism, constants: Mapping[str, float | Range], stretches: Sequence[Floats]
+    series: Series, made: Mechanism, constants: Mapping[str, float | Range], stretches: Sequence[Whole]
 ) -> Mechanism:
     """The constants over all rows, and over all rows but each batch."""
     values, target = _values(series, made.columns), series[made.effect]
     limits = np.array([_range(constants[name]) for name in made.unknown])
-    whole = np.isfinite(target) & np.isfinite(np.stack([np.broadcast_to(v, target.shape) for v in values.values()])).all(0)
+    there = np.stack([target, *(np.broadcast_to(one, target.shape) for one in values.values())])
+    whole: Mask = np.asarray(np.isfinite(there).all(axis=0))
     groups = _numbers(stretches, len(target))
     parts = affine(made.tree, made.unknown)
     solve = _linear if parts is not None else _curved
@@ -292,11 +294,11 @@ def _fitted(
     return Mechanism(made.effect, made.tree, made.columns, made.unknown, found, low, high, at_limit, share)
 
 
-def _numbers(stretches: Sequence[Floats], length: int) -> Floats:
+def _numbers(stretches: Sequence[Whole], length: int) -> Whole:
     """Which batch each row belongs to; -1: none."""
-    made = np.full(length, -1)
+    made = np.full(length, -1, np.int_)
     for number, rows in enumerate(stretches):
-        made[np.asarray(rows, int)] = number
+        made[rows] = number
     return made
 
 
@@ -305,7 +307,7 @@ def _range(said: float | Range) -> Range:
 
 
 def _linear(
-    made: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Floats, groups: Floats, limits: Floats
+    made: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Mask, groups: Whole, limits: Floats
 ) -> Floats:
     """Least squares on the terms of the unknown constants; inside the declared ranges."""
     parts = affine(made.tree, made.unknown) or {}
@@ -347,14 +349,14 @@ def _bounded(sums: Floats, limits: Floats) -> Floats:
 
 
 def _curved(
-    made: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Floats, groups: Floats, limits: Floats
+    made: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Mask, groups: Whole, limits: Floats
 ) -> Floats:
     """Non-linear least squares from several starts inside the ranges; each batch's absence starts at the whole."""
     from scipy.optimize import least_squares
 
     low, high = limits[:, 0], np.maximum(limits[:, 1], np.nextafter(limits[:, 0], np.inf))
 
-    def solved(rows: Floats, start: Floats) -> tuple[Floats, float]:
+    def solved(rows: Mask, start: Floats) -> tuple[Floats, float]:
         there = {key: np.broadcast_to(one, target.shape)[rows] for key, one in values.items()}
         aim = target[rows]
 
@@ -379,10 +381,3 @@ def _starts(low: Floats, high: Floats) -> list[Floats]:
     bottom = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 1.0, -1.0))
     top = np.where(np.isfinite(high), high, np.maximum(bottom * 10, bottom + 1.0))
     return [bottom + share * (top - bottom) for share in (0.5, 0.1, 0.9, 0.3, 0.7)]
-
-
-def reads_past(tree: Tree) -> bool:
-    """Does an expression look back in time?"""
-    return any(isinstance(node, Call) and node.function in PAST for node in walk(tree)) or any(
-        reads_past(part) for part in children(tree)
-    )

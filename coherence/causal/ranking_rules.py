@@ -1,7 +1,7 @@
 """Simple rules that a ranking of root causes must beat, each on the same windows and the same graph.
 
 Every rule takes what `ranking.rank` takes and gives names, most likely first.  A signal is anomalous where its level
-in the incident is farther from its normal median than `FAR` normal spreads (1.4826 median absolute deviations).
+in the incident is farther from its normal mean than `FAR` normal standard deviations.
 """
 
 from __future__ import annotations
@@ -68,14 +68,13 @@ RULES: dict[str, Rule] = {
 
 
 def distances(normal: Series, incident: Series) -> dict[str, float]:
-    """name -> distance of the incident's mean from the normal median, in normal spreads."""
+    """name -> distance of the incident's mean from the normal mean, in normal standard deviations."""
     made: dict[str, float] = {}
     for name in normal.names:
         before, now = _finite(normal[name]), _finite(incident[name]) if name in incident else np.empty(0)
         if not len(before) or not len(now):
             continue
-        spread = 1.4826 * float(np.median(np.abs(before - np.median(before))))
-        away = abs(float(np.mean(now) - np.median(before)))
+        spread, away = float(np.std(before)), abs(float(np.mean(now) - np.mean(before)))
         made[name] = away / spread if spread else (math.inf if away else 0.0)
     return made
 

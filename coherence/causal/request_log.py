@@ -37,7 +37,6 @@ COLUMNS: Mapping[str, str] = {
     "held": "device-seconds held for it by all its attempts",
 }
 """Column -> what it says.  `left.<layer>` and `need.<layer>` stand for each layer, in their order in the header."""
-NEEDED = ("arrival", "need", "end")
 
 
 @value

@@ -10,16 +10,17 @@ those that meet in a mechanism are played out, all 2^n coalitions of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from coherence.causal.effects import Attribution, Knot, Share, attribute, knots_of
+from coherence.causal.effects import Attribution, Knot, Share, attribute, knots, matrix, own, total
 from coherence.causal.fit import Fitted
 from coherence.causal.intervals import Estimate, estimate
 from coherence.causal.mechanisms import Mechanism, Range
 from coherence.causal.series import Floats, Series
-from coherence.causal.shapley import TOLD, dividends, members, refuse_many
+from coherence.causal.shapley import TOLD, dividends, members, refuse_many, shapley
 from coherence.causal.structure import Structure, run, structure
 from coherence.errors import UsageError, did_you_mean
 from coherence.values import field, value
@@ -58,7 +59,7 @@ def split(
     made = structure(series, fitted, loss, constants=constants)
     mechanisms = {name: part for name, part in made.parts.items() if isinstance(part, Mechanism)}
     if not mechanisms:
-        return Split(_grouped(attribute(fitted, loss, reference=reference, unit=unit), groups or {}))
+        return Split(_linear(fitted, loss, groups or {}, reference or {}, unit))
     teams, knots = _teams(fitted, made, loss, groups or {})
     played = _play(made, loss, teams, reference or {})
     told = _told(loss, teams, knots, played, unit, reference or {})
@@ -85,7 +86,7 @@ def _teams(
     teams: dict[str, tuple[str, ...]] = {}
     told: dict[str, Knot] = {}
     taken: set[str] = set()
-    for knot in _joined(knots_of(fitted, loss), behind):
+    for knot in knots(fitted, loss):
         linear = [name for name in knot.members if name in behind]
         if len(linear) > 1:
             teams[" + ".join(linear)] = tuple(linear)
@@ -105,15 +106,7 @@ def _teams(
     return teams, told
 
 
-def _joined(knots: Iterator[Knot], behind: Sequence[str]) -> list[Knot]:
-    from coherence.causal.effects import _merged as merged  # noqa: PLC2701
-
-    return [knot for knot in merged(knots) if any(name in behind for name in knot.members)]
-
-
-def _play(
-    made: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float]
-) -> _Played:
+def _play(made: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float]) -> _Played:
     names = tuple(teams)
     lead = _meeting_signals(made)
     meeting = tuple(n for n, player in enumerate(names) if any(name in lead for name in teams[player]))
@@ -161,8 +154,8 @@ def _values(
 
 def _there(made: Structure, loss: str) -> Floats:
     """Which samples count: those at which everything behind the loss is known."""
-    own = {name: rows[:1, None, :] for name, rows in made.own.items()}
-    known = np.isfinite(run(made, own, rows=slice(0, 1))[loss][0, 0])
+    drives = {name: rows[:1, None, :] for name, rows in made.own.items()}
+    known = np.isfinite(run(made, drives, rows=slice(0, 1))[loss][0, 0])
     if not known.any():
         raise UsageError(f"'{loss}' and its causes are never there at the same time: nothing can be attributed")
     return np.asarray(known)
@@ -172,20 +165,18 @@ def _means(
     made: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float],
     coalitions: Sequence[frozenset[int]], there: Floats,
 ) -> Floats:  # fmt: skip
-    own: dict[str, Floats] = {}
+    drives: dict[str, Floats] = {}
     for number, names in enumerate(teams.values()):
         plays = np.array([number in coalition for coalition in coalitions])[None, :, None]
         for name in names:
-            own[name] = np.where(plays, made.own[name][:, None, :], reference.get(name, 0.0))
-    found = run(made, own)[loss]
+            drives[name] = np.where(plays, made.own[name][:, None, :], reference.get(name, 0.0))
+    found = run(made, drives)[loss]
     means = np.broadcast_to(found, (found.shape[0], len(coalitions), len(there)))[..., there].mean(axis=-1)
     return np.asarray(np.broadcast_to(means, (made.replicates, len(coalitions))), np.float64)
 
 
 def _parts(played: _Played, count: int) -> Floats:
     """(replicates, players): what each is worth."""
-    from coherence.causal.shapley import shapley
-
     made = np.zeros((len(played.nobody), count))
     made[:, list(played.additive)] = played.alone
     made[:, list(played.meeting)] = shapley(played.values)
@@ -226,8 +217,21 @@ def _interactions(loss: str, teams: Mapping[str, tuple[str, ...]], played: _Play
             yield Interaction(met, estimate(float(found[0, coalition]), found[1:, coalition]))
 
 
-def _grouped(found: Attribution, groups: Mapping[str, Sequence[str]]) -> Attribution:
-    """Closed-form shares of grouped signals, added; intervals of a sum are those of its replicates' sum."""
-    if not groups:
-        return found
-    raise UsageError("everything behind this loss is linear: its shares add up as they are, without groups")
+def _linear(
+    fitted: Fitted, loss: str, groups: Mapping[str, Sequence[str]], reference: Mapping[str, float], unit: str
+) -> Attribution:
+    """The closed form; the shares of grouped signals are added, replicate by replicate."""
+    found = attribute(fitted, loss, reference=reference, unit=unit)
+    kept, teams = list(found.shares), []
+    m = matrix(fitted)
+    levels = np.array([reference.get(name, 0.0) for name in fitted.signals])
+    parts = total(m)[:, fitted.signals.index(loss), :] * (own(fitted, m)[1] - levels)
+    for player, names in groups.items():
+        chosen = [one for one in kept if one.members and set(one.members) <= set(names) and not one.refused]
+        at = [fitted.signals.index(name) for one in chosen for name in one.members]
+        if at:
+            amounts = parts[:, at].sum(axis=1)
+            members_of = tuple(fitted.signals[number] for number in at)
+            teams.append(Share(player, estimate(float(amounts[0]), amounts[1:]), members_of))
+            kept = [one for one in kept if one not in chosen]
+    return replace(found, shares=(*teams, *kept))

@@ -15,7 +15,7 @@ import numpy as np
 from coherence.causal.fit import Fitted
 from coherence.causal.gram import Column, lagged
 from coherence.causal.intervals import batches
-from coherence.causal.mechanisms import Mechanism, Range, held_back, mechanism, non_linear
+from coherence.causal.mechanisms import Mechanism, Range, Whole, evaluated, held_back, mechanism, non_linear
 from coherence.causal.series import Floats, Series
 from coherence.errors import UsageError
 from coherence.values import value
@@ -76,7 +76,7 @@ def structure(
     return Structure(series, parts, order, own, max(len(rows) for rows in own.values()))
 
 
-def stretches_of(series: Series, fitted: Fitted) -> list[Floats]:
+def stretches_of(series: Series, fitted: Fitted) -> list[Whole]:
     """Row numbers of each batch of a fit, so that what is fitted elsewhere leaves out the same times."""
     rows = lagged(series, fitted.grams.columns)
     deepest = len(series) - len(rows)
@@ -134,9 +134,7 @@ def circular(parts: Mapping[str, Linear | Mechanism], group: Sequence[str]) -> b
     return len(group) > 1 or (group[0] in parts and group[0] in parts[group[0]].causes)
 
 
-def _refuse_gaps(
-    series: Series, parts: Mapping[str, Linear | Mechanism], order: Iterable[tuple[str, ...]]
-) -> None:
+def _refuse_gaps(series: Series, parts: Mapping[str, Linear | Mechanism], order: Iterable[tuple[str, ...]]) -> None:
     for group in order:
         missing = [name for name in group if not np.isfinite(series[name]).all()]
         if missing and circular(parts, group):
@@ -162,7 +160,7 @@ def run(
         if not left:
             continue
         if circular(made.parts, left) and _still_circular(made, left):
-            found |= _turning(made, left, found, own, gone, rows)
+            found |= _turning(_Circle(made, _in_turn(made, left), found, gone, rows), own)
             continue
         for name in _sorted(made, left):
             found[name] = own[name] + _driven(made, name, found, gone.get(name, frozenset()), rows)
@@ -232,8 +230,6 @@ def _driven(
 
 
 def _applied(part: Mechanism, values: Mapping[str, Floats], rows: slice) -> Floats:
-    from coherence.causal.mechanisms import evaluated
-
     constants = {name: _row(part.constants, number, rows) for number, name in enumerate(part.unknown)}
     return evaluated(part.tree, {**values, **constants})
 
@@ -244,35 +240,74 @@ def _row(coefficients: Floats, number: int, rows: slice) -> Floats:
     return np.asarray(chosen[:, None, None], np.float64)
 
 
-def _turning(
-    made: Structure, group: tuple[str, ...], found: Mapping[str, Floats], own: Mapping[str, Floats],
-    gone: Mapping[str, frozenset[str]], rows: slice,
-) -> dict[str, Floats]:  # fmt: skip
+@value
+class _Circle:
+    """Signals that act on each other, in the order of one sample, and what acts on them from outside."""
+
+    made: Structure
+    names: tuple[str, ...]
+    found: Mapping[str, Floats]
+    gone: Mapping[str, frozenset[str]]
+    rows: slice
+
+    def outer(self, name: str, own: Floats) -> Floats:
+        """What a signal receives from outside, its own part included; a mechanism is evaluated inside."""
+        part, total = self.made.parts.get(name), own
+        if isinstance(part, Linear):
+            for number, (cause, lag) in enumerate(part.columns):
+                if cause not in self.gone.get(name, ()) and cause not in self.names:
+                    total = total + _row(part.coefficients, number, self.rows) * held_back(self.found[cause], lag)
+        return total
+
+    def inner(self, name: str, table: Mapping[str, Floats], at: int, time: int) -> Floats | float:
+        """What a signal receives inside at place `at` of the table, which is sample `time` of the record."""
+        part, gone = self.made.parts[name], self.gone.get(name, ())
+        if isinstance(part, Linear):
+            total: Floats | float = 0.0
+            for number, (cause, lag) in enumerate(part.columns):
+                if cause in self.names and cause not in gone:
+                    total = total + _row(part.coefficients, number, self.rows)[..., 0] * table[cause][..., at - lag]
+            return total
+        values: dict[str, Floats] = {}
+        for key, (cause, lag) in part.columns.items():
+            if cause in gone:
+                values[key] = np.zeros(1)
+            elif cause in self.names:
+                values[key] = table[cause][..., at - lag, None]
+            else:
+                past = self.found[cause]
+                values[key] = past[..., max(time - lag, 0), None] if past.shape[-1] > 1 else past
+        return np.asarray(_applied(part, values, self.rows)[..., 0], np.float64)
+
+
+def _turning(circle: _Circle, own: Mapping[str, Floats]) -> dict[str, Floats]:
     """Signals that act on each other, sample after sample, after a time to settle at the first sample's drives."""
+    made, times = circle.made, len(circle.made.series)
+    drives = {name: circle.outer(name, own[name]) for name in circle.names}
+    shown, runs, _ = np.broadcast_shapes(*(drive.shape for drive in drives.values()))
+    deepest = max(lag for name in circle.names for cause, lag in _columns(made, name) if cause in circle.names)
+    before = deepest + SETTLING
+    shape = (max(shown, *_replicates(made, circle.names, circle.rows)), runs, before + times)
+    table = {name: np.empty(shape) for name in circle.names}
+    for name in circle.names:
+        table[name][..., :deepest] = made.series[name][0]
+        drives[name] = np.broadcast_to(drives[name], (*drives[name].shape[:-1], times))
+    for at in range(deepest, before + times):
+        time = max(at - before, 0)
+        for name in circle.names:
+            table[name][..., at] = drives[name][..., time] + circle.inner(name, table, at, time)
+    return {name: values[..., before:] for name, values in table.items()}
+
+
+def _in_turn(made: Structure, group: Sequence[str]) -> tuple[str, ...]:
+    """Signals of a circle in the order of one sample."""
     try:
-        order = _sorted(made, group, now=True)
+        return tuple(_sorted(made, group, now=True))
     except _CircleError:
         raise UsageError(
             f"{' and '.join(group)} act on each other within one sample: they cannot be run one after the other; "
             "record them more often"
         ) from None
-    inner = frozenset(group)
-    drives = {name: _outer(made, name, found, own, gone.get(name, frozenset()), inner, rows) for name in group}
-    shown, runs, _ = np.broadcast_shapes(*(drive.shape for drive in drives.values()))
-    times = len(made.series)
-    deepest = max((lag for name in group for cause, lag in _columns(made, name) if cause in inner), default=1)
-    before = deepest + SETTLING
-    shape = (max(shown, *_replicates(made, group, rows)), runs, before + times)
-    table = {name: np.empty(shape) for name in group}
-    for name in group:
-        table[name][..., :deepest] = made.series[name][0]
-    full = {name: np.broadcast_to(drive, (*drive.shape[:-1], times)) for name, drive in drives.items()}
-    for at in range(deepest, before + times):
-        time = max(at - before, 0)
-        for name in order:
-            moved = _inside(made, name, table, found, gone.get(name, frozenset()), inner, rows, at, time)
-            table[name][..., at] = full[name][..., time] + moved
-    return {name: values[..., before:] for name, values in table.items()}
 
 
 def _replicates(made: Structure, group: Sequence[str], rows: slice) -> Iterator[int]:
@@ -283,44 +318,3 @@ def _replicates(made: Structure, group: Sequence[str], rows: slice) -> Iterator[
         if part is not None:
             table = part.coefficients if isinstance(part, Linear) else part.constants
             yield len(table) if len(table) == 1 else len(table[rows])
-
-
-def _outer(
-    made: Structure, name: str, found: Mapping[str, Floats], own: Mapping[str, Floats], gone: frozenset[str],
-    inner: frozenset[str], rows: slice,
-) -> Floats:  # fmt: skip
-    """What a signal of a circle receives from outside it, its own part included."""
-    part = made.parts.get(name)
-    total = np.asarray(own[name], np.float64)
-    if isinstance(part, Linear):
-        for number, (cause, lag) in enumerate(part.columns):
-            if cause not in gone and cause not in inner:
-                total = total + _row(part.coefficients, number, rows) * held_back(found[cause], lag)
-    return total
-
-
-def _inside(
-    made: Structure, name: str, table: Mapping[str, Floats], found: Mapping[str, Floats], gone: frozenset[str],
-    inner: frozenset[str], rows: slice, at: int, time: int,
-) -> Floats | float:  # fmt: skip
-    """What a signal of a circle receives inside it at one sample (all of it, for a mechanism)."""
-    part = made.parts.get(name)
-    if part is None:
-        return 0.0
-    if isinstance(part, Linear):
-        total: Floats | float = 0.0
-        for number, (cause, lag) in enumerate(part.columns):
-            if cause in inner and cause not in gone:
-                total = total + _row(part.coefficients, number, rows)[..., 0] * table[cause][..., at - lag]
-        return total
-    values: dict[str, Floats] = {}
-    for key, (cause, lag) in part.columns.items():
-        if cause in gone:
-            values[key] = np.zeros(1)
-        elif cause in inner:
-            values[key] = table[cause][..., at - lag, None]
-        else:
-            past = np.asarray(found[cause])
-            values[key] = past[..., max(time - lag, 0), None] if past.shape[-1] > 1 else past
-    return np.asarray(_applied(part, values, rows)[..., 0], np.float64)
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +13,6 @@ from coherence.errors import UsageError
 if TYPE_CHECKING:
     from coherence.causal.answers import Answer
     from coherence.causal.context import Settings, Window
-    from coherence.causal.series import Series
     from coherence.design import Design
     from coherence.simulate.telemetry import Telemetry
 
@@ -54,31 +53,34 @@ def command(  # noqa: PLR0913  (one parameter per option)
     """
     from coherence.causal.context import Settings
 
+    named: dict[str, Any] = {
+        name: tuple(said) if isinstance(said, (tuple, list)) else said for name, said in more.items()
+    }
     asked = Settings(
         window=_window("--window", window), against=_window("--against", against),
         reference=dict(_level("--reference", text) for text in reference), do=dict(_level("--do", text) for text in do),
-        **{name: tuple(said) if isinstance(said, (tuple, list)) else said for name, said in more.items()},
+        **named,
     )  # fmt: skip
     if picture is not None:
         from coherence.drawing import pictures
 
         pictures.checked(picture)
-    design = _design(path)
+    design, sources = _design(path)
     told = _telemetry(design, files, prometheus, start, end, step)
     made = _answers(design, told, step, asked)
     if picture is not None:
         _draw(made, picture)
-    click.echo(_json(path, made) if output == "json" else _text(made), nl=False)
+    click.echo(_json(path, made) if output == "json" else _text(made, sources), nl=False)
     return _code(made)
 
 
-def _design(path: str) -> Design:
+def _design(path: str) -> tuple[Design, Mapping[str, str]]:
     from coherence.workspace import open_workspace
 
     entries = open_workspace([path]).entries
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    return entries[0].design
+    return entries[0].design, entries[0].sources
 
 
 def _window(option: str, text: str | None) -> Window | None:
@@ -116,14 +118,13 @@ def _telemetry(
     if prometheus is None:
         if not files:
             raise UsageError("name telemetry with --telemetry FILE, or a server with --prometheus URL")
-        return telemetry.named(telemetry.read(files), design)
+        return telemetry.named(telemetry.read(files), design.telemetry)
     if files:
         raise UsageError("--telemetry and --prometheus exclude each other: fit one of the two")
     if start is None or end is None or step is None:
         raise UsageError("--prometheus needs --from, --to and --step, in seconds")
-    from coherence.causal.telemetry.joining import joined
-
-    return joined([telemetry.queried(prometheus, telemetry.queries_of(design), start=start, end=end, step=step)])
+    queries = telemetry.queries_of(design.telemetry)
+    return telemetry.joined([telemetry.queried(prometheus, queries, start=start, end=end, step=step)])
 
 
 def _answers(design: Design, told: Telemetry, step: float | None, asked: Settings) -> list[Answer]:
@@ -132,8 +133,9 @@ def _answers(design: Design, told: Telemetry, step: float | None, asked: Setting
     from coherence.causal.sections import answers
     from coherence.cli._progress import Progress
 
-    series: Series = telemetry.aligned(told, step=step)
-    context = Context(design, series, asked, telemetry.report(told, series, design))
+    series = telemetry.aligned(told, step=step)
+    context = Context(design, series, asked)
+    context.told = telemetry.report(told, series, wanted=context.wanted)
     found = []
     with Progress("fitting") as bar:
         for share, one in answers(context):
@@ -142,10 +144,15 @@ def _answers(design: Design, told: Telemetry, step: float | None, asked: Setting
     return found
 
 
-def _text(made: Iterable[Answer]) -> str:
+def _text(made: Sequence[Answer], sources: Mapping[str, str]) -> str:
     from coherence.causal.answers import text
+    from coherence.finding import Accounting, Report
+    from coherence.reporting._options import Options
+    from coherence.reporting.text import findings
 
-    return text(made)
+    found = tuple(finding for one in made for finding in one.findings)
+    report = Report(found, Accounting(), (), sources)
+    return text(made) + ("\n" + findings(report, options=Options()) if found else "")
 
 
 def _json(path: str, made: Iterable[Answer]) -> str:

@@ -28,19 +28,26 @@ NAME = "text"
 
 def render(report: Report, *, options: Options) -> str:
     """Problems in full, then proofs and notes on one line each, then what was counted."""
-    findings = ordered(report.findings)
-    brief = [finding for finding in findings if is_brief(finding) and not options.verbose]
-    lines: list[Line] = []
-    for finding in findings:
-        if options.verbose or not is_brief(finding):
-            lines += [*block(finding, report, options), *repairs(finding, report), []]
-    lines += [_line(finding, _headword(finding)) for finding in brief]
+    lines = [*_findings(report, options)]
     lines += _outside(report, options)
     lines += [_line(finding, "suppressed") for finding in ordered(report.suppressed) if options.verbose]
     lines += [_line(finding, "known") for finding in ordered(report.known) if options.verbose]
     lines += [[]] if lines and lines[-1] else []
     lines += _footer(report, options)
     return "".join(f"{paint(line, colour=options.colour)}\n" for line in lines)
+
+
+def findings(report: Report, *, options: Options) -> str:
+    """The findings alone, without what was counted."""
+    return "".join(f"{paint(line, colour=options.colour)}\n" for line in _findings(report, options))
+
+
+def _findings(report: Report, options: Options) -> Iterator[Line]:
+    every = ordered(report.findings)
+    for finding in every:
+        if options.verbose or not is_brief(finding):
+            yield from (*block(finding, report, options), *repairs(finding, report), [])
+    yield from (_line(finding, _headword(finding)) for finding in every if is_brief(finding) and not options.verbose)
 
 
 def is_brief(finding: Finding) -> bool:

@@ -75,8 +75,7 @@ def _claims(
     follower = Follower(model, run)
     begin: tuple[Fraction, Known] | None = None
     kept, seen, start = list[str](), list[Seen](), 0
-    looked = () if promise is None else (promise[1],)
-    looked = looked if response is None else response.trees
+    looked: tuple[Tree, ...] = (promise[1],) if promise is not None else response.trees if response is not None else ()
     for number in range(len(run.instants)):
         instant = follower.follow(number)
         lap = instant.time >= orbit.lap[0].time

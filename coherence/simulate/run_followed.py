@@ -18,7 +18,7 @@ from coherence.model import Interval, Model, RateLimit, SampledLoop
 from coherence.simulate.affine import plain
 from coherence.simulate.exact import Execution, Instant, is_due
 from coherence.simulate.orbits import LongRun
-from coherence.simulate.run_frames import Frame, Frames, equal, leaf, while_moving
+from coherence.simulate.run_frames import Frame, Frames, equal, leaf, number_of, while_moving
 
 ZERO = Fraction(0)
 Timed = list[tuple[Fraction, Fraction]]
@@ -65,7 +65,13 @@ class Follower:
         return instant
 
     def _same(self, one: Any, other: Any) -> None:
-        self.claims.append(equal(leaf(one), other))
+        self._equal(leaf(one), other)
+
+    def _equal(self, formula: Tree, value: Any) -> None:
+        """Claim that a formula has the value of the run; what is plainly wrong needs no solver."""
+        if number_of(formula) != value:
+            raise NotExactError("a number that its formula does not give")
+        self.claims.append(equal(formula, value))
 
     # -- between instants -----------------------------------------------------------------------------
 
@@ -84,7 +90,7 @@ class Follower:
         """What is sampled is what the instant before left, what has landed, and what has flowed."""
         instant = self.run.instants[number]
         world = self.left
-        for at, path, value in sorted((p for p in self.pending if p[0] <= instant.time), key=lambda p: p[0]):
+        for _, path, value in sorted((p for p in self.pending if p[0] <= instant.time), key=lambda p: p[0]):
             world = {**world, path: value}
         self.pending = [p for p in self.pending if p[0] > instant.time]
         for path in instant.sampled:
@@ -191,7 +197,7 @@ class Follower:
             return
         if loop.rates:
             memory.written.append((time, value))
-        self.claims.append(equal(_clipped(Number(value), self.model.commands[loop.signal].range), after))
+        self._equal(_clipped(Number(value), self.model.commands[loop.signal].range), after)
         self._commanded(loop, time, before, after, seen)
 
     def _commanded(
@@ -235,12 +241,12 @@ class Follower:
         frame = Frame(instant.time, seen)
         for path, value in seen.items():
             state = self.model.states.get(path)
-            if state is not None and state.next is not None and state.step:
-                if is_due(ZERO, state.step, instant.time):
-                    formula = _clipped(self.frames.ground(state.next, frame), state.range)
-                    self.claims.append(equal(formula, instant.after[path]))
-                    continue
-            self._same(value, instant.after[path])
+            due = state is not None and state.step and is_due(ZERO, state.step, instant.time)
+            if due and state is not None and state.next is not None:
+                formula = _clipped(self.frames.ground(state.next, frame), state.range)
+                self._equal(formula, instant.after[path])
+            else:
+                self._same(value, instant.after[path])
 
 
 def _next(phase: Fraction, period: Fraction, since: Fraction | None) -> Fraction:

@@ -63,7 +63,7 @@ class _Numbers:
         raise NotExactError(f"{path} is open")
 
 
-def number(tree: Tree) -> Any:
+def number_of(tree: Tree) -> Any:
     """The value of a formula without names.  Raises NotExactError."""
     found = evaluate(tree, _Numbers())  # type: ignore[arg-type]
     return found if isinstance(found, bool) else Fraction(plain(found))
@@ -162,7 +162,7 @@ class Frames:
 
     def claimed(self, formula: Tree) -> Any:
         """The value of a formula without names; that it has it is claimed."""
-        value = number(formula)
+        value = number_of(formula)
         if not isinstance(formula, Number | Truth):
             self.claims.append(equal(formula, value))
         return value
@@ -255,7 +255,7 @@ class Frames:
         piece = self.along(low, high, frame.owner)
         moving = self.ground(inner, piece)
         third = (high - low) / 3
-        one, two = number(_at(moving, third)), number(_at(moving, 2 * third))
+        one, two = number_of(_at(moving, third)), number_of(_at(moving, 2 * third))
         start, slope = 2 * one - two, (two - one) / third
         line = f"(+ {real(start)} (* {real(slope)} |{CLOCK}|))"
         self.claims.append(while_moving(high - low, f"(= {lower_smt(moving)} {line})"))
@@ -285,7 +285,7 @@ def _windows(tree: Tree, execution: Execution) -> bool:
     for node in walk(tree):
         if isinstance(node, Call) and node.function in ("mean_over", "max_over"):
             return True
-        if isinstance(node, Name) and node.path in execution.model.outputs:
-            if _windows(execution.output(node.path), execution):
-                return True
+        inner = execution.model.outputs.get(node.path) if isinstance(node, Name) else None
+        if inner is not None and _windows(inner, execution):
+            return True
     return False

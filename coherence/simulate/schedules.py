@@ -55,7 +55,12 @@ def grid(model: Model, waits: tuple[Fraction, ...] = ()) -> tuple[Fraction, Frac
         raise NotCommensurateError("no loop and no step")
     if late is not None:  # what happens before its first sample does not come again
         raise NotCommensurateError(f"the phase of {late.name} is not below its period")
-    shifts = [*waits, *phases, *(d for _, d in look_backs(model) if d), *(loop.lands for loop in model.loops if loop.lands)]
+    shifts = [
+        *waits,
+        *phases,
+        *(d for _, d in look_backs(model) if d),
+        *(loop.lands for loop in model.loops if loop.lands),
+    ]
     scale = math.lcm(*(p.denominator for p in periods + shifts))
     scraped = [period for function, period in look_backs(model) if function == "sampled" and period]
     whole = [int(p * scale) for p in periods + scraped]

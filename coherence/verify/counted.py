@@ -16,9 +16,9 @@ from coherence.verify.instants import orders
 from coherence.verify.invariants import Proof, prove
 from coherence.verify.lattices import readings
 from coherence.verify.registers import Moment
-from coherence.verify.state_space import Mode
+from coherence.verify.state_space import Mode, inside
 from coherence.verify.terms import Guard, Term, guard, unit
-from coherence.verify.transitions import Encoder, Reading, inside
+from coherence.verify.transitions import Encoder, Reading
 from coherence.verify.ways import Way
 
 WAITED = "waited"  # 0: nothing is due; else one second more than the time for which an answer has been due
@@ -42,6 +42,7 @@ class Counting(Encoder):
             yield replace(mode, memory=memory), made
 
     def _bad(self, mode: Mode) -> Iterator[tuple[str, Guard]]:
+        del mode
         return iter(())  # only the edges into the broken mode are bad
 
     def _edges(self, mode: Mode) -> Iterator[tuple[Mode | None, Guard, dict[str, Term], str]]:
@@ -140,6 +141,3 @@ def _one(
     if not reason and refused is not None:
         raise refused
     return reason
-
-
-

@@ -17,8 +17,10 @@ from coherence.verify.jobs_placing import (
     canonical_edges,
     domains,
     empty,
+    placed,
     places,
     removals,
+    removed,
     total,
 )
 from coherence.verify.jobs_sites import Cluster
@@ -69,10 +71,10 @@ def _onward(edges: Sequence[Edge[Counts]]) -> bool:
 def successors(cluster: Cluster, state: Counts, low: int, high: int) -> list[Edge[Counts]]:
     """Placements (a new place where there is none), and removals while there are more than `low`."""
     members = total(state)
-    onward = canonical_edges(cluster, places(cluster, state)) if members < high else []
+    onward = placed(cluster, state) if members < high else []
     if members < high and not onward:
         onward = canonical_edges(cluster, additions(cluster, state))
-    return onward + (canonical_edges(cluster, removals(cluster, state)) if low < members <= high > low else [])
+    return onward + (removed(cluster, state) if low < members <= high > low else [])
 
 
 def told(cluster: Cluster, graph: Graph[Counts], state: Counts) -> list[tuple[str, Counts]]:

@@ -5,9 +5,11 @@ A state says how many members each node has, sorted within a class of nodes alik
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import TypeAlias
 
 from coherence.phrases import Spread
@@ -82,17 +84,22 @@ def excess(cluster: Cluster, after: Counts, rule: Spread, k: int, node: int) -> 
 
 def places(cluster: Cluster, counts: Counts, *, wishes: bool = False, every: bool = False) -> Iterator[Edge[Counts]]:
     """Every placement of one more member; with `wishes` only those that break the soft rules least."""
-    musts = [_tally_of(cluster, counts, rule) for rule in cluster.musts]
-    able = [
-        (k, n) for k, n in spots(counts, every=every)
-        if _has_room(cluster, counts, k, n) and all(tally.excess(cluster, counts, k, n) <= 0 for tally in musts)
-    ]  # fmt: skip
+    able = _able(cluster, counts, every=every)
     if wishes and cluster.wishes:
         soft = [_tally_of(cluster, counts, rule) for rule in cluster.wishes]
         cost = {spot: sum(max(0, tally.excess(cluster, counts, *spot)) for tally in soft) for spot in able}
         able = [spot for spot in able if cost[spot] == min(cost.values())]
     for k, n in able:
         yield Edge(PLACE, partial(_goes, cluster, k, n), put(counts, k, n, 1))
+
+
+def _able(cluster: Cluster, counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
+    """Where one more member may go by every must."""
+    musts = [_tally_of(cluster, counts, rule) for rule in cluster.musts]
+    return [
+        (k, n) for k, n in spots(counts, every=every)
+        if _has_room(cluster, counts, k, n) and all(tally.excess(cluster, counts, k, n) <= 0 for tally in musts)
+    ]  # fmt: skip
 
 
 def _goes(cluster: Cluster, k: int, node: int) -> str:
@@ -129,17 +136,20 @@ def _tally_of(cluster: Cluster, counts: Counts, rule: Spread) -> _Tally:
         sums = {}
         for site, nodes in zip(cluster.sites, counts, strict=True):
             sums[site.labels[rule.by]] = sums.get(site.labels[rule.by], 0) + sum(nodes)
-    members = sorted(sums.values() if sums is not None else (held for nodes in counts for held in nodes))
+    members = sorted(sums.values() if sums is not None else chain.from_iterable(counts))
     least, following = (members[0] if members else 0), (members[1] if len(members) > 1 else sum(members) + 1)
     return _Tally(rule, sums, sum(members), least, following)
 
 
 def removals(cluster: Cluster, counts: Counts, *, every: bool = False) -> Iterator[Edge[Counts]]:
     """Scale-down takes one from a fullest place (as a ReplicaSet does)."""
-    most = max((held for nodes in counts for held in nodes), default=0)
-    for k, n in spots(counts, every=every):
-        if counts[k][n] == most > 0:
-            yield Edge(REMOVE, f"one leaves {name_of(cluster, k, n)}", put(counts, k, n, -1))
+    for k, n in _fullest(counts, every=every):
+        yield Edge(REMOVE, f"one leaves {name_of(cluster, k, n)}", put(counts, k, n, -1))
+
+
+def _fullest(counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
+    most = max(map(max, filter(None, counts)), default=0)
+    return [(k, n) for k, n in spots(counts, every=every) if counts[k][n] == most] if most > 0 else []
 
 
 def additions(cluster: Cluster, counts: Counts) -> Iterator[Edge[Counts]]:
@@ -169,6 +179,30 @@ def shown(cluster: Cluster, counts: Counts) -> str:
 
 def _tally(nodes: Sequence[int]) -> str:
     return ", ".join(f"{number} with {held}" for held, number in sorted(Counter(nodes).items(), reverse=True))
+
+
+def placed(cluster: Cluster, counts: Counts) -> list[Edge[Counts]]:
+    """Every placement of one more member between representatives."""
+    return _between(cluster, counts, PLACE, _able(cluster, counts), 1)
+
+
+def removed(cluster: Cluster, counts: Counts) -> list[Edge[Counts]]:
+    """Every removal by scale-down between representatives."""
+    return _between(cluster, counts, REMOVE, _fullest(counts), -1)
+
+
+def _between(
+    cluster: Cluster, counts: Counts, kind: str, able: list[tuple[int, int]], change: int
+) -> list[Edge[Counts]]:
+    """One member more or less on one of the nodes alike: the one by which the order of a representative stays."""
+    made = dict.fromkeys(_moved(counts, k, counts[k][n], change) for k, n in able)
+    found = dict.fromkeys(canonical(cluster, after) for after in made) if cluster.alike else made
+    return [Edge(kind, "", to) for to in found]
+
+
+def _moved(counts: Counts, k: int, held: int, change: int) -> Counts:
+    nodes = counts[k]
+    return put(counts, k, bisect_right(nodes, held) - 1 if change > 0 else bisect_left(nodes, held), change)
 
 
 def canonical_edges(cluster: Cluster, edges: Iterator[Edge[Counts]]) -> list[Edge[Counts]]:

@@ -118,9 +118,9 @@ def _served(model: Model, said: Response, late: Late) -> tuple[list[Instant], Fr
     try:
         while len(made) < MOST_INSTANTS and run.next_time() <= end:
             made.append(run.advance())
-            if made[-1].time >= late.since and any(seen.then for seen in observed(run, made[-1], said)):
-                if made[-1].time > late.since + said.within:
-                    return made, made[-1].time
+            seen, time = observed(run, made[-1], said), made[-1].time
+            if time > late.since + said.within and any(one.then for one in seen):
+                return made, time
     except NotExactError:
         pass  # the way to the answer is no part of the witness
     return list(late.instants), None

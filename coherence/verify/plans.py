@@ -7,7 +7,7 @@ deadline); another cause takes what `fails` says; a cause without it takes an un
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from coherence.design import Call, Design, Pause
@@ -216,14 +216,22 @@ def retry_end(plan: Plan) -> Fraction | None:
 
 def known_end(plan: Plan) -> Fraction | None:
     """End of the call in its worst known run: known failures, then a last try that hangs; None if unbounded."""
-    latest = _latest(plan, plan.known())
-    return _least_of(latest, plan.deadline)
+    return _kept(plan, "known end", lambda: _least_of(_latest(plan, plan.known()), plan.deadline))
 
 
 def longest_end(plan: Plan) -> Fraction | None:
     """An upper bound of the call's duration, with causes of unknown time at their longest; None if there is none."""
+    return _kept(plan, "longest end", lambda: _longest_end(plan))
+
+
+def _longest_end(plan: Plan) -> Fraction | None:
     unbounded = plan.streams or (plan.retries and bool(plan.open_pause()))
     return _least_of(None if unbounded else _latest(plan, plan.causes), plan.deadline)
+
+
+def _kept(plan: Plan, key: str, compute: Callable[[], Fraction | None]) -> Fraction | None:
+    """Kept with the call, where the plan is that of the call as it is stated."""
+    return plan.call.once(key, lambda: (compute(),))[0] if plan.call.once("plan", lambda: plan) is plan else compute()
 
 
 def _latest(plan: Plan, causes: tuple[Cause, ...]) -> Fraction | None:

@@ -24,8 +24,8 @@ from coherence.simulate.orbits import LongRun, hyperperiod, long_run
 from coherence.simulate.run_certificates import certificate
 from coherence.simulate.schedules import NotCommensurateError, schedules
 from coherence.simulate.slices import blocked, signals_in, sliced
-from coherence.simulate.stated import one_ended
 from coherence.simulate.starts import corners, finite
+from coherence.simulate.stated import one_ended
 from coherence.simulate.waits import Response, Seen, Wait, Waiting, observed, waits
 from coherence.values import value
 from coherence.verify.cases import NotLinearError
@@ -77,7 +77,9 @@ def conditions_of(model: Model, promise: Promise) -> Response | str | None:
 def _side(model: Model, formula: Formula | None, event: Event | None) -> Tree | None:
     if formula is not None:
         return rename(formula.tree, model.resolve)
-    loop = next((x for x in model.loops if event is not None and event.kind == "outside" and x.name == event.text), None)
+    loop = next(
+        (x for x in model.loops if event is not None and event.kind == "outside" and x.name == event.text), None
+    )
     if loop is None or (loop.trigger is None and loop.enter is None and not loop.rules):
         return None
     return Name(loop.name)
@@ -243,4 +245,3 @@ def _told(count: int) -> tuple[str, ...]:
     if count == 1:
         return ("all phases: one order of the instants",)
     return (f"all phases: each of the {count} orders in which loops and steps can meet",)
-

@@ -93,9 +93,5 @@ def test_a_promise_that_the_run_breaks_has_no_certificate() -> None:
     assert certificate(model, [run], ("eventually_always", wrong.tree)) is None
 
 
-def test_what_is_not_carried_has_no_certificate() -> None:
-    assert certificate(*_listed(*scaler(limits=", rate: [{by: 5, per: 15 s}]"))) is None
-
-
 def _listed(model: Model, run: LongRun) -> tuple[Model, list[LongRun]]:
     return model, [run]

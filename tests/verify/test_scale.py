@@ -216,3 +216,33 @@ def test_what_was_read_is_noted_through_what_is_kept() -> None:
     assert reads(design, kept) == (1, frozenset({"limits"}))
     assert reads(design, kept) == (1, frozenset({"limits"}))
     assert reads(design, lambda: design.system)[1] == {"system"}
+
+
+def test_an_entry_that_names_an_anchor_elsewhere_is_asked_again() -> None:
+    text = (
+        "coherence: 1\ncomponents:\n  a: {takes: {load: &long 3 min}}\n  b: {takes: {load: *long}}\ntimers:\n"
+        "  one: {from: a starts, after: 4 min, unless: a.load ends, then: restart a}\n"
+        "  two: {from: b starts, after: 4 min, unless: b.load ends, then: restart b}\n"
+    )
+    before = analysis(read_text(text, FILE), {FILE: text}, rebuild)
+    after = text.replace("3 min", "9 min")
+    again = reanalyse(before, read_text(after, FILE), {FILE: after}, rebuild)
+    assert again.answers == analysis(read_text(after, FILE), {FILE: after}, rebuild, cut=False).answers
+    assert again.answers != before.answers
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_what_is_kept_with_an_entry_is_repaired_as_from_nothing(draw: random.Random) -> None:
+    text = large(20, seed=draw.randint(0, 9))
+    design = read_text(text, FILE)
+    known = analysis(design, {FILE: text}, rebuild)
+    for _ in range(2):
+        after = edited(text, draw)
+        try:
+            other = reread(design, after)
+        except InputError:
+            continue
+        known = reanalyse(known, other, {FILE: after}, rebuild)
+        assert known.answers == analysis(read_text(after, FILE), {FILE: after}, rebuild).answers
+        text, design = after, other

@@ -116,8 +116,12 @@ def grid_of(told: Telemetry, spacings: Mapping[str, float], settings: Settings, 
     there = [(name, one) for name, one in told.samples.items() if len(one)]
     file = told.origins[0].name if told.origins else "telemetry"
     if not there or (step is None and not spacings):
-        count = several(len(told.grid), "time")
-        raise refuse(file, 1, f"there is {count} in all, and a step needs two", "give more samples, or state the step")
+        raise refuse(
+            file,
+            1,
+            f"there is {several(len(told.grid), 'time')} in all, and a step needs two",
+            "give more samples, or state the step",
+        )
     chosen = step or sorted(spacings.values())[len(spacings) // 2]
     low = min(float(one.times[0]) + shifts.get(name, 0.0) for name, one in there)
     high = max(float(one.times[-1]) + shifts.get(name, 0.0) for name, one in there)
@@ -133,7 +137,8 @@ def grid_of(told: Telemetry, spacings: Mapping[str, float], settings: Settings, 
 
 
 def _phase(
-    there: Sequence[tuple[str, Samples]], spacings: Mapping[str, float], shifts: Mapping[str, float], step: float, low: float
+    there: Sequence[tuple[str, Samples]], spacings: Mapping[str, float], shifts: Mapping[str, float], step: float,
+    low: float,
 ) -> float:  # fmt: skip
     """Where the middle of the samples stands against a clock that begins with the first (s, within half a step)."""
     alike = [(name, one) for name, one in there if abs(spacings.get(name, 0.0) / step - 1) < 0.01]
@@ -200,7 +205,8 @@ def reduced(
     told: Telemetry, values: Floats, grid: Grid, units: Mapping[str, str], excluded: list[Excluded], keep: Sequence[str]
 ) -> Series:
     """The series without the columns that say nothing; infinite values become missing, and are named."""
-    stay, first = [], {}
+    stay: list[int] = []
+    first: dict[bytes, str] = {}
     for column, signal in enumerate(told.signals):
         levels = values[:, column]
         infinite = np.isinf(levels)
@@ -224,7 +230,9 @@ def _says_nothing(signal: Signal, levels: Floats, keep: Sequence[str]) -> Exclud
         return Excluded(signal.name, "it has no value that is a number", "look whether it is exported at all")
     if "constant" not in keep and len(there) > 1 and np.ptp(there) == 0:
         rate_of = "its rate is" if signal.kind == "counter" else "it is"
-        return Excluded(signal.name, f"{rate_of} always {there[0]:g}: nothing follows its changes", "a window where it changes")
+        return Excluded(
+            signal.name, f"{rate_of} always {there[0]:g}: nothing follows its changes", "a window where it changes"
+        )
     return None
 
 

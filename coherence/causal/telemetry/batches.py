@@ -19,11 +19,16 @@ from coherence.causal.telemetry.cells import ABSENT, Cells
 from coherence.causal.telemetry.clocks import Clock
 from coherence.causal.telemetry.header import Layout, layout
 from coherence.causal.telemetry.parquet_files import (
-    asked, clock_of, columns_of, connection, picked, times_of, unreadable,
+    clock_of,
+    columns_of,
+    connection,
+    picked,
+    times_of,
+    unreadable,
 )  # fmt: skip
 from coherence.causal.telemetry.parts import Options, no_signals
 from coherence.causal.telemetry.problems import quoted, refuse
-from coherence.errors import InputError
+from coherence.errors import CoherenceError, UsageError
 from coherence.simulate.telemetry import Origin
 from coherence.values import value
 
@@ -109,7 +114,7 @@ def _one_width(path: Path, rows: Sequence[tuple[int, list[str]]], width: int) ->
             raise refuse(path, line, f"{len(row)} fields in a table of {width} columns", "a field for each column")
 
 
-def _table(
+def _table(  # noqa: PLR0913, PLR0917
     path: Path, names: Sequence[str], shape: Layout, chosen: Sequence[str], left_out: Sequence[tuple[str, str, str]],
     clock: Clock, source: str, csv: tuple[str, ...],
 ) -> Table:  # fmt: skip
@@ -129,6 +134,8 @@ def batches(table: Table, rows: int, *, sort: bool, memory: str, folder: str) ->
     """
     database = connection(table.path, memory=memory)
     database.execute(f"SET temp_directory = '{folder.replace(chr(39), chr(39) * 2)}'")
+    if not table.csv:
+        database.execute("SET threads = 1")  # each holds a group of rows of Parquet
     question = table.question + (" ORDER BY 1" if sort else "")
     row = 1
     try:
@@ -138,7 +145,7 @@ def batches(table: Table, rows: int, *, sort: bool, memory: str, folder: str) ->
             columns = tuple(found[f"v{place}"].to_numpy(np.float64) for place in range(1, len(table.names) + 1))
             yield Batch(times, columns, row)
             row += len(times)
-    except InputError:
+    except CoherenceError:
         raise
     except Exception as error:  # noqa: BLE001  (duckdb has many errors)
         raise _unreadable(table, error) from None
@@ -154,19 +161,22 @@ def _times(column: Any) -> Any:
     return np.ma.masked_array(data, missing) if missing.any() else data
 
 
-def _unreadable(table: Table, error: Exception) -> InputError:
+def _unreadable(table: Table, error: Exception) -> CoherenceError:
     """The error of a cell of a CSV with its line, its value and the name of its column."""
     text = str(error)
+    if "Out of Memory" in text:
+        return UsageError(
+            f"{table.path} does not fit into the memory that is allowed for reading: allow more (memory=)"
+        )
     if not table.csv:
         return unreadable(table.path, error)
     line = re.search(r"[Ll]ine:? (\d+)", text)
-    cell = re.search(r'Could not convert string "(.*?)" to', text, re.S)
+    cell = re.search(r'Could not convert string "(.*?)" to', text, re.DOTALL)
     column = re.search(r"[Cc]olumn \"?c(\d+)", text)
     where = int(line[1]) if line else 1
     if cell and column:
         message = f"{quoted(cell[1])} in the column {quoted(table.csv[int(column[1])])} is not a number"
         return refuse(table.path, where, message, "write a number with a decimal point, nan, inf, -inf, or nothing")
-    return refuse(table.path, where, f"cannot be read: {text.splitlines()[0]}", "give a CSV file with one row on each line")
-
-
-__all__ = ["Batch", "Table", "asked", "batches", "table_of"]
+    return refuse(
+        table.path, where, f"cannot be read: {text.splitlines()[0]}", "give a CSV file with one row on each line"
+    )

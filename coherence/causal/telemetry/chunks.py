@@ -16,7 +16,14 @@ import numpy as np
 
 from coherence.causal.series import Excluded, Floats, Series
 from coherence.causal.telemetry.alignment import (
-    MOST_TIMES, Placing, Settings, aligned, phase_of, reduced, si_unit, spacing_of,
+    MOST_TIMES,
+    Placing,
+    Settings,
+    aligned,
+    phase_of,
+    reduced,
+    si_unit,
+    spacing_of,
 )  # fmt: skip
 from coherence.causal.telemetry.batches import Batch, Table, batches, table_of
 from coherence.causal.telemetry.parts import Options
@@ -42,7 +49,7 @@ class Plan:
     back: float
 
 
-def chunks(
+def chunks(  # noqa: PLR0913  (the options of `read` and of `aligned`)
     sources: Sources, *, step: float | None = None, rows: int = 1 << 16, overlap: int = 0, means: bool = False,
     sort: bool = False, memory: str = "512MB", time: str | None = None, time_unit: str | None = None,
     units: Mapping[str, str] | None = None, kinds: Mapping[str, str] | None = None,
@@ -153,16 +160,22 @@ def _rising(table: Table, names: Sequence[str], batch: Batch, latest: tuple[floa
     if at >= 0:
         row = batch.row + at
         message = f"row {row:,}: time goes back by {-steps[at]:g} s, to {batch.times[at]:.15g} s"
-        raise refuse(table.path, row + bool(table.csv), message, "sort the rows (sort=True), or give the files in order")
+        raise refuse(
+            table.path, row + bool(table.csv), message, "sort the rows (sort=True), or give the files in order"
+        )
     again = steps == 0
     for index, column in enumerate(batch.columns):
         past = np.concatenate([[latest[1][index] if latest else np.nan], column[:-1]])
         differ = again & ~((column == past) | (np.isnan(column) & np.isnan(past)))
         if differ.any():
             row = int(np.argmax(differ))
-            message = f"{quoted(names[index])} has two values at {batch.times[row]:.15g} s, {past[row]:g} and {column[row]:g}"
+            message = (
+                f"{quoted(names[index])} has two values at {batch.times[row]:.15g} s, {past[row]:g} and {column[row]:g}"
+            )
             line = batch.row + row + bool(table.csv)
-            raise refuse(table.path, line, message, "name apart what is measured twice, or read it whole (duplicates=last)")
+            raise refuse(
+                table.path, line, message, "name apart what is measured twice, or read it whole (duplicates=last)"
+            )
     return Batch(batch.times[~again], tuple(column[~again] for column in batch.columns), batch.row)
 
 
@@ -170,7 +183,9 @@ def _plan(
     table: Table, first: Batch, step: float | None, settings: Settings, units: Mapping[str, str], kinds: Mapping[str, str]
 ) -> Plan:  # fmt: skip
     if len(first.times) < 2 and step is None:
-        raise refuse(table.path, 2, "there is 1 time in all, and a step needs two", "give more samples, or state the step")
+        raise refuse(
+            table.path, 2, "there is 1 time in all, and a step needs two", "give more samples, or state the step"
+        )
     _known(table, units, kinds)
     signals, spacings = [], []
     whole = spacing_of(first.times) if len(first.times) > 1 else float(step or 1.0)
@@ -202,7 +217,9 @@ def _ready(plan: Plan, tail: Batch, *, last: bool) -> int:
     steps = (float(tail.times[-1]) - plan.grid.start) / plan.grid.step
     found = int(np.floor(steps + 0.5)) + 1 if last else int(np.floor(steps - 0.5))
     if found > MOST_TIMES * 100:
-        raise UsageError(f"the clock would have {several(found, 'time')}: state a longer step, or look for a stray time")
+        raise UsageError(
+            f"the clock would have {several(found, 'time')}: state a longer step, or look for a stray time"
+        )
     return max(found, 1 if last else 0)
 
 
@@ -220,7 +237,9 @@ def _placed(plan: Plan, tail: Batch, low: int, high: int, left: tuple[Excluded, 
     told = Telemetry(plan.signals, {}, tail.times)
     units = {signal.name: si_unit(signal) for signal in plan.signals}
     start = plan.grid.start + step * low
-    return reduced(told, values[early:], Grid(start, step, high - low), units, list(left), ("constant", "copies", "empty"))
+    return reduced(
+        told, values[early:], Grid(start, step, high - low), units, list(left), ("constant", "copies", "empty")
+    )
 
 
 def _with_overlap(series: Series, before: Floats, overlap: int) -> Series:

@@ -23,7 +23,9 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 WORDS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 START, LOW, HIGH = "start", 6e8, 5e9  # seconds since 1970 lie between LOW and HIGH
 
-_HINT = re.compile(r"[ _(\[]+(s|sec|secs|seconds|ms|millis|milliseconds|us|micros|ns|nanos|nanoseconds)[)\]]?$", re.IGNORECASE)
+_HINT = re.compile(
+    r"[ _(\[]+(s|sec|secs|seconds|ms|millis|milliseconds|us|micros|ns|nanos|nanoseconds)[)\]]?$", re.IGNORECASE
+)
 _SAME = {"sec": "s", "secs": "s", "seconds": "s", "millis": "ms", "milliseconds": "ms", "micros": "us", "nanos": "ns",
          "nanoseconds": "ns"}  # fmt: skip
 _ISO = re.compile(
@@ -141,7 +143,9 @@ def _number(cell: str) -> float | None:
 
 
 def _all_whole(cells: Sequence[str]) -> bool:
-    return all((len(cell) > 12 and cell.isascii() and cell.isdigit() and len(cell) < 19) or cell == "0" for cell in cells)
+    return all(
+        (len(cell) > 12 and cell.isascii() and cell.isdigit() and len(cell) < 19) or cell == "0" for cell in cells
+    )
 
 
 def _whole(cells: Sequence[str]) -> Any:
@@ -153,5 +157,5 @@ def _seconds(numbers: Any, scale: int) -> Floats:
     if scale == 1:
         return np.asarray(numbers, np.float64) + 0.0
     if numbers.dtype.kind in "iu":
-        return numbers // scale + (numbers % scale) / scale
+        return np.asarray(numbers // scale + (numbers % scale) / scale, np.float64)
     return np.asarray(numbers / scale)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +34,17 @@ def read_csv(path: Path, options: Options) -> Part:
     columns = [Cells(name) for name in header]
     times, lines = [np.zeros(0)], array("q")
     texts: list[list[str]] = [[] for _ in header]
-    kept = {shape.signal, *shape.labels, *shape.facts.values()} - {None}
+    named = [] if shape.signal is None else [shape.signal]
+    kept = {*named, *shape.labels, *shape.facts.values()}
     levels = [shape.level] if shape.level is not None else [*shape.signals]
     for numbers, batch in _batches(path, rows, len(header)):
         cells = list(zip(*batch, strict=True))
         times.append(clock.read([cell.strip() for cell in cells[shape.time]], numbers))
         lines.extend(numbers)
         for index in levels:
-            columns[index].add(cells[index], numbers)  # type: ignore[index]
+            columns[index].add(cells[index], numbers)
         for index in kept:
-            texts[index].extend(cells[index])  # type: ignore[index]
+            texts[index].extend(cells[index])
     _enough(path, len(lines))
     wrong = [found for column in columns if (found := column.problem(path)) is not None]
     if wrong:
@@ -83,18 +84,21 @@ def _undecoded(path: Path, encoding: str, error: UnicodeDecodeError) -> InputErr
     if path.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return refuse(path, 1, "the text is UTF-16, not UTF-8", "save it as UTF-8, or say encoding=utf-16")
     with path.open("rb") as file:
-        for line, raw in enumerate(file, 1):
+        for raw in file:
             try:
                 raw.decode(encoding)
             except UnicodeDecodeError as here:
                 found = here
                 break
+            line += 1
     byte = found.object[found.start]
     message = f"byte 0x{byte:02x} at column {found.start + 1} is not {encoding.upper()}"
     return refuse(path, line, message, "save the file as UTF-8, or say its encoding, such as encoding=latin-1")
 
 
-def _batches(path: Path, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[tuple[list[int], list[list[str]]]]:
+def _batches(
+    path: Path, rows: Iterator[tuple[int, list[str]]], width: int
+) -> Iterator[tuple[list[int], list[list[str]]]]:
     numbers, batch = [], []
     wrong: list[Problem] = []
     for line, row in rows:
@@ -144,11 +148,12 @@ def _truths(columns: Sequence[Cells]) -> list[str]:
     return [f"'{c.name}': true and false were read as 1 and 0" for c in columns if c.truths]
 
 
-def _long(
+def _long(  # noqa: PLR0913, PLR0917
     path: Path, shape: Layout, clock: Clock, columns: Sequence[Cells], texts: Sequence[Sequence[str]], at: np.ndarray,
     lines: Sequence[int], options: Options,
 ) -> Part:  # fmt: skip
-    assert shape.signal is not None and shape.level is not None
+    assert shape.signal is not None
+    assert shape.level is not None
     names = _names(path, shape, texts, lines)
     values, present = columns[shape.level].samples()
     if columns[shape.level].text:
@@ -156,7 +161,7 @@ def _long(
     facts = {key: texts[index] for key, index in shape.facts.items()}
     signals = long_signals(path, names, facts, lines)
     grouped = long_rows(names, at, values, present, lines)
-    rows = [Rows(signals[name], times, levels, own) for name, times, levels, own in grouped]  # type: ignore[arg-type]
+    rows = [Rows(signals[name], times, levels, own) for name, times, levels, own in grouped]
     story = Story(len(at), options.duplicates, _truths(columns), kinds="kind" in shape.facts)
     return part(str(path), "long CSV", clock.told(), rows, at, story)
 
@@ -172,13 +177,14 @@ def _names(path: Path, shape: Layout, texts: Sequence[Sequence[str]], lines: Seq
     keys, columns = list(shape.labels.values()), [texts[index] for index in shape.labels]
     known: dict[tuple[str, ...], str] = {}
     return [
-        known.get(row) or known.setdefault(row, labelled(row[0], {k: v for k, v in zip(keys, row[1:], strict=True) if v}))
+        known.get(row)
+        or known.setdefault(row, labelled(row[0], {k: v for k, v in zip(keys, row[1:], strict=True) if v}))
         for row in zip(plain, *columns, strict=True)
     ]
 
 
 def long_signals(
-    path: object, names: Sequence[str], facts: dict[str, Sequence[str]], lines: Sequence[int]
+    path: object, names: Sequence[str], facts: Mapping[str, Sequence[str]], lines: Sequence[int]
 ) -> dict[str, Signal]:
     """Signals of a long table with their unit, kind and source.  Raises InputError where two rows disagree."""
     known: dict[str, tuple[str, ...]] = {}
@@ -189,8 +195,12 @@ def long_signals(
             known[name] = before = tuple(stated)
             parses(stated[0], path, line)
         if before != tuple(stated):
-            message = f"{quoted(name)} is {' '.join(filter(None, stated))} here and {' '.join(filter(None, before))} above"
+            message = (
+                f"{quoted(name)} is {' '.join(filter(None, stated))} here and {' '.join(filter(None, before))} above"
+            )
             raise refuse(path, line, message, "state one unit, kind and source for a signal")
         if stated[1] and stated[1] not in KINDS:
             raise refuse(path, line, f"{quoted(stated[1])} is no kind of signal", "write counter or gauge")
-    return {n: Signal(n, unit or "1", kind or "gauge", source or str(path)) for n, (unit, kind, source) in known.items()}
+    return {
+        n: Signal(n, unit or "1", kind or "gauge", source or str(path)) for n, (unit, kind, source) in known.items()
+    }

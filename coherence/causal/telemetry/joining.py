@@ -68,7 +68,9 @@ def _one_clock(parts: Sequence[Part]) -> None:
 def _apart(parts: Sequence[Part], homes: dict[str, list[int]]) -> set[str]:
     """Names that several files hold at the same times, and other shared names of these files."""
     shared = {name: at for name, at in homes.items() if len(at) > 1}
-    found = {index: {signal.name: one for signal, one in parts[index].columns} for at in shared.values() for index in at}
+    found = {
+        index: {signal.name: one for signal, one in parts[index].columns} for at in shared.values() for index in at
+    }
     clashing: set[int] = set()
     for name, at in shared.items():
         if not _continue(found[index][name] for index in at) or len({_facts(parts[i], name) for i in at}) > 1:

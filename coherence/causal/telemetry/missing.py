@@ -72,7 +72,7 @@ def report(told: Telemetry, series: Series, *, wanted: Iterable[str] = ()) -> Re
 
 def _row(signal: Signal, told: Telemetry, series: Series, spacing: float, span: tuple[float, float]) -> Row:
     one = told[signal.name]
-    expected = int(round((span[1] - span[0]) / spacing)) + 1 if spacing else max(len(one), min(1, len(told.grid)))
+    expected = round((span[1] - span[0]) / spacing) + 1 if spacing else max(len(one), min(1, len(told.grid)))
     slots = len(np.unique(np.round((one.times - span[0]) / spacing))) if spacing else len(one)
     there = one.times[~np.isnan(one.values)]
     longest = float(np.diff(np.concatenate([[span[0]], there, [span[1]]])).max())
@@ -92,7 +92,9 @@ def _coarse(rows: Sequence[Row], step: float) -> list[str]:
     longest = max(row.spacing for row in slow)
     shown = ", ".join(shorten(row.name) for row in slow[:3]) + (", ..." if len(slow) > 3 else "")
     some = several(len(slow), "signal is sampled", "signals are sampled")
-    return [f"{some} more seldom than every {decimal(step)} s: {shown}; a step of {decimal(longest)} s would lose no time"]
+    return [
+        f"{some} more seldom than every {decimal(step)} s: {shown}; a step of {decimal(longest)} s would lose no time"
+    ]
 
 
 def _copies(series: Series) -> list[str]:
@@ -113,15 +115,21 @@ def lines(found: Report, *, most: int = 40) -> list[str]:
     """The report for a terminal; the table shows signals with something missing first, `most` of them."""
     told = [f"{several(len(found.rows), 'signal')}, {several(found.times, 'time')} every {decimal(found.step)} s"]
     for file in found.files:
-        told.append(f"  {file.name}: {file.form}, {several(file.rows, 'row')}, {several(len(file.signals), 'signal')}; {file.clock}")
+        told.append(
+            f"  {file.name}: {file.form}, {several(file.rows, 'row')}, {several(len(file.signals), 'signal')}; {file.clock}"
+        )
         told += [f"    {note}" for note in file.notes]
     rows = sorted(found.rows, key=lambda row: (_whole(row), row.name))
     told += ["", *_table(rows[:most])]
     if len(rows) > most:
         told.append(f"  and {several(len(rows) - most, 'more signal')}")
     told += _list("clocks", map(str, found.skews))
-    told += _list("left out", (f"{one.what}: {one.why}" + (f" ({one.remedy})" if one.remedy else "") for one in found.excluded))
-    told += _list("signals of the design without a column", (f"{n}: {near}" if near else n for n, near in found.without_column))
+    told += _list(
+        "left out", (f"{one.what}: {one.why}" + (f" ({one.remedy})" if one.remedy else "") for one in found.excluded)
+    )
+    told += _list(
+        "signals of the design without a column", (f"{n}: {near}" if near else n for n, near in found.without_column)
+    )
     told += _list("columns that are no signal of the design", found.without_signal)
     return told + _list("to know", found.notes)
 
@@ -140,7 +148,8 @@ def _table(rows: Sequence[Row]) -> list[str]:
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     texts = 3
     return [
-        "  " + "  ".join(c.ljust(w) if i < texts else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+        "  "
+        + "  ".join(c.ljust(w) if i < texts else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
         for row in cells
     ]
 
@@ -172,4 +181,4 @@ def as_json(found: Report) -> dict[str, Any]:
 def _fields(found: Row | Skew) -> dict[str, Any]:
     import dataclasses
 
-    return {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}  # type: ignore[arg-type]
+    return {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}

@@ -28,7 +28,7 @@ def named(told: Telemetry, columns: Mapping[str, str | Word]) -> Telemetry:
         for signal, column in found.items()
         if signal in known and signal != column and signal not in found.values()
     ]
-    sources = {**{signal: column for signal, column in found.items()}, **_rest(known, wanted, found)}
+    sources = {**found, **_rest(known, wanted, found)}
     signals = {name: _called(known[column], name) for name, column in sources.items()}
     order = sorted(signals)
     samples = {name: told.samples[sources[name]] for name in order}

@@ -97,14 +97,18 @@ def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int)
 
 def _number(one: Point, raw: Any) -> Iterator[Point]:
     level = float(raw["asDouble"]) if "asDouble" in raw else float(int(raw["asInt"]))
-    yield Point(one.name, one.unit, one.kind, one.resource, one.attributes, one.time, one.start, level, one.delta, one.number)
+    yield Point(
+        one.name, one.unit, one.kind, one.resource, one.attributes, one.time, one.start, level, one.delta, one.number
+    )
 
 
 def _buckets(one: Point, kind: str, raw: Any, notes: Notes) -> Iterator[Point]:
     total = float(raw["sum"]) if "sum" in raw else None
     plain = kind == "histogram"
     buckets = [int(count) for count in raw.get("bucketCounts", ())] if plain else []
-    yield from histogram(one, int(raw.get("count", 0)), total, buckets, [float(b) for b in raw.get("explicitBounds", ())])
+    yield from histogram(
+        one, int(raw.get("count", 0)), total, buckets, [float(b) for b in raw.get("explicitBounds", ())]
+    )
     if kind == "exponentialHistogram":
         notes.met["exponential histograms: count and sum were read, not buckets"] += 1
     for quantile in raw.get("quantileValues", ()):
@@ -118,7 +122,7 @@ def _attributes(holder: Any) -> dict[str, str]:
 
 
 def _text(found: Any) -> str:
-    for _, level in found.items():
+    for level in found.values():
         if isinstance(level, bool):
             return "true" if level else "false"
         return level if isinstance(level, str) else json.dumps(level, sort_keys=True)

@@ -50,7 +50,9 @@ class Notes:
     met: Counter[str] = field(default_factory=Counter)
 
 
-def histogram(one: Point, count: int, total: float | None, buckets: Sequence[int], bounds: Sequence[float]) -> list[Point]:
+def histogram(
+    one: Point, count: int, total: float | None, buckets: Sequence[int], bounds: Sequence[float]
+) -> list[Point]:
     """The counters of a histogram's point.  Raises ValueError where buckets and bounds do not fit."""
     if buckets and len(buckets) != len(bounds) + 1:
         raise ValueError(f"{len(buckets)} buckets do not fit {len(bounds)} bounds")
@@ -125,7 +127,9 @@ def _rows(file: str, name: str, points: list[Point]) -> tuple[Rows, int]:
     first = points[0]
     for one in points:
         if one.time <= 0:
-            raise refuse(file, one.number, f"a point of {quoted(name)} has no time", "export time_unix_nano with each point")
+            raise refuse(
+                file, one.number, f"a point of {quoted(name)} has no time", "export time_unix_nano with each point"
+            )
     levels, hidden = _levels(points)
     times = np.array([one.time for one in points], np.int64)
     signal = Signal(name, unit_of(first.unit), first.kind, file)

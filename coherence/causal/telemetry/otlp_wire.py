@@ -20,14 +20,26 @@ from coherence.causal.telemetry.problems import refuse
 
 Shape: TypeAlias = Mapping[int, tuple[str, str]]  # number of a field -> (key in JSON, type); "+": repeated
 
-ANY: Shape = {1: ("stringValue", "text"), 2: ("boolValue", "bool"), 3: ("intValue", "int"), 4: ("doubleValue", "double"),
-              5: ("arrayValue", "bytes"), 6: ("kvlistValue", "bytes"), 7: ("bytesValue", "bytes")}  # fmt: skip
+ANY: Shape = {1: ("stringValue", "text"), 2: ("boolValue", "bool"), 3: ("intValue", "int"),
+              4: ("doubleValue", "double"), 5: ("arrayValue", "bytes"), 6: ("kvlistValue", "bytes"), 7: ("bytesValue", "bytes")}  # fmt: skip
 PAIR: Shape = {1: ("key", "text"), 2: ("value", "ANY")}
 _TIMES: Shape = {2: ("startTimeUnixNano", "fixed"), 3: ("timeUnixNano", "fixed")}
-NUMBER: Shape = {**_TIMES, 4: ("asDouble", "double"), 6: ("asInt", "sfixed"), 7: ("attributes", "+PAIR"), 8: ("flags", "int")}
+NUMBER: Shape = {
+    **_TIMES,
+    4: ("asDouble", "double"),
+    6: ("asInt", "sfixed"),
+    7: ("attributes", "+PAIR"),
+    8: ("flags", "int"),
+}
 HISTOGRAM: Shape = {**_TIMES, 4: ("count", "fixed"), 5: ("sum", "double"), 6: ("bucketCounts", "+fixed"),
                     7: ("explicitBounds", "+double"), 9: ("attributes", "+PAIR"), 10: ("flags", "int")}  # fmt: skip
-EXPONENTIAL: Shape = {**_TIMES, 1: ("attributes", "+PAIR"), 4: ("count", "fixed"), 5: ("sum", "double"), 10: ("flags", "int")}
+EXPONENTIAL: Shape = {
+    **_TIMES,
+    1: ("attributes", "+PAIR"),
+    4: ("count", "fixed"),
+    5: ("sum", "double"),
+    10: ("flags", "int"),
+}
 QUANTILE: Shape = {1: ("quantile", "double"), 2: ("value", "double")}
 SUMMARY: Shape = {**_TIMES, 4: ("count", "fixed"), 5: ("sum", "double"), 6: ("quantileValues", "+QUANTILE"),
                   7: ("attributes", "+PAIR"), 8: ("flags", "int")}  # fmt: skip

@@ -141,12 +141,13 @@ def _wide(path: Path, shape: Layout, arrays: dict[int, Any], at: Floats) -> list
             there = ~np.ma.getmaskarray(arrays[index])
             values = np.ma.getdata(arrays[index])
             times, values = (at, values) if there.all() else (at[there], values[there])
-            rows.append(Rows(Signal(name, source=str(path)), times, values, np.flatnonzero(there) + 1))  # type: ignore[arg-type]
+            rows.append(Rows(Signal(name, source=str(path)), times, values, np.flatnonzero(there) + 1))
     return rows
 
 
 def _long(path: Path, shape: Layout, arrays: dict[int, Any], at: Floats) -> list[Rows]:
-    assert shape.signal is not None and shape.level is not None
+    assert shape.signal is not None
+    assert shape.level is not None
     lines = range(1, len(at) + 1)
     names = [str(name) for name in arrays[shape.signal]]
     if "" in names:
@@ -160,8 +161,8 @@ def _long(path: Path, shape: Layout, arrays: dict[int, Any], at: Floats) -> list
             for name, *row in zip(names, *columns, strict=True)
         ]
     facts = {key: [str(cell) for cell in arrays[index]] for key, index in shape.facts.items()}
-    signals = long_signals(path, names, facts, lines)  # type: ignore[arg-type]
+    signals = long_signals(path, names, facts, lines)
     level = arrays[shape.level]
     there = ~np.ma.getmaskarray(level)
     grouped = long_rows(names, at, np.ma.getdata(level)[there], there, lines)
-    return [Rows(signals[name], times, values, own) for name, times, values, own in grouped]  # type: ignore[arg-type]
+    return [Rows(signals[name], times, values, own) for name, times, values, own in grouped]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from coherence.causal.series import Floats
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
@@ -51,7 +52,7 @@ class Rows:
     signal: Signal
     times: Floats
     values: Floats
-    lines: Sequence[int] = field(default=())
+    lines: Sequence[int] | npt.NDArray[np.int64] = field(default=())
 
 
 @value
@@ -67,7 +68,9 @@ class Story:
 
 def part(file: str, form: str, clock: str, rows: Sequence[Rows], grid: Floats, story: Story) -> Part:
     """The columns in order of time.  Raises InputError where a signal has two values at one time."""
-    columns, problems, disorder, again = [], [], 0, 0
+    columns: list[tuple[Signal, Samples]] = []
+    problems: list[Problem] = []
+    disorder = again = 0
     orders = _Orders()
     for one in rows:
         order, falls = orders.of(one.times)

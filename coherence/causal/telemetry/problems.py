@@ -11,7 +11,7 @@ MOST = 20
 
 def problem(file: object, line: int, message: str, remedy: str = "") -> Problem:
     """A problem on one line."""
-    return Problem(Place(str(file), line, 1, line, 1), message, remedy)
+    return Problem(Place(str(file), int(line), 1, int(line), 1), message, remedy)
 
 
 def refuse(file: object, line: int, message: str, remedy: str = "") -> InputError:

@@ -55,14 +55,23 @@ def queried(
             problems.append(_problem(url, signal, query, str(error)))
             continue
         if not found:
-            left_out.append((signal, f"the query gives nothing: {shorten(str(query))}", "check its labels and the range"))
+            left_out.append(
+                (signal, f"the query gives nothing: {shorten(str(query))}", "check its labels and the range")
+            )
         if len(found) > 1:
             notes.append(f"{signal}: {several(len(found), 'series', 'series')}; add sum(...) to its query for one")
         rows += _named(url, signal, str(query), found)
     if problems:
         raise InputError(problems)
     points = np.concatenate([np.zeros(0), *(one.times for one in rows)])
-    return part(url, f"Prometheus, every {step:g} s", "seconds since 1970", rows, points, Story(len(points), "last", notes, left_out))
+    return part(
+        url,
+        f"Prometheus, every {step:g} s",
+        "seconds since 1970",
+        rows,
+        points,
+        Story(len(points), "last", notes, left_out),
+    )
 
 
 def _checked(url: str, queries: Mapping[str, str | Word], start: float, end: float, step: float) -> None:
@@ -78,7 +87,7 @@ def _checked(url: str, queries: Mapping[str, str | Word], start: float, end: flo
 
 
 def pieces(start: float, end: float, step: float) -> Iterator[tuple[float, float]]:
-    """Ranges of at most 10,000 steps that together hold every step once.  Whole milliseconds, as the server has them."""
+    """Ranges of at most 10,000 steps that together hold every step once.  In whole milliseconds, as the server."""
     low, high, stride = (round(1000 * time) for time in (start, end, step))
     while low <= high:
         last = min(low + (PIECE - 1) * stride, low + (high - low) // stride * stride)

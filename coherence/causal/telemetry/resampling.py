@@ -29,7 +29,7 @@ class Grid:
 
     def times(self) -> Floats:
         """Seconds."""
-        return self.start + self.step * np.arange(self.count)
+        return self.start + self.step * np.arange(self.count, dtype=np.float64)
 
 
 def slack(spacing: float, step: float) -> float:

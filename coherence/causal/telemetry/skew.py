@@ -1,10 +1,11 @@
 """Clocks of two sources that differ, estimated from a signal that both have.
 
-The cross-correlation of the two on one clock is largest at the offset; a parabola through its top gives a part of a step.
-It is told, never applied: state `offsets` to correct.  A periodic signal cannot tell one period from the next, and is
+The cross-correlation of the two on one clock is largest at the offset; a parabola through its top gives a part of a
+step.  It is told, never applied: state `offsets` to correct.  A periodic signal cannot tell one period from the next, and is
 told as such.
 
-SOURCE: C. Knapp, G. Carter, The generalized correlation method for estimation of time delay, IEEE Trans. ASSP 24 (1976).
+SOURCE: C. Knapp, G. Carter, The generalized correlation method for estimation of time delay, IEEE Transactions on
+Acoustics, Speech and Signal Processing 24 (1976).
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class Skew:
 
     def __str__(self) -> str:
         if self.ambiguous:
-            return f"{self.other} and {self.one}: '{self.shared}' repeats itself, so their clocks cannot be compared by it"
+            return (
+                f"{self.other} and {self.one}: '{self.shared}' repeats itself, so their clocks cannot be compared by it"
+            )
         if abs(self.seconds) <= self.within:
             return f"{self.other} and {self.one} agree within {decimal(self.within)} s, by '{self.shared}'"
         ahead = "ahead of" if self.seconds > 0 else "behind"
@@ -93,8 +96,10 @@ def _increasing(one: Samples, kind: str) -> Samples:
     return Samples(one.times[1:], np.diff(increases(one.values)))
 
 
-def offset(one: Samples, other: Samples, step: float, *, longest: float | None = None) -> tuple[float, float, bool] | None:
-    """(seconds that the other's times are ahead, correlation, is there a rival?), or None where too little is shared."""
+def offset(
+    one: Samples, other: Samples, step: float, *, longest: float | None = None
+) -> tuple[float, float, bool] | None:
+    """(seconds that the other's times are ahead, correlation, has it a rival?), None where too little is shared."""
     low = min(one.times[0], other.times[0]) if len(one) and len(other) else 0.0
     high = max(one.times[-1], other.times[-1]) if len(one) and len(other) else 0.0
     count = min(int((high - low) / step) + 1, MOST)
@@ -102,7 +107,9 @@ def offset(one: Samples, other: Samples, step: float, *, longest: float | None =
         return None
     grid = Grid(float(low), step, count)
     on = [sampled(s.values, latest(s.times, grid, slack(step, step))) for s in (one, other)]
-    if any(np.isfinite(levels).sum() < FEWEST or not np.nanstd(np.where(np.isinf(levels), np.nan, levels)) for levels in on):
+    if any(
+        np.isfinite(levels).sum() < FEWEST or not np.nanstd(np.where(np.isinf(levels), np.nan, levels)) for levels in on
+    ):
         return None
     reach = min(count // 4 if longest is None else int(longest / step) + 1, count - 1)
     seen = _correlation(on[0], on[1], reach)

@@ -30,7 +30,7 @@ ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".json", ".jsonl", ".ndjson", ".pb
 OURS = [(f"telemetry{'_wide' if wide else ''}.{end}", wide, end == "parquet") for wide in (False, True)
         for end in ("csv", "parquet")]  # fmt: skip
 FACTS = ("signals.csv", "causes.csv", "signals.parquet", "causes.parquet")
-_COUNTER = re.compile(r"_(total|bucket|count|sum)(\{.*)?$", re.S)
+_COUNTER = re.compile(r"_(total|bucket|count|sum)(\{.*)?$", re.DOTALL)
 
 
 @value
@@ -41,17 +41,17 @@ class Facts:
     kinds: Mapping[str, str]
 
 
-def read(
+def read(  # noqa: PLR0913  (one front door for all that a file may need said)
     sources: Sources, *, time: str | None = None, time_unit: str | None = None, long: bool | None = None,
     encoding: str = "utf-8", duplicates: str = "refuse", units: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
 ) -> Telemetry:  # fmt: skip
     """Telemetry of files and folders: CSV, Parquet, OTLP (JSON lines, protobuf).  `origins` says how each was read.
 
-    `time`: the column of time where the header does not tell; `time_unit`: s, ms, us, ns; `long`: the form; `duplicates`:
-    refuse, last or mean where a signal has two values at one time; `units`, `kinds` (counter, gauge) by signal.
-    Counters are known by their names (`_total`, `_bucket`, `_count`, `_sum`) too.  Times are seconds, since 1970 or from
-    a start as the files have them.  Raises InputError with every problem of every file, UsageError, MissingExtraError.
+    `time`: the column of time where the header does not tell; `time_unit`: s, ms, us, ns; `long`: the form;
+    `duplicates`: refuse, last or mean where a signal has two values at one time; `units`, `kinds` (counter, gauge) by signal.
+    Counters are known by their names (`_total`, `_bucket`, `_count`, `_sum`) too.  Times are seconds, since 1970 or
+    from a start as the files have them.  Raises InputError with every problem of every file, UsageError, MissingExtraError.
     """
     if duplicates not in DUPLICATES:
         raise UsageError(f"duplicates(={duplicates}) must be one of {', '.join(DUPLICATES)}")
@@ -103,7 +103,9 @@ def _folder(folder: Path, options: Options) -> tuple[list[Part], list[Problem]]:
         problems += wrong
     others = [path for path in files if path not in chosen and path.name not in FACTS]
     if parts and others:
-        left = tuple((str(path), f"{quoted(path.suffix)} is no ending of telemetry", "name the file itself") for path in others)
+        left = tuple(
+            (str(path), f"{quoted(path.suffix)} is no ending of telemetry", "name the file itself") for path in others
+        )
         first = parts[0]
         parts[0] = Part(first.columns, first.grid, _but(first.origin, first.origin.notes, left))
     return _stated_in(folder, parts), problems

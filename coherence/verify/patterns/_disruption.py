@@ -22,7 +22,7 @@ from coherence.verify.range_claims import claimed
 from coherence.verify.writers import Writer
 
 AVAILABLE = ("available", "healthy", "ready", "up")
-UNAVAILABLE = ("unavailable", "disrupted", "down", "evicted")
+UNAVAILABLE = ("unavailable", "disrupted", "down", "evicted", "missing", "gone")
 PART = "pod_disruption_budget"
 MOST_COPIES = 10_000
 

@@ -116,6 +116,12 @@ def _answer(ask: Question, subject: Subject, facts: Known, one: Regulator, other
     if standing:
         certain = len(standing) == len(part.runs)
         yield _conflict(ask, subject, found, part, standing[0], (one, other), certain=certain)
+    elif any(run.orbit is None for run in part.runs):
+        longest = max(len(run.instants) for run in part.runs)
+        yield ask.undecided(
+            f"{names[0]} and {names[1]} push {one.reading} in opposite directions in one state: whether they rest "
+            f"there needs a run that recurs within the {longest} instants that were executed", places, names,
+        )  # fmt: skip
 
 
 def _stuck(run: LongRun, names: tuple[str, str]) -> bool:

@@ -54,10 +54,12 @@ def _renewal(design: Design, timer: Timer) -> Renewal | None:
         return Renewal(Window(renew.low, renew.high), renew.place)
     assert isinstance(renew, Event)
     try:
-        value, dimension = quantity(renew.text)
+        ends = [quantity(end) for end in renew.text.split("..", maxsplit=1)]
     except UnitError:
         return _sent(design, renew)
-    return Renewal(Window(value, value), renew.place) if dimension == SECOND and value > 0 else None
+    (low, first), (high, last) = ends[0], ends[-1]
+    times = first == last == SECOND and 0 < low <= high
+    return Renewal(Window(low, high), renew.place) if times else None
 
 
 def _sent(design: Design, renew: Event) -> Renewal | None:
@@ -131,6 +133,8 @@ def _repairs(subject: Subject, timer: Timer, renewal: Renewal, lease: Firing) ->
     if renewal.timer is not None:
         yield from timer_repairs.sooner(subject, renewal.timer, lease.window.earliest)
         return
+    if renewal.interval.earliest != renewal.interval.latest:
+        return  # which end of a range could be written lower is not known
     shorter = edits.downward_round(lease.window.earliest / timer_repairs.MARGIN)
     made = edits.proposal(edits.rewrite(subject, renewal.place, shorter, SECOND))
     if made is not None:

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from coherence.finding import Finding
 from coherence.subject import Question, Subject
-from coherence.verify.call_tree import call_tree, enclosures
+from coherence.verify.call_tree import CallTree, Enclosure, Work, call_tree, enclosures
 from coherence.verify.patterns._cold_start import cold_start
 from coherence.verify.patterns._contradictory_limits import contradiction
 from coherence.verify.patterns._inner_budget import cycles, inner_budget
@@ -47,6 +47,7 @@ from coherence.verify.plans import Plan
 
 QUESTION = Question("COH201", "budget-containment", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+MOST_KEPT = 64  # enclosures of one call whose answers are kept
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -57,7 +58,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield from serving_time(QUESTION, subject, plan)
         yield from cold_start(QUESTION, subject, plan)
     for enclosure in enclosures(subject.design, tree):
-        yield from inner_budget(QUESTION, subject, tree, enclosure)
+        yield from _inside(subject, tree, enclosure)
     yield from cycles(QUESTION, tree)
     yield from contradiction(QUESTION, subject.design)
 
@@ -65,3 +66,16 @@ def ask(subject: Subject) -> Iterator[Finding]:
 def _own(subject: Subject, plan: Plan) -> tuple[Finding, ...]:
     """Of the call by itself; kept with it, so that an edit elsewhere does not ask it again."""
     return plan.call.once("COH201 by itself", lambda: tuple(own_budget(QUESTION, subject, plan)))
+
+
+def _inside(subject: Subject, tree: CallTree, around: Enclosure) -> tuple[Finding, ...]:
+    """Of what one try encloses; kept with the first call inside, as long as the enclosure and the work are the same."""
+    work = tree.work.get(around.inside, Work())
+    if not work.calls:
+        return tuple(inner_budget(QUESTION, subject, tree, around))
+    kept: dict[Enclosure, tuple[Work, tuple[Finding, ...]]] = work.calls[0].call.once("COH201 inside", dict)
+    if around not in kept or kept[around][0] != work:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[around] = (work, tuple(inner_budget(QUESTION, subject, tree, around)))
+    return kept[around][1]

@@ -64,8 +64,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     candidates = [p for p in subject.design.promises.values() if p.kind in KINDS and _roots(p) & touched]
     if not subject.design.loops or not candidates:
         return
-    from coherence.verify.clock import now
     from coherence.verify import loop_promises, loop_responses  # the engine, only where there is something to decide
+    from coherence.verify.clock import now
 
     engines = {p.name: loop_responses if p.kind == "response" else loop_promises for p in candidates}
     asked = [promise for promise in candidates if engines[promise.name].driven(subject, promise)]

@@ -70,7 +70,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     timed = [loop for loop in subject.design.loops.values() if loop.timescale and loop.timescale.period]
     if len(timed) < 2:
         return
-    pairs = (pair for pair in itertools.combinations(subject.model.loops, 2) if _open(subject.model, *pair))
+    model = subject.model
+    pairs = (pair for pair in itertools.combinations(model.loops, 2) if _open(model, *pair))
     deadline = time.monotonic() + subject.time_limit
     for one, other in itertools.islice(pairs, MOST_PAIRS):
         if time.monotonic() > deadline:

@@ -1,0 +1,222 @@
+"""Indices of coordination: their nulls, their falsifiers, the separation of two clusters, coverage, the queueing rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from bench._clusters import BASE, COORD, Cluster, Work, run
+from bench.harness import Row
+from coherence.causal.indices import Facts, Measured, measured
+from coherence.causal.indices import control, delay
+from coherence.causal.queueing import INSTABILITY, LEGITIMATE, Decision, decide
+from coherence.causal.request_log import RequestLog, request_log
+from coherence.causal.twin import Twin, inverted, starts
+
+Floats = npt.NDArray[np.float64]
+SEEDS, RUNS, SECONDS = 8, 60, 1800.0
+LOADS = (0.3, 0.5, 0.7, 0.8, 0.9)
+NAMES = ("CI", "DI", "WPI", "HCL")
+
+
+def rows() -> list[Row]:
+    """All of them: a few minutes."""
+    return [*nulls(), *separation(), *covered(), *rule(), *tubes()]
+
+
+# -- systems with a known answer ------------------------------------------------------------------
+
+
+def bursty(rng: np.random.Generator, rate: float, until: float, *, bursts: bool, times: float = 2.0) -> Floats:
+    """Poisson arrivals of a mean rate, `times` as fast for a tenth of the time if there are bursts."""
+    if not bursts:
+        return np.sort(rng.uniform(0, until, rng.poisson(rate * until)))
+    quiet = rate / (0.9 + 0.1 * times)
+    came = np.sort(rng.uniform(0, until, rng.poisson(quiet * times * until)))
+    fast = (came % 100) >= 90
+    return came[fast | (rng.random(len(came)) < 1 / times)]
+
+
+def overhead(load: float, share: float, *, bursts: bool, seed: int, until: float = 1200.0) -> RequestLog:
+    """One pool of 20 servers, first come first served, where each service takes `share` longer than its need."""
+    rng, servers, need = np.random.default_rng(seed), 20, 0.1
+    came = bursty(rng, load * servers / need, until, bursts=bursts)
+    needs = rng.gamma(8.0, need / 8.0, len(came))
+    took = needs * (1 + share)
+    return request_log(came, needs, starts(came, took, servers) + took, completed=np.ones(len(came), bool),
+                       deadline=0.25, held=took, service=rng.choice(["a", "b"], len(came)))  # fmt: skip
+
+
+def disjoint(seed: int, *, until: float = 600.0, servers: int = 8) -> RequestLog:
+    """Two services, each with servers and bursts of its own, and an overhead that opens the gate of the waves."""
+    rng, parts = np.random.default_rng(seed), []
+    for shift in (0.0, 50.0):
+        came = np.sort((bursty(rng, 0.6 * servers / 0.1, until, bursts=True, times=2.5) + shift) % until)
+        needs = rng.exponential(0.1, len(came))
+        took = 1.4 * needs
+        parts.append((came, needs, starts(came, took, servers) + took))
+    came, needs, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
+    names = np.repeat(["a", "b"], [len(parts[0][0]), len(parts[1][0])])
+    return request_log(came, needs, ends, completed=np.ones(len(came), bool), service=names)
+
+
+def estimates(facts: Facts, names: Iterable[str] = NAMES) -> dict[str, Measured]:
+    """Those indices that these facts give."""
+    return {one.index.name: one for one in measured(facts, names) if isinstance(one, Measured)}
+
+
+def nulls(*, seeds: int = 200, until: float = 1200.0) -> Iterator[Row]:
+    """An overhead of 5.5 % at every load; disjoint resources."""
+    found = [
+        estimates(Facts(overhead(load, 0.055, bursts=bursts, seed=seed, until=until), servers=20), ("DI", "CI"))
+        for seed, load in enumerate(LOADS)
+        for bursts in (False, True)
+    ]
+    worst = max(abs(one["DI"].estimate.value - 0.055) for one in found)
+    yield Row("overhead of 5.5 % at five loads with and without bursts: DI off by", worst, "<= 0.001", "", "0.055")
+    binding = [one["CI"].estimate.value for one in found if one["CI"].parts[0].estimate.value < 0.95]
+    off = max((abs(one - 1 / 1.055) for one in binding), default=0.0)
+    yield Row(f"the same where deadlines bind ({len(binding)} of 10): CI off by", off, "<= 0.002", "", "1/1.055")
+    waves = [estimates(Facts(disjoint(seed), servers=16), ("WPI",))["WPI"] for seed in range(seeds)]
+    false = sum(one.estimate.low > 0 for one in waves) / seeds
+    yield Row(f"disjoint resources, {seeds} runs: share whose WPI is surely above 0", false, "<= 0.05", "", "")
+
+
+# -- two clusters ---------------------------------------------------------------------------------
+
+
+def facts_of(cluster: Cluster, log: RequestLog) -> Facts:
+    """What an index may know of a run."""
+    return Facts(log, servers=cluster.entitled, latency_class="requests", provisioned=cluster.slots)
+
+
+def separation(*, seeds: int = SEEDS, until: float = SECONDS) -> Iterator[Row]:
+    """Each index of the two clusters on the same work: on every seed, and without overlap."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for name, cluster in (("base", BASE), ("coordinated", COORD)):
+        for seed in range(1, seeds + 1):
+            told = estimates(facts_of(cluster, run(cluster, Work(), seed=seed, until=until)))
+            for index in NAMES:
+                found.setdefault(index, {}).setdefault(name, []).append(told[index].estimate.value)
+    for index, values in found.items():
+        base, after = np.array(values["base"]), np.array(values["coordinated"])
+        better = after > base if index == "CI" else after < base
+        apart = base.max() < after.min() if index == "CI" else after.max() < base.min()
+        peer = f"{_spread(base)} to {_spread(after)}{'' if apart else ', ranges overlap'}"
+        yield Row(f"{index} separates the clusters on seeds, of {seeds}", int(better.sum()), f">= {seeds}", "", peer)
+
+
+def _spread(values: Floats) -> str:
+    return f"{values.mean():.3f} ({values.min():.3f} to {values.max():.3f})"
+
+
+def scaled() -> float:
+    """Largest change of any index when all times are ten times as long."""
+    log = run(COORD, Work(), seed=1, until=300.0)
+    one, ten = estimates(facts_of(COORD, log)), estimates(facts_of(COORD, log.scaled(10.0)))
+    return max(abs(one[name].estimate.value - ten[name].estimate.value) for name in one)
+
+
+def covered(*, runs: int = RUNS, until: float = SECONDS) -> Iterator[Row]:
+    """How often the interval of DI holds the truth: that of all runs together."""
+    for name, cluster in (("base", BASE), ("coordinated", COORD)):
+        logs = [run(cluster, Work(), seed=1000 + seed, until=until).of_class("requests") for seed in range(runs)]
+        told = [delay.measure(Facts(log, servers=cluster.entitled), variants=False) for log in logs]
+        truth = pooled(logs, cluster.entitled)
+        inside = [truth in one.estimate for one in told if isinstance(one, Measured)]
+        width = np.mean([one.estimate.high - one.estimate.low for one in told if isinstance(one, Measured)])
+        peer = f"truth {truth:.3f}, mean width {width:.3f}"
+        yield Row(f"coverage of DI, {name}, {runs} runs", sum(inside) / runs, ">= 0.93", "", peer)
+    yield Row("all times ten times as long: largest change of an index", scaled(), "<= 0.001", "", "")
+
+
+def pooled(logs: list[RequestLog], servers: int) -> float:
+    """DI of several windows together."""
+    twins = [Twin(log.arrival, log.need, log.deadline, servers) for log in logs]
+    total = sum(float(log.delay.sum()) for log in logs)
+    return inverted(lambda gamma: sum(float(one.delays(gamma).sum()) for one in twins), total, tolerance=1e-6) - 1
+
+
+# -- legitimate or not -------------------------------------------------------------------------------
+
+
+def legitimate(seed: int, *, until: float = 120.0) -> RequestLog:
+    """One of five harmless systems, by seed: plain, higher load, a launch of 3 ms, ticks of 5 ms, dropping what is late."""
+    rng, servers, need, kind = np.random.default_rng(seed), 20, 0.1, seed % 5
+    load = 0.9 if kind == 1 else 0.75
+    came = bursty(rng, load * servers / need, until, bursts=True)
+    needs = rng.gamma(4.0, need / 4.0, len(came))
+    took = needs + (0.003 if kind == 2 else 0.0)
+    ready = np.ceil(came / 0.005) * 0.005 if kind == 3 else came
+    ends = starts(ready, took, servers) + took
+    if kind == 4:
+        return _dropping(came, needs, servers)
+    return request_log(came, needs, ends, completed=np.ones(len(came), bool), attempts=1.0)
+
+
+def _dropping(came: Floats, needs: Floats, servers: int, *, patience: float = 1.0) -> RequestLog:
+    """First come first served, except that who would wait longer than so many seconds leaves then."""
+    free, ends, well = [0.0] * servers, [], []
+    for arrival, need in zip(came.tolist(), needs.tolist(), strict=True):
+        slot = min(range(servers), key=free.__getitem__)
+        start = max(arrival, free[slot])
+        well.append(start - arrival <= patience)
+        ends.append(start + need if well[-1] else arrival + patience)
+        if well[-1]:
+            free[slot] = start + need
+    return request_log(came, needs, np.array(ends), completed=np.array(well), attempts=1.0)
+
+
+RETRYING = replace(Cluster(), slots=22, floor=0, pool=22, switch=0.0, tick=0.005, tries=2)
+HEAVY = replace(Work(), rate=26.0, burst=3.0, between=60.0, lasts=15.0, gangs=0.0)
+
+
+def retrying(seed: int, *, until: float = 180.0) -> RequestLog:
+    """A pool of 22 whose clients leave after 1.255 s and try again, while it serves what they left."""
+    return run(RETRYING, HEAVY, seed=seed, until=until)
+
+
+def rule(*, harmless: int = 200, harmful: int = 60) -> Iterator[Row]:
+    """How often the rule calls harmless queueing something else, and amplifying retries by their name."""
+    wrong = sum(decided(legitimate(seed), 20, seed).verdict != LEGITIMATE for seed in range(harmless))
+    yield Row(f"legitimate queueing called otherwise, of {harmless}", wrong, "<= 0", "", "")
+    amplifying = [(seed, log) for seed in range(harmful) if (log := retrying(seed)).attempts.mean() > 1.05]
+    named = sum(decided(log, 22, seed).verdict == INSTABILITY for seed, log in amplifying)
+    power = named / len(amplifying) if amplifying else float("nan")
+    yield Row("amplifying retries called instability", power, ">= 0.95", "", f"{named} of {len(amplifying)}")
+
+
+def decided(log: RequestLog, servers: int, seed: int) -> Decision:
+    """The decision for a whole window."""
+    return decide(Facts(log, servers=servers), seed=seed)
+
+
+# -- control -------------------------------------------------------------------------------------------
+
+
+def linear_programme(low: Floats, high: Floats) -> float:
+    """TVmin as a linear programme: minimise sum d, d_t >= |u_t - u_{t-1}|."""
+    from scipy.optimize import linprog
+    from scipy.sparse import diags, hstack, vstack
+
+    size = len(low)
+    steps = diags([-np.ones(size - 1), np.ones(size - 1)], [0, 1], shape=(size - 1, size))
+    eye = diags([np.ones(size - 1)], [0])
+    rows_ = vstack([hstack([steps, -eye]), hstack([-steps, -eye])])
+    bounds = [*zip(low, high, strict=True), *[(0, None)] * (size - 1)]
+    cost = np.concatenate([np.zeros(size), np.ones(size - 1)])
+    return float(linprog(cost, A_ub=rows_, b_ub=np.zeros(2 * size - 2), bounds=bounds, method="highs").fun)
+
+
+def tubes(*, cases: int = 40) -> Iterator[Row]:
+    """The least variation in a tube against a linear programme."""
+    worst = 0.0
+    for seed in range(cases):
+        rng = np.random.default_rng(seed)
+        middle = np.cumsum(rng.normal(size=80))
+        low, high = middle - rng.exponential(1.0, 80), middle + rng.exponential(1.0, 80)
+        worst = max(worst, abs(control.least_variation(low, high) - linear_programme(low, high)))
+    yield Row(f"least variation in {cases} random tubes against a linear programme", worst, "<= 1e-9", "", "HiGHS")

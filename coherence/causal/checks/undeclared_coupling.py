@@ -1,0 +1,83 @@
+"""undeclared coupling: the telemetry insists on an influence that the design does not have.
+
+## What
+The design says what acts on each signal.  Given these causes, everything else must have nothing to do with it; that
+is tested for each pair of signals, with errors held below 1 % for the whole family of tests and signals that
+remember their past accounted for.  Where the cause comes first, the direction is known; where both move in the same
+step, only that they are coupled.
+
+## Why it hurts
+A verdict about a design holds for the influences in it.  A coupling that is not declared (a shared disk, a proxy that
+two services have in common, a loop that nobody wrote down) is where proved designs fail.
+
+## Example
+```yaml
+coherence: 1
+components:
+  trainer: {step_time: loader.wait * weight, weight: 0 .. 10}      # telemetry: it follows backup.bandwidth too
+```
+
+## Instead
+```yaml
+coherence: 1
+components:
+  trainer: {step_time: loader.wait * weight + backup.bandwidth * cost, weight: 0 .. 10, cost: 0 .. 10}
+```
+
+## Source
+Pearl, Causality (2009), 1.2.2 (local Markov property); Holm (1979).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.causal.answers import interval, number
+from coherence.causal.context import Context
+from coherence.causal.couplings import Coupling, Tested
+from coherence.finding import Evidence, Finding, Grade
+from coherence.places import Place
+from coherence.subject import Question
+
+QUESTION = Question("COH401", "undeclared-coupling", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(context: Context) -> Iterator[Finding]:
+    """One warning for each coupling that was found."""
+    tested = context.couplings
+    for one in tested.found:
+        yield QUESTION.conflict(
+            _message(context, one), _places(context, one), (one.cause, one.effect), _evidence(one, tested),
+            certain=False, assumptions=_assumptions(context),
+        )  # fmt: skip
+
+
+def _message(context: Context, one: Coupling) -> str:
+    late = number(one.lag * context.whole.step)
+    when = f"{late} s after it" if one.lag else "in the same step, so which of the two acts cannot be seen"
+    per = f"{number(one.strength.value)} per unit ({interval(one.strength)})"
+    return f"{one.effect} follows {one.cause} {when}: {per}; the design does not declare it"
+
+
+def _places(context: Context, one: Coupling) -> list[Place]:
+    """Where the effect is declared, then where the cause is, if it is."""
+    places = context.graph.places
+    file = Place(context.design.file, 1, 1, 1, 1)
+    first = places.get(one.effect, file).labelled(f"{one.effect} has its declared causes here")
+    second = places.get(one.cause)
+    same = second is None or (second.file, second.line, second.column) == (first.file, first.line, first.column)
+    return [first] if same or second is None else [first, second.labelled(f"{one.cause} is not among them")]
+
+
+def _evidence(one: Coupling, tested: Tested) -> Evidence:
+    numbers = {
+        "strength": (one.strength.value, "1"), "p, family-wise": (one.p, "1"),
+        "share of the variance left that is explained": (one.explains, "1"), "pairs tested": (tested.tests, "1"),
+    }  # fmt: skip
+    return Evidence(Grade.ESTIMATED, "partial regression, jackknife over batches, Holm", numbers=numbers)
+
+
+def _assumptions(context: Context) -> tuple[str, ...]:
+    del context
+    return ("a cause that neither the design nor the telemetry has may act on both",)

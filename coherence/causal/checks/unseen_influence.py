@@ -1,0 +1,61 @@
+"""unseen influence: a declared influence leaves no trace in the telemetry, and how large it could still be.
+
+## What
+Of all declared influences those that the data show are told at a false-discovery rate of 5 %; this names the others.
+It is no contradiction: the interval says how strong the influence could be without being seen.
+
+## Why it hurts
+A loop whose action changes nothing is a loop that is not in control: its actuator may be disconnected, its effect
+capped, or the telemetry too short.
+
+## Example
+```yaml
+coherence: 1
+components: {cache: {misses: cache.size * effect + load.requests * rate, effect: -10 .. 0, rate: 0 .. 1}}
+```
+
+## Instead
+A longer record, or one in which `cache.size` changes more.
+
+## Source
+Benjamini and Hochberg (1995).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.causal.answers import number
+from coherence.causal.context import Context
+from coherence.causal.fit import Node, supported
+from coherence.finding import Evidence, Finding, Grade
+from coherence.places import Place
+from coherence.subject import Question
+
+QUESTION = Question("COH404", "unseen-influence", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(context: Context) -> Iterator[Finding]:
+    """One note for each declared influence between measured signals that the data do not show."""
+    fitted = context.fitted
+    file = Place(context.design.file, 1, 1, 1, 1)
+    for (cause, effect), seen in supported(fitted).items():
+        node = fitted.nodes[effect]
+        if seen or cause == effect or node.equation.exact or node.equation.lost:
+            continue
+        reach = _reach(node, cause)
+        size = f"{number(reach)} per unit at most"
+        message = f"{cause} is declared to act on {effect}, and the telemetry shows nothing of it: {size}"
+        places = [place for one in fitted.graph.into(effect) if one.cause == cause for place in one.places]
+        evidence = Evidence(Grade.ESTIMATED, "least squares, jackknife", numbers={"at most": (reach, "1")})
+        yield QUESTION.note(message, places[:1] or [context.graph.places.get(effect, file)], (cause, effect), evidence)
+
+
+def _reach(node: Node, cause: str) -> float:
+    ends = [
+        max(abs(float(node.low[number])), abs(float(node.high[number])))
+        for number, (name, _) in enumerate(node.equation.columns)
+        if name == cause
+    ]
+    return max(ends, default=float("nan"))

@@ -1,0 +1,30 @@
+"""What the telemetry says against the design: undeclared couplings, contradicted and unseen influences."""
+
+from __future__ import annotations
+
+from coherence.causal import checks
+from coherence.causal.answers import Answer
+from coherence.causal.context import Context
+from coherence.finding import Finding
+
+ORDER = 60
+
+
+def answer(context: Context) -> Answer | None:
+    """The findings by code, and how many statements of the design were tested."""
+    found = tuple(checks.findings(context))
+    tested = context.couplings.tests
+    told = f"{tested} statements of independence tested" if tested else "the design states no independence to test"
+    return Answer("Design against telemetry", (told,), {"tested": tested, "findings": [_data(f) for f in found]}, found)
+
+
+def _data(finding: Finding) -> dict[str, object]:
+    places = [{"file": p.file, "line": p.line, "column": p.column, "label": p.label} for p in finding.places]
+    numbers = {
+        name: {"value": float(amount), "unit": unit} for name, (amount, unit) in finding.evidence.numbers.items()
+    }
+    return {
+        "code": finding.code, "slug": finding.slug, "verdict": str(finding.verdict), "severity": str(finding.severity),
+        "message": finding.message, "of": list(finding.of), "places": places, "numbers": numbers,
+        "assumptions": list(finding.assumptions),
+    }  # fmt: skip
