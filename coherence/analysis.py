@@ -124,8 +124,10 @@ def _stands(piece: Piece, rebuild: Rebuild, before: Piece | None = None) -> bool
 
 
 def _known_still(piece: Piece, known: Mapping[tuple[object, ...], Done], rebuild: Rebuild) -> bool:
-    """Are the answers about a piece of the same lines those about this one?  Equal lines of two texts may say two things
-    (an anchor elsewhere is another), unless both pieces stand."""
+    """Are the answers about a piece of the same lines those about this one?
+
+    Equal lines of two texts may say two things (an anchor elsewhere is another), unless both pieces stand.
+    """
     if piece.key not in known:
         return False
     before = known[piece.key].piece

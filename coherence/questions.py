@@ -37,10 +37,11 @@ class Asker:
 @cache
 def askers() -> tuple[Asker, ...]:
     """All question modules, by name.  Raises InternalError where two claim one code."""
-    return _found(FOLDERS)
+    return askers_of(FOLDERS)
 
 
-def _found(folders: Iterable[str]) -> tuple[Asker, ...]:
+def askers_of(folders: Iterable[str]) -> tuple[Asker, ...]:
+    """The question modules of some folders."""
     owners: dict[str, str] = {}
     found = []
     for folder in folders:
@@ -63,7 +64,7 @@ def _asker(module: ModuleType, owners: dict[str, str]) -> Asker:
 def rules() -> tuple[Rule, ...]:
     """Every code with its page."""
     made = []
-    for asker in _found((*FOLDERS, *FITTED)):
+    for asker in askers_of((*FOLDERS, *FITTED)):
         summary = asker.page.split("\n", 1)[0]
         made += [Rule(q.code, q.slug, summary, asker.page, asker.name, q.domain) for q in asker.questions]
     page = inspect.cleandoc(suppressions.__doc__ or "")

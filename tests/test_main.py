@@ -1,4 +1,4 @@
-"""How the console script ends: what was registered is run, what was printed is written, the exit code is that of run."""
+"""How the console script ends: exit handlers are run, what was printed is written, the exit code is kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_exit_handlers_run_and_the_code_is_kept(tmp_path: Path, text: str, code:
 
 
 def test_all_output_is_written_before_the_end(tmp_path: Path) -> None:
-    limits = "".join(f"  l{n}: {{counts: a{n}.b, at_most: 3, when_full: wait}}\n" for n in range(300))
+    limits = "".join(f"  l{n}: {{counts: outside{n}.b, at_most: 3, when_full: wait}}\n" for n in range(300))
     (tmp_path / "design.yaml").write_text(f"coherence: 1\nlimits:\n{limits}")
     done = ended("check", "--no-cache", "-o", "json", str(tmp_path / "design.yaml"))
     assert done.stdout.rstrip().endswith("left in order")

@@ -21,6 +21,7 @@ class Equation:
     `lost`: columns whose coefficients cannot be told, `refused` why, and `measure` what would tell them.  `exact`: the
     signal is a known linear function of its columns (a loss made of others), and these are its coefficients.
     `replaced`: causes for which their own causes stand; what is theirs alone stays with the effect's own part.
+    `memory`: samples of its own past that the effect's own part remembers, to be filtered out.
     """
 
     effect: str
@@ -33,6 +34,7 @@ class Equation:
     method: str = "its causes"
     exact: tuple[float, ...] = ()
     replaced: tuple[str, ...] = ()
+    memory: int = 0
 
     @property
     def used(self) -> tuple[Column, ...]:

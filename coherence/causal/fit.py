@@ -20,6 +20,7 @@ from coherence.causal.gram import Column, Grams, grams, means
 from coherence.causal.graph import Graph
 from coherence.causal.identification import identify
 from coherence.causal.intervals import jackknife
+from coherence.causal.memory import remembering, whitened
 from coherence.causal.series import Floats, Series
 from coherence.values import field, value
 
@@ -81,7 +82,7 @@ def fit(series: Series, graph: Graph, equations: Iterable[Equation] = (), *, mor
     """
     seen = graph.bypassing(series.names)
     delays = delays_of(series, seen)
-    plan = identify(seen, series.names, delays, series.step)
+    plan = remembering(seen, identify(seen, series.names, delays, series.step), series.names)
     plan |= {one.effect: one for one in equations}
     columns = columns_of(series.names, plan.values(), more)
     found = grams(series, columns)
@@ -117,8 +118,9 @@ def node_of(found: Grams, sums: Floats, equation: Equation) -> Node:
         condition = 1.0
     else:
         instruments = [0, *found.index((*equation.instruments, *equation.controls))] if equation.instruments else None
-        scaled = _solved(sums, regressors, target, instruments)
-        made = (scaled[:, 1:] * scale)[:, :width]
+        remembers = bool(equation.memory)
+        scaled = whitened(found, sums, equation) if remembers else _solved(sums, regressors, target, instruments)
+        made = scaled[:, 1 : 1 + width] * scale[:width]
         condition, groups = _collinear(sums[0], regressors[1 : 1 + width], equation.columns)
     made[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
     low, high, error = (made[0], made[0], np.zeros(width)) if equation.exact else jackknife(made[0], made[1:])

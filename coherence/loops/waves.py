@@ -104,23 +104,22 @@ def _onto_circle(p: Poly) -> Poly:
 def string_stability(hops: Hop | Sequence[Hop]) -> StringVerdict:
     """The verdict on a chain of hops, each judged by itself; exact.
 
-    A chain of different hops of which some amplify and some damp is undecided: ask for its `peak`.
+    A chain of different hops of which some amplify and some damp is undecided: ask for its `peak`.  UsageError: a chain
+    without hops.
     """
     chain = [hops] if isinstance(hops, Hop) else list(hops)
+    if not chain:
+        raise UsageError("a chain without hops: give at least one")
     for hop in chain:
         if unstable_poles(hop):
             return StringVerdict("unstable", f"{hop.name} alone does not settle")
     growing = [hop.name for hop in chain if not passes_nothing_above(hop, Fraction(1))]
     if not growing:
         return StringVerdict("stable", "no frequency grows over any hop (exact)")
-    if len(set(growing)) == len({hop.name for hop in chain}) or len({_content(hop) for hop in chain}) == 1:
+    if len(growing) == len(chain):
         return StringVerdict("unstable", f"some frequency grows over every hop of {', '.join(dict.fromkeys(growing))}"
                              if len(chain) > 1 else f"some frequency grows over {growing[0]}")  # fmt: skip
     return StringVerdict("undecided", f"{', '.join(dict.fromkeys(growing))} amplify, others damp: the peak decides")
-
-
-def _content(hop: Hop) -> tuple[Any, ...]:
-    return hop.numerator, hop.denominator, hop.step
 
 
 def passes_nothing_above(hop: Hop, level: Fraction) -> bool:

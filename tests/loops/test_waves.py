@@ -342,3 +342,12 @@ def test_shared_cases(case: dict[str, Any]) -> None:
     found = measured(case["model"])
     for name, expected in case["expected"].items():
         assert found[name] == pytest.approx(expected["value"], rel=expected["rtol"])
+
+
+def test_hops_of_one_name_are_still_different_hops() -> None:
+    """A hop that doubles and one that halves: whatever they are called, the chain as a whole is not decided."""
+    double, half = Hop("hop", (2,), (1, 1)), Hop("hop", (Fraction(1, 2),), (1, 1))
+    assert string_stability([double, half]).verdict == "undecided"
+    assert string_stability([double, double]).verdict == "unstable"
+    with pytest.raises(UsageError, match="without hops"):
+        string_stability([])

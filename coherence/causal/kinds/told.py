@@ -9,7 +9,7 @@ import numpy as np
 from coherence.causal.graph import Influence
 from coherence.causal.kinds import Kind, drawn, recorded, wander
 
-KINDS = ("additive", "mediated", "confounded", "simpson", "long_delay", "null", "collider", "missing_cause", "own_past")
+KINDS = ("additive", "mediated", "confounded", "simpson", "long_delay", "null", "collider", "missing_cause")
 LATE, NULLS = 45, 20
 
 
@@ -103,18 +103,3 @@ def missing_cause(seed: int, length: int) -> Kind:
     left = unknown + rest
     return Kind(recorded({"a": a, "loss": loss}), drawn(Influence("a", "loss")), "loss", {"a": a.mean()}, left.mean())
 
-
-def own_past(seed: int, length: int) -> Kind:
-    """A loss that remembers: 0.7 of its last value, with autocorrelated errors besides."""
-    rng = np.random.default_rng(seed)
-    a, rest = wander(rng, length + 200, mean=2.0), wander(rng, length + 200, mean=1.0)
-    loss = np.zeros(length + 200)
-    for time in range(1, length + 200):
-        loss[time] = 0.7 * loss[time - 1] + a[time] + rest[time]
-    a = a[200:]
-    loss = loss[200:]
-    graph = drawn(Influence("a", "loss"), Influence("loss", "loss", Fraction(1), Fraction(1), 1))
-    shares = {"a": a[1:].mean() / 0.3}
-    return Kind(
-        recorded({"a": a, "loss": loss}), graph, "loss", shares, float(loss[1:].mean() - a[1:].mean() / 0.3)
-    )

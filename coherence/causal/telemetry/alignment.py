@@ -137,7 +137,10 @@ def grid_of(told: Telemetry, spacings: Mapping[str, float], settings: Settings, 
 
 
 def _phase(
-    there: Sequence[tuple[str, Samples]], spacings: Mapping[str, float], shifts: Mapping[str, float], step: float,
+    there: Sequence[tuple[str, Samples]],
+    spacings: Mapping[str, float],
+    shifts: Mapping[str, float],
+    step: float,
     low: float,
 ) -> float:  # fmt: skip
     """Where the middle of the samples stands against a clock that begins with the first (s, within half a step)."""

@@ -180,7 +180,8 @@ def _rising(table: Table, names: Sequence[str], batch: Batch, latest: tuple[floa
 
 
 def _plan(
-    table: Table, first: Batch, step: float | None, settings: Settings, units: Mapping[str, str], kinds: Mapping[str, str]
+    table: Table, first: Batch, step: float | None, settings: Settings, units: Mapping[str, str],
+    kinds: Mapping[str, str],
 ) -> Plan:  # fmt: skip
     if len(first.times) < 2 and step is None:
         raise refuse(

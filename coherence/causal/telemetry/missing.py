@@ -116,7 +116,8 @@ def lines(found: Report, *, most: int = 40) -> list[str]:
     told = [f"{several(len(found.rows), 'signal')}, {several(found.times, 'time')} every {decimal(found.step)} s"]
     for file in found.files:
         told.append(
-            f"  {file.name}: {file.form}, {several(file.rows, 'row')}, {several(len(file.signals), 'signal')}; {file.clock}"
+            f"  {file.name}: {file.form}, {several(file.rows, 'row')}, {several(len(file.signals), 'signal')}; "
+            f"{file.clock}"
         )
         told += [f"    {note}" for note in file.notes]
     rows = sorted(found.rows, key=lambda row: (_whole(row), row.name))

@@ -23,7 +23,8 @@ from coherence.simulate.telemetry import Signal
 from coherence.values import field, value
 
 DELTA, CUMULATIVE, NO_VALUE = 1, 2, 1
-UCUM = {"": "1", "1": "1", "By": "B", "kBy": "kB", "MBy": "MB", "GBy": "GB", "KiBy": "KiB", "MiBy": "MiB", "GiBy": "GiB",
+UCUM = {"": "1", "1": "1", "By": "B", "kBy": "kB", "MBy": "MB", "GBy": "GB", "KiBy": "KiB", "MiBy": "MiB",
+        "GiBy": "GiB",
         "Cel": "C", "bit": "bit", "By/s": "B/s"}  # fmt: skip
 
 

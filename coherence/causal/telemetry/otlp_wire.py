@@ -21,7 +21,8 @@ from coherence.causal.telemetry.problems import refuse
 Shape: TypeAlias = Mapping[int, tuple[str, str]]  # number of a field -> (key in JSON, type); "+": repeated
 
 ANY: Shape = {1: ("stringValue", "text"), 2: ("boolValue", "bool"), 3: ("intValue", "int"),
-              4: ("doubleValue", "double"), 5: ("arrayValue", "bytes"), 6: ("kvlistValue", "bytes"), 7: ("bytesValue", "bytes")}  # fmt: skip
+              4: ("doubleValue", "double"), 5: ("arrayValue", "bytes"), 6: ("kvlistValue", "bytes"),
+              7: ("bytesValue", "bytes")}  # fmt: skip
 PAIR: Shape = {1: ("key", "text"), 2: ("value", "ANY")}
 _TIMES: Shape = {2: ("startTimeUnixNano", "fixed"), 3: ("timeUnixNano", "fixed")}
 NUMBER: Shape = {
@@ -49,7 +50,8 @@ SHAPES: Mapping[str, Shape] = {
     "RESOURCE": {1: ("attributes", "+PAIR")},
     "SCOPE_METRICS": {2: ("metrics", "+METRIC")},
     "METRIC": {1: ("name", "text"), 3: ("unit", "text"), 5: ("gauge", "NUMBERS"), 7: ("sum", "NUMBERS"),
-               9: ("histogram", "HISTOGRAMS"), 10: ("exponentialHistogram", "EXPONENTIALS"), 11: ("summary", "SUMMARIES")},
+               9: ("histogram", "HISTOGRAMS"), 10: ("exponentialHistogram", "EXPONENTIALS"),
+               11: ("summary", "SUMMARIES")},
     "NUMBERS": {1: ("dataPoints", "+NUMBER"), 2: ("aggregationTemporality", "int"), 3: ("isMonotonic", "bool")},
     "HISTOGRAMS": {1: ("dataPoints", "+HISTOGRAM"), 2: ("aggregationTemporality", "int")},
     "EXPONENTIALS": {1: ("dataPoints", "+EXPONENTIAL"), 2: ("aggregationTemporality", "int")},

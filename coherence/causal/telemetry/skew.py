@@ -1,8 +1,8 @@
 """Clocks of two sources that differ, estimated from a signal that both have.
 
 The cross-correlation of the two on one clock is largest at the offset; a parabola through its top gives a part of a
-step.  It is told, never applied: state `offsets` to correct.  A periodic signal cannot tell one period from the next, and is
-told as such.
+step.  It is told, never applied: state `offsets` to correct.  A periodic signal cannot tell one period from the
+next, and is told as such.
 
 SOURCE: C. Knapp, G. Carter, The generalized correlation method for estimation of time delay, IEEE Transactions on
 Acoustics, Speech and Signal Processing 24 (1976).
