@@ -13,6 +13,7 @@ from coherence.causal.candidates import candidates
 from coherence.causal.couplings import Tested, couplings
 from coherence.causal.fit import Fitted, fit
 from coherence.causal.graph import Graph
+from coherence.causal.instruments import checked
 from coherence.causal.series import Excluded, Floats, Series
 from coherence.values import field, value
 
@@ -95,9 +96,11 @@ class Context:
 
     @cached_property
     def fitted(self) -> Fitted:
-        """The fitted graph."""
+        """The fitted graph; what rests on weak instruments is refused."""
         exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
-        return fit(self.series, self.graph, exact)
+        found = fit(self.series, self.graph, exact)
+        weak = [*checked(found.grams, [node.equation for node in found.nodes.values()])]
+        return fit(self.series, self.graph, [*exact, *weak]) if weak else found
 
     @cached_property
     def couplings(self) -> Tested:

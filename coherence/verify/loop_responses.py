@@ -12,7 +12,7 @@ from coherence.model import Model
 from coherence.phrases import Promise
 from coherence.places import Place
 from coherence.simulate.exact import Execution, Instant, replay
-from coherence.simulate.slices import influences, sliced
+from coherence.simulate.slices import influences
 from coherence.simulate.timeline import shown, timeline, told_choices
 from coherence.simulate.waits import Response, observed
 from coherence.subject import Question, Subject
@@ -20,7 +20,7 @@ from coherence.units import SECOND
 from coherence.verify.loop_promises import place_of
 from coherence.verify.outcomes import Open, Shown
 from coherence.verify.refutations import MOST_INSTANTS
-from coherence.verify.responses import Late, Never, answered, conditions_of
+from coherence.verify.responses import Late, Never, answered, conditions_of, part_of
 
 FARTHER = 20  # times the promised time, within which a late answer is looked for
 
@@ -45,7 +45,7 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     names = _loops(model, said)
     places = (*places, *(place_of(subject.design.loops[name]) for name in names))
     of = (promise.name, *names)
-    outcome = answered(model, said, time_limit=subject.time_limit)
+    outcome = answered(model, promise, said, time_limit=subject.time_limit)
     match outcome:
         case Late():
             return _late(question, subject, promise, said, outcome, places)
@@ -79,7 +79,7 @@ def _loops(model: Model, said: Response) -> tuple[str, ...]:
 def _late(
     question: Question, subject: Subject, promise: Promise, said: Response, late: Late, places: tuple[Place, ...]
 ) -> Finding:
-    model, names = sliced(subject.model, _names(said)), _loops(subject.model, said)
+    model, names = part_of(subject.model, promise, said), _loops(subject.model, said)
     of = (promise.name, *names)
     if not replay(model, late.choices, list(late.instants)):
         return question.undecided(f"{promise.text}: the witness does not replay", places, of)

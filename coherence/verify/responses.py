@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from coherence.expressions import names as names_of
 from coherence.expressions.evaluate import NotExactError
-from coherence.expressions.tree import Name, Tree, rename
+from coherence.expressions.tree import Logic, Name, Tree, rename
 from coherence.model import Model
 from coherence.phrases import Event, Promise
 from coherence.shape import Formula
@@ -85,10 +85,17 @@ def _side(model: Model, formula: Formula | None, event: Event | None) -> Tree | 
     return Name(loop.name)
 
 
-def answered(model: Model, response: Response, *, time_limit: float) -> Answered:
+def part_of(model: Model, promise: Promise, response: Response) -> Model:
+    """What the response depends on, with the conditions: what they read of the past is to be remembered."""
+    either = Formula(Logic("or", response.trees), promise.text, promise.place)
+    read = replace(promise, kind="always", condition=either, after=None, then=None)
+    return replace(sliced(model, names_of(either.tree)), promises={promise.name: read})
+
+
+def answered(model: Model, promise: Promise, response: Response, *, time_limit: float) -> Answered:
     """The outcome for one response."""
-    used = tuple(dict.fromkeys(name for tree in response.trees for name in names_of(tree)))
-    part = sliced(model, used)
+    part = part_of(model, promise, response)
+    used = names_of(Logic("or", response.trees))
     missing = blocked(model, used)
     if missing:
         return Open(f"needs {missing}", "")

@@ -141,7 +141,7 @@ def batches(table: Table, rows: int, *, sort: bool, memory: str, folder: str) ->
     try:
         answer = database.execute(question, {"path": str(table.path)})
         while len(found := answer.fetch_df_chunk(max(1, rows // VECTOR))):
-            times = times_of(table.path, table.clock, _times(found["v0"]), row - 1)
+            times = times_of(table.path, table.clock, _times(found["v0"]), row - 1 + bool(table.csv))
             columns = tuple(found[f"v{place}"].to_numpy(np.float64) for place in range(1, len(table.names) + 1))
             yield Batch(times, columns, row)
             row += len(times)

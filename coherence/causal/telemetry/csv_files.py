@@ -64,7 +64,7 @@ def table(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, list[str]]
             if not head.strip():
                 raise refuse(path, 1, "the file is empty", "begin with a line of column names")
             if "\0" in head:
-                raise refuse(path, 1, "this is a binary file, not CSV", "give CSV, Parquet (.parquet) or OTLP (.pb)")
+                raise _binary(path)
             file.seek(0)
             separator = max(SEPARATORS, key=head.splitlines()[0].count)
             reader = csv.reader(file, strict=True, delimiter=separator)
@@ -79,10 +79,18 @@ def table(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, list[str]]
         raise refuse(path, line, f"cannot be read: {reason}", "give a CSV file with one row on each line") from None
 
 
+def _binary(path: Path) -> InputError:
+    return refuse(path, 1, "this is a binary file, not CSV", "give CSV, Parquet (.parquet) or OTLP (.pb)")
+
+
 def _undecoded(path: Path, encoding: str, error: UnicodeDecodeError) -> InputError:
     line, found = 1, error
-    if path.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return refuse(path, 1, "the text is UTF-16, not UTF-8", "save it as UTF-8, or say encoding=utf-16")
+    if b"\0" in head:
+        return _binary(path)
     with path.open("rb") as file:
         for raw in file:
             try:

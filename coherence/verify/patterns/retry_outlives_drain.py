@@ -36,12 +36,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.finding import Finding, Repair, Step
+from coherence.finding import Finding, Repair, Step, Verdict
 from coherence.model import Interval
 from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Question, Subject, arithmetic
 from coherence.units import seconds
+from coherence.values import replace
 from coherence.verify.attempts import ZERO, Course, last_end, least, timeline
 from coherence.verify.call_claims import Numbers, bounded_sum, call_ends
 from coherence.verify.call_repairs import fewer_tries, longer, offered, shorter_try
@@ -58,15 +59,31 @@ NO_NEW_CALLS = "no new call is sent to what has begun to drain and is unlisted"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Every call to a thing that is drained."""
+    """Every call to a thing that is drained; what is not decided once, whichever of several timers drains it."""
     found = tuple(drains(subject.design))
     plans = call_tree(subject.design).plans if found else ()
+    asked: dict[str, Finding] = {}
     for drain in found:
         for plan in plans:
             if plan.callee == drain.thing:
-                members = copies(known(subject), plan.callee)
-                several = members is not None and members.low is not None and members.low > 1
-                yield _many_members(subject, plan, drain) if several else _one_member(subject, plan, drain, members)
+                made = _answer(subject, plan, drain)
+                if made.verdict is Verdict.UNDECIDED:
+                    asked[made.message] = _both(asked.get(made.message, made), made)
+                else:
+                    yield made
+    yield from asked.values()
+
+
+def _answer(subject: Subject, plan: Plan, drain: Drain) -> Finding:
+    members = copies(known(subject), plan.callee)
+    several = members is not None and members.low is not None and members.low > 1
+    return _many_members(subject, plan, drain) if several else _one_member(subject, plan, drain, members)
+
+
+def _both(one: Finding, other: Finding) -> Finding:
+    """One finding for two that say the same of two timers."""
+    places, of = dict.fromkeys((*one.places, *other.places)), dict.fromkeys((*one.of, *other.of))
+    return replace(one, places=tuple(places), of=tuple(of))
 
 
 def _one_member(subject: Subject, plan: Plan, drain: Drain, members: Interval | None) -> Finding:

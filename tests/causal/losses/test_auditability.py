@@ -111,7 +111,9 @@ def test_the_smallest_set_is_smallest() -> None:
     for _ in range(15):
         names = tuple(f"x{i}" for i in range(5))
         further = [
-            Signal(f"s{i}", tuple(dict(zip(names, map(float, row), strict=True)) for row in random.integers(0, 2, (n, 5))))
+            Signal(
+                f"s{i}", tuple(dict(zip(names, map(float, row), strict=True)) for row in random.integers(0, 2, (n, 5)))
+            )
             for i, n in enumerate(random.integers(1, 3, 6))
         ]
         found = audit(names, [], further)

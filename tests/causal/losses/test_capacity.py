@@ -71,9 +71,7 @@ def test_the_solver_only_saves_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_programmes_with_equations() -> None:
     """max a with a + b = 1, a - b <= 0.5: (0.75, 0.25); a basis that is infeasible is repaired by the dual method."""
-    found = optimum(
-        Program(np.array([1.0, 0]), np.array([[1.0, 1], [1, -1]]), np.array([1.0, 0.5]), (True, False))
-    )
+    found = optimum(Program(np.array([1.0, 0]), np.array([[1.0, 1], [1, -1]]), np.array([1.0, 0.5]), (True, False)))
     assert isinstance(found, Optimum)
     assert [float(x) for x in found.point] == [0.75, 0.25]
     assert [float(x) for x in found.prices] == [0.5, 0.5]

@@ -84,9 +84,7 @@ def test_misplacement_is_right_work_on_the_wrong_device() -> None:
         {"h100": 10, "a100": 10}, {"h100": {"chat": 20, "train": 10}, "a100": {"chat": 20, "train": 2}},
         {"chat": 1, "train": 1},
     )  # fmt: skip
-    found = ledger(
-        capacity(given), times(given, {"h100": {"useful.chat": 1000}, "a100": {"useful.train": 1000}}, 100)
-    )
+    found = ledger(capacity(given), times(given, {"h100": {"useful.chat": 1000}, "a100": {"useful.train": 1000}}, 100))
     assert found["misplacement"].amount == pytest.approx(found.totals["gap"])
     assert found["misplacement"].letter == "B"
     assert found["misplacement"].seconds is None

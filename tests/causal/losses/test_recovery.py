@@ -79,14 +79,14 @@ RATE, SERVERS = 10.0, 5
 def run(off: Off, seed: int) -> Result:
     """Five servers of 10 requests a second each, 42 a second asked for, an outage of 4 s, then recovery, or not.
 
-    Callers leave after 0.6 s and try three times; the server does not know that they left (zombies).
+    Callers leave after 0.6 s and try twice; the server does not know that they left (zombies).
     """
     program = Program(
         (Source("web", Arrivals("poisson", rate=42.0), (("call",),)),),
         (Station("pool", SERVERS, Service(1 / RATE, "exponential")),),
         (
             Route(
-                "call", "pool", tries=1 if "retries" in off else 3, per_try=0.6, retry_on=("timeout",),
+                "call", "pool", tries=1 if "retries" in off else 2, per_try=0.6, retry_on=("timeout",),
                 cancel="zombies" in off,
             ),
         ),

@@ -132,7 +132,7 @@ def test_parquet_long_and_wide_with_timestamps_and_nulls(tmp_path: Path) -> None
 @pytest.mark.parametrize(("wide", "packed"), [(False, False), (True, False), (False, True), (True, True)])
 def test_our_own_folders_keep_units_kinds_and_causes(tmp_path: Path, wide: bool, packed: bool) -> None:
     told = telemetry(
-        {Signal("a.queue", "req", "gauge", "s"): ([0, 1, 2], [1, 2, 3]), Signal("n", "1", "counter"): ([0, 2], [0, 7])}
+        {Signal("a.queue", "req", "gauge", "s"): ([0, 1, 2], [1, 2, 3]), Signal("n", "1", "counter", "s"): ([0, 2], [0, 7])}
     )
     telemetry_files.write(told, tmp_path, wide=wide, parquet=packed)
     found = read(tmp_path)

@@ -1,0 +1,68 @@
+"""Are the instruments strong enough to be believed?  Weak ones give an estimate near the biased one, and no warning.
+
+The smallest eigenvalue of the first stage, as an F value: how much the instruments move the causes beyond what else
+is held fixed.  Below 10 the equation is refused.
+SOURCE: Cragg and Donald 1993; Stock and Yogo 2005 (an F of 10 bounds the bias at about a tenth of least squares').
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from coherence.causal.answers import number
+from coherence.causal.equations import Equation
+from coherence.causal.gram import Column, Grams
+from coherence.causal.series import Floats
+from coherence.values import replace
+
+ENOUGH = 10.0
+
+
+def checked(found: Grams, equations: Iterable[Equation]) -> Iterator[Equation]:
+    """The equations that rest on weak instruments, as refusals."""
+    for equation in equations:
+        if equation.instruments and not equation.lost:
+            strength = first_stage(found, equation)
+            if strength < ENOUGH:
+                lost = _moved(equation)
+                names = " and ".join(dict.fromkeys(name for name, _ in _beside(equation)))
+                causes = " and ".join(dict.fromkeys(name for name, _ in lost))
+                figure = f"first-stage F {number(strength, 2)}, at least {ENOUGH:g} is needed"
+                why = f"{names} hardly moves {causes} ({figure})"
+                more = (f"a longer record, or something that moves {causes} more",)
+                yield replace(equation, lost=lost, refused=why, measure=more)
+
+
+def first_stage(found: Grams, equation: Equation) -> float:
+    """The smallest first-stage F of an equation with instruments; infinite where nothing needs one."""
+    moved, beside = _moved(equation), _beside(equation)
+    if not moved:
+        return float("inf")
+    fixed = [0, *found.index([column for column in equation.columns if column not in moved]),
+             *found.index(equation.controls)]  # fmt: skip
+    asked = [*found.index(moved), *found.index(beside)]
+    left = _residuals(found.whole, fixed, asked)
+    count = len(moved)
+    xx, xz, zz = left[:count, :count], left[:count, count:], left[count:, count:]
+    explained = xz @ np.linalg.pinv(zz, rcond=1e-10, hermitian=True) @ xz.T
+    free = max(float(found.whole[0, 0]) - len(fixed) - len(beside), 1.0)
+    noise = np.linalg.pinv((xx - explained) / free, rcond=1e-12, hermitian=True)
+    return max(float(np.linalg.eigvals(noise @ explained).real.min()), 0.0) / max(len(beside), 1)
+
+
+def _moved(equation: Equation) -> tuple[Column, ...]:
+    """The causes that need an instrument."""
+    return tuple(column for column in equation.columns if column not in equation.instruments)
+
+
+def _beside(equation: Equation) -> tuple[Column, ...]:
+    """The instruments that are no causes themselves."""
+    return tuple(column for column in equation.instruments if column not in equation.columns)
+
+
+def _residuals(whole: Floats, held: list[int], asked: list[int]) -> Floats:
+    inner = np.linalg.pinv(whole[np.ix_(held, held)], rcond=1e-10, hermitian=True)
+    across = whole[np.ix_(held, asked)]
+    return np.asarray(whole[np.ix_(asked, asked)] - across.T @ inner @ across, np.float64)
