@@ -45,7 +45,9 @@ def _linear(path: Path) -> Iterator[Row]:
     theirs = model.model.to_joint_gaussian()[1]
     ours = covariance[np.ix_(at, at)] / np.outer(spread, spread)
     away = float(np.abs(ours - theirs).max())
-    yield Row(f"{path.stem}: pgmpy's joint correlations against (I - A)^-1", away, "<= 1e-8", "1", "pgmpy rounds at 1e-8")
+    yield Row(
+        f"{path.stem}: pgmpy's joint correlations against (I - A)^-1", away, "<= 1e-8", "1", "pgmpy rounds at 1e-8"
+    )
 
 
 def refitted(truth: Network, *, seed: int, count: int = ROWS) -> Fitted:

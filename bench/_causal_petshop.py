@@ -47,7 +47,9 @@ def _labelled(scenarios: Sequence[Scenario]) -> Iterator[Row]:
     yield Row(f"{said}: top 1", _hits(own, 1), ">= 0.75", "1", peers)
     yield Row(f"{said}: top 3", _hits(own, 3), ">= 0.9", "1", PUBLISHED)
     yield Row(f"  of them {len(far)} that no choice was made on: top 1", _hits(far, 1), ">= 0.75", "1")
-    claims = [rank_issue(s.calls, _normal(s), i.metrics, i.service, i.metric).found for s in scenarios for i in s.issues]
+    claims = [
+        rank_issue(s.calls, _normal(s), i.metrics, i.service, i.metric).found for s in scenarios for i in s.issues
+    ]
     yield Row("  a cause is claimed", float(np.mean(claims)), ">= 0.9", "1")
     scarce = [_foreign(scenarios[0], one) for one in _without_normal()]
     if scarce:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.harness import Row, process
-from coherence.causal.fit import FALSE_DISCOVERIES, columns_of, default_equations, discovered, fit, node_of
+from coherence.causal.equations import default_equations
+from coherence.causal.fit import FALSE_DISCOVERIES, columns_of, discovered, fit, node_of
 from coherence.causal.gram import streamed
 from coherence.causal.graph import Graph, Influence
 from coherence.causal.jobs import bootstrap
@@ -92,7 +93,9 @@ def rows() -> Iterator[Row]:
     yield Row("  processor time", fitted["processor"], "<= 10", "s")
     yield Row("  peak memory", fitted["memory"], "<= 1", "GB", "data included")
     large = _apart("stream")
-    yield Row("100 signals x 1M rows, lags 0 to 2, streamed and fitted", large["seconds"], "<= 60", "s", large["beside"])
+    yield Row(
+        "100 signals x 1M rows, lags 0 to 2, streamed and fitted", large["seconds"], "<= 60", "s", large["beside"]
+    )
     yield Row("  peak memory", large["memory"], "<= 1", "GB", "never more than a stretch in memory")
 
 

@@ -202,7 +202,9 @@ def advance(  # noqa: C901, PLR0912, PLR0913, PLR0915  (one loop: compiled funct
                         free_at[slot] = now + launch + (0.0 if kind[slot] == 4 else switch) + lengths[gang]
                         kind[slot] = 4
                         gang_held[gang] += free_at[slot] - since[slot]
-                        gang_end[gang] = free_at[slot] if np.isnan(gang_end[gang]) else max(gang_end[gang], free_at[slot])
+                        gang_end[gang] = (
+                            free_at[slot] if np.isnan(gang_end[gang]) else max(gang_end[gang], free_at[slot])
+                        )
                 gathered = 0
                 gang += 1
                 continue
@@ -236,7 +238,10 @@ def advance(  # noqa: C901, PLR0912, PLR0913, PLR0915  (one loop: compiled funct
             taken = 0
             for slot in range(pool, slots):
                 if until_of[slot] < 0 and taken < size:
-                    until_of[slot], free_at[slot] = 4, now + launch + (0.0 if kind[slot] == 4 else switch) + lengths[gang]
+                    until_of[slot], free_at[slot] = (
+                        4,
+                        now + launch + (0.0 if kind[slot] == 4 else switch) + lengths[gang],
+                    )
                     kind[slot] = 4
                     busy[4] += 1
                     taken += 1

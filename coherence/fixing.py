@@ -6,7 +6,8 @@ conflicts are gone and no finding is new is taken, without the edits that it doe
 changes nothing, so that a second run has nothing to do.
 
 The weight of an edit is its relative change (4 tries to 3: a quarter); of what is inserted or renamed, 1.  A count
-that becomes 1 or 0 turns its policy off, and weighs 1 more.
+that becomes 1 or 0 turns its policy off, and weighs 1 more.  A timer that runs from another event watches something
+else, perhaps nothing (from the event that ends it), and weighs more than most changes of numbers.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from coherence.repairing.rechecks import Asked, Key, Rebuild, gone, key_of, with
 from coherence.subject import Subject
 from coherence.values import value
 
+ANOTHER_EVENT = Fraction(10)
 MOST_SETS = 4000  # looked at, by weight alone
 MOST_TRIED = 16  # asked again as a whole
 Wanted = Callable[[Mapping[str, str], Sequence[Finding]], Sequence[Finding]]
@@ -166,6 +168,8 @@ def weight(edits: Iterable[Edit]) -> Fraction:
 
 def _weight(edit: Edit) -> Fraction:
     old, new = _number(edit.old), _number(edit.new)
+    if all(text.endswith((" starts", " ends")) for text in (edit.old, edit.new)):
+        return ANOTHER_EVENT
     if not old or new is None:
         return Fraction(1)
     off = new <= 1 < old and edit.new.isdecimal()

@@ -202,3 +202,16 @@ def test_files_are_replaced_all_or_none(tmp_path: Path) -> None:
     assert (one.read_bytes(), one.stat().st_mode & 0o777) == (b"2", 0o640)
     with pytest.raises(UsageError, match="cannot write"):
         replace_files({str(tmp_path / "absent" / "x"): (None, b"")})
+
+
+def test_a_number_is_turned_before_a_timer_runs_from_the_event_that_ends_it() -> None:
+    text = (
+        "coherence: 1\ncomponents: {server: {takes: {load: 3 min .. 10 min}}}\ntimers:\n"
+        "  live: {from: server starts, first: 120 s, every: 10 s, misses: 3, unless: server.load ends,"
+        " then: restart server}\n"
+    )
+    done = fix(
+        {"design.yaml": text}, lambda sources: read_text(sources["design.yaml"], "design.yaml"), lambda _, found: found
+    )
+    assert not done.left
+    assert "from: server starts" in done.sources["design.yaml"]

@@ -51,7 +51,15 @@ class NoOptimum:
 
 def optimum(program: Program) -> Optimum | NoOptimum:
     """The exact optimum."""
-    return _Simplex(program, _warm(program)).run()
+    try:
+        return _Simplex(program, _warm(program)).run()
+    except _SingularError:  # the solver takes very small entries for 0
+        rows, columns = program.rows.shape
+        return _Simplex(program, list(range(columns, columns + rows))).run()
+
+
+class _SingularError(Exception):
+    """The columns of a basis depend on each other."""
 
 
 def _warm(program: Program) -> list[int]:
@@ -205,6 +213,8 @@ def _solve(columns: Sequence[Vector], right: Vector) -> dict[int, Fraction]:
     while rows:
         i = min(rows, key=lambda one: len(rows[one]))
         row, known = rows.pop(i), b.get(i, Fraction(0))
+        if not row:
+            raise _SingularError
         pivot = min(row, key=lambda j: sum(j in other for other in rows.values())) if len(row) > 1 else next(iter(row))
         scale = row.pop(pivot)
         row, known = {j: a / scale for j, a in row.items()}, known / scale

@@ -74,9 +74,12 @@ def total(m: Floats) -> Floats:
     return np.asarray(np.linalg.inv(np.eye(m.shape[-1]) - m), np.float64)
 
 
-def radius(fitted: Fitted) -> float:
-    """Spectral radius of the lagged system among signals that feed back; below 1: effects die out."""
-    members = _in_circles(np.abs(matrix(fitted)[0]) > 0)
+def radius(fitted: Fitted, *, off: Mapping[str, Sequence[str]] | None = None) -> float:
+    """Spectral radius of the lagged system among signals that feed back; below 1: effects die out.
+
+    `off`: effect -> causes that are cut.
+    """
+    members = _in_circles(np.abs(matrix(fitted, off=off)[0]) > 0)
     if not members:
         return 0.0
     at = {fitted.signals[number]: place for place, number in enumerate(members)}
@@ -85,7 +88,7 @@ def radius(fitted: Fitted) -> float:
     steps = np.zeros((deepest + 1, len(at), len(at)))
     for node in nodes:
         for number, (cause, lag) in enumerate(node.equation.columns):
-            if cause in at:
+            if cause in at and cause not in (off or {}).get(node.effect, ()):
                 steps[lag, at[node.effect], at[cause]] += node.coefficients[0, number]
     return _companion_radius(steps)
 

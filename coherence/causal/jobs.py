@@ -141,4 +141,6 @@ def _on(cluster: str) -> Iterator[None]:
         try:
             yield
         except KilledWorker as error:
-            raise UsageError(f"a job lost its worker again and again ({error}): give the workers more memory") from error
+            raise UsageError(
+                f"a job lost its worker again and again ({error}): give the workers more memory"
+            ) from error

@@ -36,7 +36,9 @@ def remembering(graph: Graph, plan: Mapping[str, Equation], observed: Iterable[s
         if any(cause == effect for cause, _ in one.columns):
             made[effect] = _from_outside(graph, one, seen)
         elif any(effect in graph.ancestors(cause) for cause, _ in one.columns):
-            made[effect] = replace(one, controls=_pasts(one, MEMORY), memory=MEMORY, method="its causes, memory removed")
+            made[effect] = replace(
+                one, controls=_pasts(one, MEMORY), memory=MEMORY, method="its causes, memory removed"
+            )
     return made
 
 

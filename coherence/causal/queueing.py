@@ -83,6 +83,8 @@ def decide(
         why = "demand exceeds capacity, and a coordinated machine waits as well: this asks for capacity" if overloaded else (
             "a coordinated machine with these arrivals waits as long"
         )  # fmt: skip
+        if "attempts" not in log.lacks and attempts > MOST_ATTEMPTS:
+            why += f"; retries add to it ({attempts:.3g} attempts for each request)"
         return Decision(LEGITIMATE, (why,), chance, *told, overloaded=overloaded, node=node)
     reasons = tuple(_reasons(log, attempts, quiet, drain, wave))
     if reasons:
@@ -145,7 +147,9 @@ def _reasons(
         found.append(f"it amplifies: {attempts:.3g} attempts for each request")
     if math.isfinite(drain) and quiet > MOST_DRAIN * drain:
         after = f"{quiet:.3g} s after the burst" if math.isfinite(quiet) else "within the window"
-        found.append(f"it does not return: {'quiet ' if math.isfinite(quiet) else 'not quiet '}{after}, {drain:.3g} s would drain it")
+        found.append(
+            f"it does not return: {'quiet ' if math.isfinite(quiet) else 'not quiet '}{after}, {drain:.3g} s would drain it"
+        )
     return found
 
 

@@ -107,7 +107,7 @@ def rank(
 
 def causes_of(series: Series, graph: Graph) -> dict[str, tuple[tuple[str, int], ...]]:
     """The declared influences of a candidate graph, as `rank` takes them: effect -> (cause, steps before)."""
-    from coherence.causal.fit import delays_of
+    from coherence.causal.equations import delays_of
 
     delays = delays_of(series, graph.bypassing(series.names))
     made: dict[str, tuple[tuple[str, int], ...]] = {}
@@ -225,7 +225,9 @@ def _windows(setting: _Setting) -> Iterator[Floats]:
 def _reference(setting: _Setting) -> tuple[Floats, str]:
     """(excess in the incident, over what): over the window's own mean if the target swings in it, else over normal."""
     own = setting.now - setting.now.mean(axis=0)
-    swings = [float(np.linalg.norm(one[:, setting.target] - one[:, setting.target].mean())) for one in _windows(setting)]
+    swings = [
+        float(np.linalg.norm(one[:, setting.target] - one[:, setting.target].mean())) for one in _windows(setting)
+    ]
     if np.linalg.norm(own[:, setting.target]) > np.quantile(swings, SWINGS):
         return own, "the window"
     return setting.now, "normal data"

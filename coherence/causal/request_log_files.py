@@ -49,9 +49,7 @@ def read(
         raise InputError(told)
     columns = dict(zip(header, cells, strict=True))
     problems: list[Problem] = []
-    numbers = {
-        name: _numbers(path, lines, name, columns[name], problems) for name in header if _is_number(name)
-    }
+    numbers = {name: _numbers(path, lines, name, columns[name], problems) for name in header if _is_number(name)}
     if needs is not None and "need" not in numbers:
         numbers["need"] = _by_service(path, lines, columns["service"], needs, problems)
     problems += _wrong(path, lines, numbers, header, until)

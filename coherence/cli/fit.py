@@ -169,7 +169,7 @@ def _draw(made: Iterable[Answer], file: str) -> None:
     panels = tuple(panel for one in made for panel in one.panels)
     if not panels:
         raise UsageError("--picture: there is nothing to draw; name a loss with --loss, or telemetry of a ledger")
-    write(Figure("coherence fit", panels), file)
+    write(Figure("coherence fit", panels, 2), file)
 
 
 def _code(made: Iterable[Answer]) -> int:

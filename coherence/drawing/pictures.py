@@ -40,8 +40,21 @@ class Dots:
 
 
 @value
+class Arrow:
+    """From one point to another; `style` 1 and more is dashed.  `text` stands at its middle."""
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    text: str = ""
+    style: int = 0
+
+
+@value
 class Panel:
-    """Axes with what is drawn on them.  `log`: which axes (x, y, xy or empty); `square`: equal units on both."""
+    """Axes with what is drawn on them.  `log`: which axes (x, y, xy or empty); `square`: equal units on both.
+
+    `texts`: (x, y, start | middle | end, words); `ticks`: the axes that have numbers.
+    """
 
     title: str
     x: str
@@ -55,6 +68,9 @@ class Panel:
     low: float | None = None  # least upper and lower end of y
     high: float | None = None
     cells: tuple[tuple[float, float, float, float, str], ...] = ()  # x0, y0, x1, y1, colour
+    arrows: tuple[Arrow, ...] = ()
+    texts: tuple[tuple[float, float, str, str], ...] = ()
+    ticks: str = "xy"
 
 
 @value
@@ -177,6 +193,7 @@ def shown(number: float) -> str:
 
 def _numbers(panel: Panel) -> tuple[list[float], list[float]]:
     points = [p for line in panel.lines for p in line.points] + [p for dots in panel.dots for p in dots.points]
+    points += [p for arrow in panel.arrows for p in (arrow.start, arrow.end)] + [(x, y) for x, y, *_ in panel.texts]
     xs, ys = [p[0] for p in points], [p[1] for p in points]
     for x0, y0, x1, y1, _ in panel.cells:
         xs += [x0, x1]
@@ -216,7 +233,26 @@ def _panel(panel: Panel, clip: str) -> list[str]:
         )
     made += [_line(x, y, line) for line in panel.lines]
     made += [mark(dots.mark, x.at(a), y.at(b), COLOURS[dots.style % 6]) for dots in panel.dots for a, b in dots.points]
+    made += [part for arrow in panel.arrows for part in _arrow(x, y, arrow)]
+    made += [_text(x.at(a), y.at(b) + 4, words, size=11, anchor=anchor) for a, b, anchor, words in panel.texts]
     return [*made, "</g>", *_legend(panel)]
+
+
+def _arrow(x: _Axis, y: _Axis, arrow: Arrow) -> list[str]:
+    """A line with a head that stops short of its end, where a name stands."""
+    (x0, y0), (x1, y1) = ((x.at(a), y.at(b)) for a, b in (arrow.start, arrow.end))
+    length = math.hypot(x1 - x0, y1 - y0) or 1.0
+    ux, uy = (x1 - x0) / length, (y1 - y0) / length
+    tip, tail = (x1 - 12 * ux, y1 - 12 * uy), (x0 + 8 * ux, y0 + 8 * uy)
+    wings = [(tip[0] - 8 * ux + k * 4 * uy, tip[1] - 8 * uy - k * 4 * ux) for k in (-1, 1)]
+    colour = COLOURS[arrow.style % 6]
+    dash = f' stroke-dasharray="{DASHES[arrow.style % 6]}"' if arrow.style else ""
+    head = " ".join(f"{a:.1f},{b:.1f}" for a, b in (tip, *wings))
+    line = f'<path d="M{tail[0]:.1f} {tail[1]:.1f}L{tip[0]:.1f} {tip[1]:.1f}" stroke="{colour}" fill="none"{dash}/>'
+    made = [line, f'<polygon points="{head}" fill="{colour}"/>']
+    if arrow.text:
+        made.append(_text((x0 + x1) / 2 + 6 * uy, (y0 + y1) / 2 - 4, arrow.text, size=10, anchor="middle", fill=colour))
+    return made
 
 
 def _squared(x: _Axis, y: _Axis) -> None:
@@ -230,11 +266,11 @@ def _squared(x: _Axis, y: _Axis) -> None:
 def _frame(panel: Panel, x: _Axis, y: _Axis) -> list[str]:
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     made = [f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" fill="#fbfbfb" stroke="#999"/>']
-    for tick in x.ticks():
+    for tick in x.ticks() if "x" in panel.ticks else ():
         at = x.at(tick)
         made.append(f'<path d="M{at:.1f} {TOP}V{bottom + 4}" stroke="#dddddd" fill="none"/>')
         made.append(_text(at, bottom + 17, shown(tick), size=11, anchor="middle"))
-    for tick in y.ticks():
+    for tick in y.ticks() if "y" in panel.ticks else ():
         at = y.at(tick)
         made.append(f'<path d="M{LEFT - 4} {at:.1f}H{right}" stroke="#dddddd" fill="none"/>')
         made.append(_text(LEFT - 7, at + 4, shown(tick), size=11, anchor="end"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from coherence.drawing.pictures import COLOURS, Figure, Panel
+from coherence.drawing.pictures import COLOURS, Arrow, Figure, Panel
 
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
 
@@ -40,6 +40,11 @@ def _panel(axes: Any, panel: Panel) -> None:
         colour, label = COLOURS[dots.style % 6], dots.name or None
         paint = {"c": [colour]} if kind in "x_" else {"facecolors": "none", "edgecolors": colour}
         axes.scatter(*places, marker=kind, s=26, label=label, **paint)
+    for arrow in panel.arrows:
+        _arrow(axes, arrow)
+    for x, y, anchor, words in panel.texts:
+        side = {"start": "left", "middle": "center", "end": "right"}[anchor]
+        axes.text(x, y, words, ha=side, va="center", fontsize=8, clip_on=True)
     for level in panel.levels:
         axes.axhline(level, color="#777777", linestyle="--", linewidth=0.8)
     if panel.circle is not None:
@@ -55,4 +60,18 @@ def _panel(axes: Any, panel: Panel) -> None:
         axes.set_ylim(panel.low, panel.high)
     if any([*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)]):
         axes.legend(fontsize=8)
+    if panel.arrows or panel.texts:
+        points = [p for arrow in panel.arrows for p in (arrow.start, arrow.end)] + [(x, y) for x, y, *_ in panel.texts]
+        axes.update_datalim(points)
+        axes.autoscale_view()
+    for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+        axis.set_visible(name in panel.ticks)
     axes.grid(visible=True, color="#dddddd")
+
+
+def _arrow(axes: Any, arrow: Arrow) -> None:
+    colour = COLOURS[arrow.style % 6]
+    look = {"arrowstyle": "-|>", "color": colour, "linestyle": STYLES[arrow.style % 6], "shrinkA": 6, "shrinkB": 8}
+    axes.annotate("", xy=arrow.end, xytext=arrow.start, arrowprops=look)
+    middle = ((arrow.start[0] + arrow.end[0]) / 2, (arrow.start[1] + arrow.end[1]) / 2)
+    axes.annotate(arrow.text, middle, color=colour, fontsize=7, ha="center", va="bottom")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     Real = NDArray[np.float64]
 
+MOST_SEARCHED = 400  # each takes some milliseconds
+
 
 @value
 class Multiloop:
@@ -61,10 +63,15 @@ def multiloop_disk(
 
 
 class _Scalings:
-    """Bounds of mu over intervals; a scaling of one frequency is tried at its neighbours first."""
+    """Bounds of mu over intervals; a scaling of one frequency is tried at its neighbours first.
+
+    After MOST_SEARCHED searches for a new scaling the last ones serve wherever they show no more than the best so far
+    at the middle: the interval is halved then, which is cheaper.
+    """
 
     def __init__(self, size: int) -> None:
         self.scalings: list[Real] = [np.ones(size)]
+        self.left = MOST_SEARCHED
 
     def __call__(self, found: Local, half: Real, best: float) -> tuple[Real, Real]:
         lower, bounds = spectral(found, half, best)  # D = I
@@ -82,6 +89,12 @@ class _Scalings:
             size, bound = _under(found, half, k, scaling)
             if bound <= best:
                 return min(size, best), bound, scaling
+        if self.left <= 0:
+            tried = ((*_under(found, half, k, scaling), scaling) for scaling in self.scalings)
+            size, bound, scaling = min(tried, key=lambda one: one[0])
+            if size <= best:
+                return size, bound, scaling
+        self.left -= 1
         scaled = structured(found.value[k], start=self.scalings[0])
         size, bound = _under(found, half, k, scaled.scaling)
         return size, bound, scaled.scaling

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.expressions.tree import Held, walk
 from coherence.model import Model, SampledLoop
 from coherence.simulate.exact import look_backs
 from coherence.values import value
@@ -57,6 +58,7 @@ def grid(model: Model, waits: tuple[Fraction, ...] = ()) -> tuple[Fraction, Frac
         raise NotCommensurateError(f"the phase of {late.name} is not below its period")
     shifts = [
         *waits,
+        *_streaks(model),
         *phases,
         *(d for _, d in look_backs(model) if d),
         *(loop.lands for loop in model.loops if loop.lands),
@@ -65,6 +67,15 @@ def grid(model: Model, waits: tuple[Fraction, ...] = ()) -> tuple[Fraction, Frac
     scraped = [period for function, period in look_backs(model) if function == "sampled" and period]
     whole = [int(p * scale) for p in periods + scraped]
     return Fraction(math.gcd(*whole, *(int(p * scale) for p in shifts)), scale), Fraction(math.lcm(*whole), scale)
+
+
+def _streaks(model: Model) -> list[Fraction]:
+    """The spans of `for h` that promises ask for: they count samples of every loop, at phases of their own."""
+    if not model.promises:
+        return []
+    asked = (f.tree for promise in model.promises.values() for f in promise.conditions)
+    trees = (*asked, *model.outputs.values())
+    return [node.duration for tree in trees for node in walk(tree) if isinstance(node, Held) and node.duration]
 
 
 def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[Schedule]:

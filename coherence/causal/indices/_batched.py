@@ -16,7 +16,9 @@ from coherence.causal.request_log import Ints, RequestLog
 from coherence.causal.series import Floats
 from coherence.causal.twin import FASTEST, SLOWEST, Twin, inverted, last_kept
 
-Statistic: TypeAlias = Callable[[Floats], Floats]  # of one value for each request -> one for all, one without each batch
+Statistic: TypeAlias = Callable[
+    [Floats], Floats
+]  # of one value for each request -> one for all, one without each batch
 LEFT_OUT = 1e-7  # relative error of gamma where a batch is left out: far below the spread that it measures
 
 

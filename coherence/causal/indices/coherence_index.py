@@ -23,7 +23,9 @@ from __future__ import annotations
 
 import math
 
-from coherence.causal.indices._batched import last_slowdowns, numbers, ratio
+import numpy as np
+
+from coherence.causal.indices._batched import last_slowdowns, numbers, plain, ratio
 from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, latency, missing
 from coherence.causal.intervals import Estimate, jackknife
 from coherence.causal.request_log import Ints, RequestLog
@@ -52,8 +54,6 @@ def measure(facts: Facts) -> Measured | Refusal:
     last = last_slowdowns(machine, batch, shares)
     first = first_met(lambda gamma: float(_share(machine, gamma, batch)[0]), float(shares[0]), near=1.0)
     found, bound = _told(first, last, facts.level)
-    from coherence.causal.indices._batched import plain
-
     return Measured(INDEX, found, said(found.value, bound), bound, (Part("in time", plain(shares, level=facts.level)),))
 
 
@@ -68,8 +68,6 @@ def _share(machine: Twin, gamma: float, batch: Ints) -> Floats:
 
 def _told(first: float, last: Floats, level: float) -> tuple[Estimate, str]:
     """The index from its slowest and fastest twins: the value nearest to 1, and the interval around all of them."""
-    import numpy as np
-
     logs = np.log(np.clip(last, FASTEST, SLOWEST))
     low, high, error = (float(one) for one in jackknife(logs[0], logs[1:], level=level))
     slow, reach = float(last[0]), (high - low) / 2
@@ -87,7 +85,7 @@ def _told(first: float, last: Floats, level: float) -> tuple[Estimate, str]:
 def said(value: float, bound: str) -> str:
     """The value in words."""
     if bound == ">=":
-        return f"all was in time: a coordinated system would have needed at least {value:.1%} of the capacity or more"
+        return f"all was in time: it is only known that a coordinated system needs at least {value:.1%} of the capacity"
     if bound == "<=":
         return "nothing was in time: how little would have sufficed is not known"
     if value > 1:

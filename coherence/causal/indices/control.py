@@ -92,7 +92,13 @@ def measure(facts: Facts) -> Measured | Refusal:
     worst = min(found, key=lambda name: found[name])
     parts = [Part(f"CC of {name}", _exact(one, facts.level)) for name, one in sorted(found.items(), key=lambda e: e[1])]
     parts += [Part(name, _exact(share, facts.level)) for name, share in opposition(facts.actions)]
-    return Measured(INDEX, _exact(found[worst], facts.level), said(worst, found[worst]), parts=tuple(parts), notes=tuple(_notes(recent)))
+    return Measured(
+        INDEX,
+        _exact(found[worst], facts.level),
+        said(worst, found[worst]),
+        parts=tuple(parts),
+        notes=tuple(_notes(recent)),
+    )
 
 
 def _problem(tube: Tube) -> str:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.causal.indices._batched import in_logarithms, means, numbers, quantiles, slowdowns
+from coherence.causal.indices._batched import in_logarithms, means, numbers, plain, quantiles, slowdowns
 from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, latency, missing
 from coherence.causal.intervals import Estimate
 from coherence.causal.request_log import Ints, RequestLog
@@ -108,7 +108,7 @@ def stages(log: RequestLog, batch: Ints, found: Estimate) -> tuple[Part, ...]:
         mean = means(batch)(seconds)
         share = float(mean[0] / whole[0]) if whole[0] else 0.0
         made.append(Part(f"DI of {name}", _times(found, share)))
-        made.append(Part(f"delay in {name}", _plain(mean, found.level), "s"))
+        made.append(Part(f"delay in {name}", plain(mean, level=found.level), "s"))
     return tuple(made)
 
 
@@ -116,8 +116,3 @@ def _times(found: Estimate, share: float) -> Estimate:
     low, high = sorted((found.low * share, found.high * share))
     return Estimate(found.value * share, low, high, abs(share) * found.error, found.level)
 
-
-def _plain(values: Floats, level: float) -> Estimate:
-    from coherence.causal.indices._batched import plain
-
-    return plain(values, level=level)

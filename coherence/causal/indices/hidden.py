@@ -67,9 +67,7 @@ def _in_flight(facts: Facts) -> int:
     return facts.log.in_flight if facts.log is not None else 0
 
 
-def _points(
-    facts: Facts, log: RequestLog, useful: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> tuple[Part, ...]:
+def _points(facts: Facts, log: RequestLog, useful: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[Part, ...]:
     """The lost time as a share of the provisioned device-seconds of the window."""
     if facts.provisioned is None:
         return ()
@@ -77,7 +75,11 @@ def _points(
     kept = len(np.unique(batch))
     whole = facts.provisioned * (log.until - log.since)
     sums = np.bincount(batch, log.held - useful)
-    totals = np.concatenate([[sums.sum() / whole], (sums.sum() - sums) / (whole * (1 - 1 / kept))]) if kept > 1 else sums / whole
+    totals = (
+        np.concatenate([[sums.sum() / whole], (sums.sum() - sums) / (whole * (1 - 1 / kept))])
+        if kept > 1
+        else sums / whole
+    )
     return (Part("HCL points of provisioned", plain(totals, level=facts.level)),)
 
 

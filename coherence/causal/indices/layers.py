@@ -104,7 +104,9 @@ def measure(facts: Facts) -> Measured | Refusal:
     parts = []
     for name, old, new, count in zip(found.names, before, before[1:], found.counts, strict=False):
         shares = ratio(new, old, batch) if count else np.ones(1)
-        parts.append(Part(f"kappa of {name}", clipped(plain(np.where(np.isnan(shares), 1.0, shares), level=facts.level), 0, 1)))
+        parts.append(
+            Part(f"kappa of {name}", clipped(plain(np.where(np.isnan(shares), 1.0, shares), level=facts.level), 0, 1))
+        )
     whole = clipped(plain(ratio(before[-1], before[0], batch), level=facts.level), 0, 1)
     notes = () if log.layers else ("no layer has stamps: columns left.<layer> would tell which one loses requests",)
     return Measured(INDEX, whole, said(found), parts=tuple(parts), notes=notes)

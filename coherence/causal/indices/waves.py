@@ -94,7 +94,10 @@ def _responses(facts: Facts, log: RequestLog, told: tuple[Burst, ...]) -> Measur
     floor = FLOOR * float(log.need.mean())
     raw = remote / (np.maximum(local, 0.0) + floor)
     found = clipped(plain(raw, level=facts.level), 0.0)
-    parts = tuple(Part(name, plain(one, level=facts.level), "s") for name, one in zip(("remote response", "local response"), felt, strict=True))
+    parts = tuple(
+        Part(name, plain(one, level=facts.level), "s")
+        for name, one in zip(("remote response", "local response"), felt, strict=True)
+    )
     return Measured(INDEX, found, said(found.value), parts=parts, notes=(f"{len(told)} bursts",))
 
 

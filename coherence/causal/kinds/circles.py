@@ -14,7 +14,9 @@ WARM = 300
 ONE = Fraction(1)
 
 
-def _run(a: float, b: float, c: float, drives: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _run(
+    a: float, b: float, c: float, drives: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """load(t) = a retries(t - 1) + c demand + own; retries(t) = b load(t - 1) + own."""
     demand, first, second = drives
     load, retries = np.zeros(len(demand)), np.zeros(len(demand))

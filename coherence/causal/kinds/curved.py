@@ -87,4 +87,3 @@ def _by_hand(players: tuple[str, ...], value: Callable[..., float]) -> dict[str,
         for number, player in enumerate(order):
             found[player] += (value(*order[: number + 1]) - value(*order[:number])) / len(orders)
     return found
-

@@ -102,4 +102,3 @@ def missing_cause(seed: int, length: int) -> Kind:
     loss = a + unknown + rest
     left = unknown + rest
     return Kind(recorded({"a": a, "loss": loss}), drawn(Influence("a", "loss")), "loss", {"a": a.mean()}, left.mean())
-

@@ -7,6 +7,7 @@ from typing import Any
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
 from coherence.causal.context import Context
+from coherence.causal.figures import graph
 from coherence.causal.fit import Fitted, Node, supported
 from coherence.causal.gram import Column
 from coherence.causal.intervals import Estimate
@@ -21,13 +22,11 @@ def answer(context: Context) -> Answer | None:
     if not fitted.nodes:
         return Answer("Influences", (_nothing(context),))
     seen = supported(fitted)
-    rows = [
-        _row(context, fitted, node, column, seen) for node in fitted.nodes.values() for column in node.equation.columns
-    ]
+    rows = [_row(fitted, node, column, seen) for node in fitted.nodes.values() for column in node.equation.columns]
     return Answer("Influences", (*_facts(fitted), Table(HEADER, tuple(rows)), *_refusals(fitted)), {
         "influences": [_data(fitted, n, c, seen) for n in fitted.nodes.values() for c in n.equation.columns],
         "rows": int(fitted.grams.rows.sum()), "rows_lost": fitted.grams.lost, "batches": fitted.batches,
-    })  # fmt: skip
+    }, panels=(graph(fitted, context.loss.name if context.loss is not None else None, seen),))  # fmt: skip
 
 
 def _nothing(context: Context) -> str:
@@ -49,9 +48,7 @@ def _estimate(node: Node, column: Column) -> Estimate:
     return Estimate(float(node.coefficients[0, at]), low, high, error)
 
 
-def _row(
-    context: Context, fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]
-) -> tuple[str, ...]:
+def _row(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]) -> tuple[str, ...]:
     cause, lag = column
     name = f"{cause} -> {node.effect}"
     delay = f"{number(lag * fitted.step)} s" if lag else "0 s"
@@ -60,7 +57,6 @@ def _row(
     found = _estimate(node, column)
     told = "known" if node.equation.exact else node.equation.method
     shown = "yes" if seen.get((cause, node.effect)) else "no"
-    del context
     return name, delay, number(found.value), interval(found), shown, told
 
 

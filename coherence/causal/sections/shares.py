@@ -8,6 +8,7 @@ from typing import Any
 from coherence.causal.answers import Answer, Table, as_data, interval, number
 from coherence.causal.context import Context
 from coherence.causal.effects import Attribution, Share, attribute
+from coherence.causal.figures import Bar, bars, shortened
 
 ORDER = 30
 
@@ -16,14 +17,16 @@ def answer(context: Context) -> Answer | None:
     """The shares of the loss that is asked for; nothing where none is."""
     if context.loss is None:
         return None
-    unit = context.whole.units.get(context.loss.name, "")
+    unit = context.whole.units.get(context.loss.name, "").removeprefix("1")
     found = attribute(context.fitted, context.loss.name, reference=context.settings.reference, unit=unit)
     rows = [(share.cause, *_figures(share.amount.value, interval(share.amount), found)) for share in _ordered(found)]
     rows.append(("unexplained", *_figures(found.unexplained.value, interval(found.unexplained), found)))
     rows.append(("measured", *_figures(found.measured.value, interval(found.measured), found)))
     header = ("cause", f"amount{f' ({unit})' if unit else ''}", "of the loss", "95 % interval")
     title = f"Shares of {context.loss.name}, against {found.against}"
-    return Answer(title, (Table(header, tuple(rows)), *_refusals(found)), _data(found))
+    drawn = [Bar(share.cause, share.amount) for share in _ordered(found)] + [Bar("unexplained", found.unexplained)]
+    panel = bars(f"Shares of {shortened(found.loss)}", unit, drawn)
+    return Answer(title, (Table(header, tuple(rows)), *_refusals(found)), _data(found), panels=(panel,))
 
 
 def _ordered(found: Attribution) -> list[Share]:

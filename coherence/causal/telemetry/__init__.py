@@ -15,4 +15,16 @@ from coherence.causal.telemetry.naming import named, queries_of
 from coherence.causal.telemetry.prometheus import queried
 from coherence.causal.telemetry.sources import read
 
-__all__ = ["Report", "aligned", "as_json", "chunks", "joined", "lines", "named", "queried", "queries_of", "read", "report"]
+__all__ = [
+    "Report",
+    "aligned",
+    "as_json",
+    "chunks",
+    "joined",
+    "lines",
+    "named",
+    "queried",
+    "queries_of",
+    "read",
+    "report",
+]

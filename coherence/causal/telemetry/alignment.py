@@ -104,8 +104,9 @@ def spacing_of(times: Floats) -> float:
     middle = float(np.median(gaps))
     laps = np.round(gaps / middle)
     near = np.abs(gaps / middle - laps) < 0.2
-    if near.mean() > 0.95 and laps[near].sum() > 0:
-        middle = float(gaps[near].sum() / laps[near].sum())
+    if near.mean() > 0.95 and (count := np.cumsum(laps[near]))[-1] > 2:  # the slope of times over laps
+        apart, time = count - count.mean(), np.cumsum(gaps[near])
+        middle = float((apart * (time - time.mean())).sum() / (apart**2).sum())
     tidy = round(middle, 3)
     return tidy if tidy and abs(tidy - middle) * len(times) < middle / 10 else middle
 

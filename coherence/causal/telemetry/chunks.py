@@ -2,7 +2,7 @@
 
 Each chunk continues the clock of the one before; `overlap` repeats its last rows, so that lags reach over the border.
 What is left of a file between two chunks is a few steps of samples.  Chunks hold what `aligned` would give, but for
-three things that only all of the data could tell: the step and the phase of the clock come from the first rows, signals
+three things that only all of the data could tell: the step and the phase of the clock come from the first 10,000 rows, signals
 that never change stay in, and NaN is taken for a missing value.
 """
 
@@ -119,7 +119,7 @@ def _streamed(
 ) -> Iterator[Series]:  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="coherence-") as folder:
         stream = _ordered(tables, rows, how[1], how[2], folder)
-        first = next(stream)
+        first = _head(stream)
         plan = _plan(tables[0], first, how[0], settings, units, kinds)
         left = tuple(Excluded(*what) for table in tables for what in table.left_out)
         tail, done = first, 0
@@ -134,6 +134,15 @@ def _streamed(
                 left = ()
             done = max(done, ready)
             tail = _joined(plan, tail, more, done)  # type: ignore[assignment]
+
+
+def _head(stream: Iterator[Batch]) -> Batch:
+    """The first rows, enough to set the clock by."""
+    found = [next(stream)]
+    while sum(len(one.times) for one in found) < FINE and (more := next(stream, None)) is not None:
+        found.append(more)
+    columns = tuple(np.concatenate(parts) for parts in zip(*(one.columns for one in found), strict=True))
+    return Batch(np.concatenate([one.times for one in found]), columns, found[0].row)
 
 
 def _ordered(tables: Sequence[Table], rows: int, sort: bool, memory: str, folder: str) -> Iterator[Batch]:

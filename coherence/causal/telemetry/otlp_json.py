@@ -103,7 +103,7 @@ def _number(one: Point, raw: Any) -> Iterator[Point]:
 
 
 def _buckets(one: Point, kind: str, raw: Any, notes: Notes) -> Iterator[Point]:
-    total = float(raw["sum"]) if "sum" in raw else None
+    total = float(raw.get("sum", 0)) if kind == "summary" or "sum" in raw else None  # summaries leave out a zero
     plain = kind == "histogram"
     buckets = [int(count) for count in raw.get("bucketCounts", ())] if plain else []
     yield from histogram(

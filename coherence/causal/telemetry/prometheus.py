@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from coherence.causal.telemetry.header import labelled
-from coherence.causal.telemetry.parts import Part, Rows, Story, part
+from coherence.causal.telemetry.joining import joined
+from coherence.causal.telemetry.parts import Rows, Story, part
 from coherence.causal.telemetry.problems import problem, several
 from coherence.errors import InputError, Problem, UsageError
 from coherence.shape import Word
-from coherence.simulate.telemetry import Signal
+from coherence.simulate.telemetry import Signal, Telemetry
 from coherence.units import shorten
 
 MOST_POINTS = 11_000  # of one series in one answer, by the server
@@ -38,7 +39,7 @@ class _ApiError(Exception):
 
 def queried(
     url: str, queries: Mapping[str, str | Word], *, start: float, end: float, step: float, patience: float = PATIENCE
-) -> Part:
+) -> Telemetry:
     """Signals by their PromQL from start to end (s since 1970, both included), every `step` seconds.
 
     A query of several series gives `signal{label="..."}`, with the labels in which they differ.  Raises UsageError (the
@@ -64,7 +65,7 @@ def queried(
     if problems:
         raise InputError(problems)
     points = np.concatenate([np.zeros(0), *(one.times for one in rows)])
-    return part(
+    made = part(
         url,
         f"Prometheus, every {step:g} s",
         "seconds since 1970",
@@ -72,6 +73,7 @@ def queried(
         points,
         Story(len(points), "last", notes, left_out),
     )
+    return joined([made])
 
 
 def _checked(url: str, queries: Mapping[str, str | Word], start: float, end: float, step: float) -> None:

@@ -44,12 +44,14 @@ def test_the_worked_example_of_the_definitions() -> None:
     assert {interval(useful, part) for part in ("zombie", "switch", "gang")} == {(0, 0.168)}
 
     attempts = audit(PARTS, [PROVISIONED, HELD_TIME, USEFUL, ATTEMPTS])
-    assert attempts["zombie"].identified and interval(attempts, "zombie") == (0.034, 0.034)
+    assert attempts["zombie"].identified
+    assert interval(attempts, "zombie") == (0.034, 0.034)
     assert {interval(attempts, part) for part in ("switch", "gang")} == {(0, 0.134)}
 
     changes = audit(PARTS, [PROVISIONED, HELD_TIME, USEFUL, ATTEMPTS, CHANGES])
     assert all(changes[part].identified for part in HELD)
-    assert interval(changes, "stranded") == (0, 0.24) and not changes["stranded"].identified
+    assert interval(changes, "stranded") == (0, 0.24)
+    assert not changes["stranded"].identified
 
     everything = audit(PARTS, [PROVISIONED, HELD_TIME, USEFUL, ATTEMPTS, CHANGES, JOIN])
     assert all(part.identified for part in everything.parts)
@@ -162,4 +164,5 @@ def test_decisions_that_can_be_told_again() -> None:
     whole = {"loop": "autoscaler", "reading": 0.9, "read_at": 10, "action": "+4", "target": "pool", "cause": "7"}
     found = decisions([{**whole, "change": 4}, {**whole, "change": -12, "cause": ""}, {"change": 0, "loop": "x"}])
     assert (found.actions, found.reconstructible, found.gap) == (3, 1, 0.75)
-    assert found.missing["cause"] == 2 and "loop" not in found.missing
+    assert found.missing["cause"] == 2
+    assert "loop" not in found.missing

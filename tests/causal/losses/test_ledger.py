@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from coherence.causal.ledger import DENOMINATORS, Ledger, ledger
 from coherence.causal.ledger_report import as_json, lines, waterfall
 from coherence.causal.ledger_states import KINDS, columns, entries, losses
 from coherence.causal.ledger_times import Times, layout, times, unbalanced, with_rest_unlabelled, with_work
+from coherence.causal.series import Floats
 from coherence.errors import InputError, UsageError
 from tests.causal.losses.fleets import random_fleet, random_times
 
@@ -183,14 +185,15 @@ def coverage(runs: int) -> float:
     return hit / runs
 
 
-def autocorrelated(random: np.random.Generator, length: int) -> np.ndarray:
+def autocorrelated(random: np.random.Generator, length: int) -> Floats:
     """Devices in a barrier, second by second: mean 3, memory of 20 s."""
     from scipy.signal import lfilter
 
     keep = math.exp(-1 / 20)
     noise = random.normal(0, 1, length + 200)
     noise[0] /= math.sqrt(1 - keep**2)
-    return 3 + 0.5 * lfilter([1], [1, -keep], noise)[200:] * math.sqrt(1 - keep**2)
+    level: Floats = 3 + 0.5 * lfilter([1], [1, -keep], noise)[200:] * math.sqrt(1 - keep**2)
+    return level
 
 
 def test_intervals_cover_in_short() -> None:
@@ -209,7 +212,8 @@ def test_every_type_has_a_page_and_every_state_one_type() -> None:
     assert kinds == sorted(kinds)
     for entry in entries().values():
         assert entry.page.startswith(f"{entry.loss.letter}, {entry.loss.name}")
-        assert "## What" in entry.page and "## Source" in entry.page
+        assert "## What" in entry.page
+        assert "## Source" in entry.page
 
 
 def test_the_precedence_is_that_of_the_definitions() -> None:
@@ -229,14 +233,16 @@ def test_the_waterfall_ends_at_what_is_effective() -> None:
     bars = waterfall(found)
     assert bars[0].end == pytest.approx(found.nominal)
     assert bars[-2].end == pytest.approx(bars[-1].end) == pytest.approx(found.effective)
-    assert all(after.start == before.end for before, after in zip(bars[:-2], bars[1:-1], strict=True))
+    assert all(after.start == before.end for before, after in pairwise(bars[:-1]))
 
 
 def test_rows_carry_value_denominator_and_interval() -> None:
     found = one(useful=400, barrier=200, idle_stranded=100, idle_slack=300)
     rows = {row.name: row for row in lines(found, of="loss")}
-    assert rows["U_struct"].of == "demanded" and rows["U_gap"].of == "provisioned"
-    assert (rows["A"].value, rows["A"].of) == (pytest.approx(2 / 3), "loss")
+    assert rows["U_struct"].of == "demanded"
+    assert rows["U_gap"].of == "provisioned"
+    assert rows["A"].value == pytest.approx(2 / 3)
+    assert rows["A"].of == "loss"
     assert rows["A"].low == -math.inf, "one batch tells no interval"
     assert rows["B.idle_stranded"].words
     assert "R" not in rows
@@ -252,6 +258,7 @@ def test_unknown_names_are_answered() -> None:
         one(useful=1000)["barier"]
     with pytest.raises(InputError) as caught:
         times(ONE, {"h100": {"barier": 1, "gang": math.nan}, "h10": {"gang": 1}}, 100)
-    assert "did you mean 'barrier'" in str(caught.value) and "'h10'" in str(caught.value)
+    assert "did you mean 'barrier'" in str(caught.value)
+    assert "'h10'" in str(caught.value)
     with pytest.raises(UsageError, match="window"):
         times(ONE, {}, 0)

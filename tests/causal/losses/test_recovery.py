@@ -60,13 +60,13 @@ def test_a_gain_may_be_a_loss() -> None:
 
 def test_what_is_asked_for() -> None:
     with pytest.raises(UsageError, match="13 sources"):
-        recovery([f"s{i}" for i in range(13)], lambda off: 1.0, nominal=2)
+        recovery([f"s{i}" for i in range(13)], lambda _: 1.0, nominal=2)
     with pytest.raises(UsageError, match="with a off is"):
         recovery(["a"], lambda off: float("nan") if off else 1.0, nominal=2)
     with pytest.raises(UsageError, match="each seed"):
         recovery(["a"], lambda off: [1.0] if off else [1.0, 2.0], nominal=2)
     with pytest.raises(UsageError, match="different names"):
-        recovery(["a", "a"], lambda off: 1.0, nominal=2)
+        recovery(["a", "a"], lambda _: 1.0, nominal=2)
 
 
 # -- a retry system ----------------------------------------------------------------------------------

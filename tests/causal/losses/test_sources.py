@@ -18,9 +18,9 @@ TWO = fleet({"h100": 2, "a100": 1}, {"h100": {"chat": 10, "train": 4}, "a100": {
             {"chat": 1, "train": 1})  # fmt: skip
 
 
-def series(step: float = 10.0, **columns: list[float]) -> Series:
+def series(**columns: list[float]) -> Series:
     names = tuple(name.replace("__", ".") for name in columns)
-    return Series(names, np.array(list(columns.values()), float).T, step)
+    return Series(names, np.array(list(columns.values()), float).T, 10.0)
 
 
 FULL = {"h100__useful__chat": [2.0, 1, 0, 1], "h100__barrier": [0.0, 1, 2, 1], "a100__idle_slack": [1.0, 1, 1, 1]}
@@ -150,7 +150,8 @@ def test_a_file_of_intervals(tmp_path: Path) -> None:
     file.write_text("device,state,class,start,end\nh100/0,useful,chat,zero,10\nh100/1,barrier,,0\n")
     with pytest.raises(InputError) as caught:
         read_log(file)
-    assert "log.csv:2:1: start = 'zero'" in str(caught.value) and "log.csv:3:1: end = None" in str(caught.value)
+    assert "log.csv:2:1: start = 'zero'" in str(caught.value)
+    assert "log.csv:3:1: end = None" in str(caught.value)
     file.write_text("device,state\nh100,gang\n")
     with pytest.raises(InputError, match="class, start, end are missing"):
         read_log(file)

@@ -35,7 +35,9 @@ def test_a_regular_table_is_itself() -> None:
 
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 15.0, 60.0]), st.floats(0, 2e9))
 @QUICK
-def test_times_that_jitter_about_the_clock_are_neither_lost_nor_taken_twice(seed: int, step: float, start: float) -> None:
+def test_times_that_jitter_about_the_clock_are_neither_lost_nor_taken_twice(
+    seed: int, step: float, start: float
+) -> None:
     rng = np.random.default_rng(seed)
     times = start + step * (np.arange(200) + rng.uniform(-0.2, 0.2, 200))
     series = aligned(gauges(x=(times.tolist(), list(range(200)))), step=step)
@@ -49,7 +51,9 @@ def test_gaps_stay_gaps() -> None:
 
 
 def test_the_step_is_the_median_of_the_signals_and_coarser_ones_are_told() -> None:
-    told = gauges(a=([*range(0, 60, 5)], [*range(12)]), b=([*range(0, 60, 5)], [*range(12)]), c=([0, 20, 40], [1, 2, 3]))
+    told = gauges(
+        a=([*range(0, 60, 5)], [*range(12)]), b=([*range(0, 60, 5)], [*range(12)]), c=([0, 20, 40], [1, 2, 3])
+    )
     series = aligned(told)
     assert series.step == 5
     assert np.isfinite(series["c"]).sum() == 3
@@ -73,11 +77,11 @@ def test_the_mean_is_the_integral_of_the_stairs(pairs: list[tuple[float, float]]
     grid = Grid(float(times[0]) + 5.0, 2.5, 3)
     found = mean(Samples(times, values), grid, 1.0)
     for edge, level in zip(grid.times(), found, strict=True):
-        fine = np.linspace(edge - 2.5, edge, 20_001)[1:] - 2.5 / 40_000
+        fine = np.linspace(edge - 2.5, edge, 4_001)[1:] - 2.5 / 8_000
         index = np.searchsorted(times, fine, "right") - 1
         held = (index >= 0) & (fine - times[index] < 1.5)
         if held.mean() > 0.51:
-            assert level == pytest.approx(values[index][held].mean(), abs=5e-3)
+            assert level == pytest.approx(values[index][held].mean(), abs=2e-2)
         elif held.mean() < 0.49:
             assert math.isnan(level)
 
@@ -154,7 +158,10 @@ def test_what_says_nothing_is_left_out_by_name_or_kept_where_asked() -> None:
 def test_nothing_leaves_without_a_name() -> None:
     rng = np.random.default_rng(3)
     signals = {
-        f"s{i}": ([*range(30)], np.where(rng.random(30) < 0.3, [math.nan, 1.0, math.inf][i % 3], rng.normal(size=30) * (i % 2)))
+        f"s{i}": (
+            [*range(30)],
+            np.where(rng.random(30) < 0.3, [math.nan, 1.0, math.inf][i % 3], rng.normal(size=30) * (i % 2)),
+        )
         for i in range(30)
     }
     told = telemetry({Signal(name): pair for name, pair in signals.items()})

@@ -20,7 +20,12 @@ BAD = {
     "text alone": ("time,x\n1,a\n2,b\n", 1, "no column is a signal", "at least one column"),
     "two of one name": ("time,x,x\n0,1,2\n", 1, "columns 2 and 3 are both called 'x'", "rename"),
     "no name": ("time,x,\n0,1,2\n", 1, "column 3 has no name", "give it one"),
-    "a word among numbers": ("time,x\n0,1\n1,oops\n2,3\n", 3, "'oops' in the column 'x' is not a number", "decimal point"),
+    "a word among numbers": (
+        "time,x\n0,1\n1,oops\n2,3\n",
+        3,
+        "'oops' in the column 'x' is not a number",
+        "decimal point",
+    ),
     "a decimal comma": ("time;x\n0;1,5\n1;2\n", 2, "'1,5' in the column 'x' is not a number", "decimal point"),
     "a time that is none": ("time,x\n0,1\nsoon,2\n", 3, "'soon' in the column 'time' is not a time", "ISO 8601"),
     "a time that is missing": ("time,x\n0,1\n,2\n", 3, "'' in the column 'time' is not a time", "ISO 8601"),
@@ -107,7 +112,9 @@ def test_latin_1_is_read_where_it_is_stated(tmp_path: Path) -> None:
 
 def test_a_parquet_file_that_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
-    duckdb.connect().execute(f"COPY (SELECT i::DOUBLE AS time, i AS x FROM range(1000) r(i)) TO '{path}' (FORMAT parquet)")
+    duckdb.connect().execute(
+        f"COPY (SELECT i::DOUBLE AS time, i AS x FROM range(1000) r(i)) TO '{path}' (FORMAT parquet)"
+    )
     path.write_bytes(path.read_bytes()[:-100])
     for reading in (read, lambda p: list(chunks(p))):
         with pytest.raises(InputError, match=r"x\.parquet:1:1: cannot be read as Parquet"):
@@ -133,7 +140,11 @@ def test_all_problems_of_all_files_at_once(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("time,x,y\n0,a,1\n1,2,b\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read(tmp_path)
-    assert [(Path(p.place.file).name, p.place.line) for p in caught.value.problems] == [("a.csv", 4), ("b.csv", 2), ("b.csv", 3)]
+    assert [(Path(p.place.file).name, p.place.line) for p in caught.value.problems] == [
+        ("a.csv", 4),
+        ("b.csv", 2),
+        ("b.csv", 3),
+    ]
 
 
 def test_two_clocks_in_two_files(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from coherence.errors import InputError, UsageError
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("pandas")
 
-ROWS = 9000
+ROWS = 24_000
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,9 @@ def test_an_overlap_repeats_the_last_rows(table: Path) -> None:
     plain = list(chunks(table / "t.csv", rows=2048))
     lapped = list(chunks(table / "t.csv", rows=2048, overlap=3))
     whole = glued(plain)
-    np.testing.assert_array_equal(glued([lapped[0], *(Series(p.names, p.values[3:], p.step) for p in lapped[1:])]), whole)
+    np.testing.assert_array_equal(
+        glued([lapped[0], *(Series(p.names, p.values[3:], p.step) for p in lapped[1:])]), whole
+    )
     np.testing.assert_array_equal(lapped[1].values[:3], lapped[0].values[-3:])
     assert lapped[1].start == pytest.approx(plain[1].start - 3 * plain[1].step)
 
@@ -74,8 +76,8 @@ def test_gram_matrices_of_chunks_add_up(table: Path) -> None:
 
 def test_files_that_follow_one_another(table: Path, tmp_path: Path) -> None:
     text = (table / "t.csv").read_text(encoding="utf-8").splitlines(keepends=True)
-    (tmp_path / "1.csv").write_text("".join(text[:4001]), encoding="utf-8")
-    (tmp_path / "2.csv").write_text("".join([text[0], *text[4001:]]), encoding="utf-8")
+    (tmp_path / "1.csv").write_text("".join(text[:12_001]), encoding="utf-8")
+    (tmp_path / "2.csv").write_text("".join([text[0], *text[12_001:]]), encoding="utf-8")
     parts = glued(list(chunks([tmp_path / "1.csv", tmp_path / "2.csv"], rows=2048)))
     np.testing.assert_allclose(parts, glued(list(chunks(table / "t.csv", rows=2048))), rtol=1e-12)
     with pytest.raises(InputError, match="time goes back"):
@@ -135,6 +137,8 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
             "assert sum(len(s) for s in chunks(sys.argv[1])) == int(sys.argv[2])\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
         )
-        done = subprocess.run([sys.executable, "-c", code, str(path), str(rows)], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(path), str(rows)], capture_output=True, text=True, check=True
+        )
         peaks.append(int(done.stdout))
     assert peaks[1] < 1.25 * peaks[0]

@@ -40,14 +40,22 @@ def every_kind() -> list[dict[str, Any]]:
     delta = [point(s, asDouble=2.5, start=START + s - 1) for s in range(4)]
     updown = [point(s, asInt=str(level)) for s, level in enumerate((5, 3, 4, 1))]
     buckets = [
-        point(s, count=str(6 * s), sum=1.5 * s, bucketCounts=[str(3 * s), str(2 * s), str(s)], explicitBounds=[0.1, 2.5])
+        point(
+            s, count=str(6 * s), sum=1.5 * s, bucketCounts=[str(3 * s), str(2 * s), str(s)], explicitBounds=[0.1, 2.5]
+        )
         for s in range(4)
     ]
-    summary = [point(s, count=str(s), sum=2.0 * s, quantileValues=[{"quantile": 0.99, "value": 7.0 + s}]) for s in range(4)]
+    summary = [
+        point(s, count=str(s), sum=2.0 * s, quantileValues=[{"quantile": 0.99, "value": 7.0 + s}]) for s in range(4)
+    ]
     exponential = [point(s, count=str(s), sum=3.0 * s, scale=1, zeroCount="0") for s in range(4)]
     return [
         {"name": "queue.length", "unit": "{request}", "gauge": {"dataPoints": gauge}},
-        {"name": "sent", "unit": "By", "sum": {"aggregationTemporality": 2, "isMonotonic": True, "dataPoints": cumulative}},
+        {
+            "name": "sent",
+            "unit": "By",
+            "sum": {"aggregationTemporality": 2, "isMonotonic": True, "dataPoints": cumulative},
+        },
         {"name": "lost", "unit": "1", "sum": {"aggregationTemporality": 1, "isMonotonic": True, "dataPoints": delta}},
         {"name": "open", "sum": {"aggregationTemporality": 2, "dataPoints": updown}},
         {"name": "wait", "unit": "ms", "histogram": {"aggregationTemporality": 2, "dataPoints": buckets}},
@@ -111,7 +119,9 @@ def test_protobuf_gives_what_json_gives(tmp_path: Path, framed: bool) -> None:
 
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_any_cut_of_a_protobuf_file_is_told_or_read(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_any_cut_of_a_protobuf_file_is_told_or_read(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     pytest.importorskip("opentelemetry.proto")
     folder = tmp_path_factory.mktemp("cut")
     in_protobuf(folder / "m.pb", [request(every_kind())], framed=False)
@@ -134,7 +144,12 @@ def test_resources_that_differ_stand_in_the_name(tmp_path: Path) -> None:
 
 
 def test_a_new_start_is_a_reset_even_where_the_value_did_not_fall(tmp_path: Path) -> None:
-    points = [point(0, asInt="5"), point(1, asInt="7"), point(2, asInt="9", start=START + 1), point(3, asInt="10", start=START + 1)]
+    points = [
+        point(0, asInt="5"),
+        point(1, asInt="7"),
+        point(2, asInt="9", start=START + 1),
+        point(3, asInt="10", start=START + 1),
+    ]
     metric = {"name": "n", "sum": {"aggregationTemporality": 2, "isMonotonic": True, "dataPoints": points}}
     found = in_json(tmp_path / "m.json", [request([metric])])
     assert np.diff(found["n"].values).tolist() == [2, 9, 1]

@@ -36,12 +36,22 @@ def parquet(path: Path, select: str) -> Path:
     ("header", "cells", "seconds", "told"),
     [
         ("time", ["0", "0.5", "1"], [0, 0.5, 1], "seconds from a start"),
-        ("ts", ["1714564800", "1714564801", "1714564802.5"], [1714564800, 1714564801, 1714564802.5], "seconds since 1970"),
+        (
+            "ts",
+            ["1714564800", "1714564801", "1714564802.5"],
+            [1714564800, 1714564801, 1714564802.5],
+            "seconds since 1970",
+        ),
         ("Timestamp", ["1714564800123", "1714564801123"], [1714564800.123, 1714564801.123], "milliseconds since 1970"),
         ("date", ["1714564800123456", "1714564800123457"], [1714564800.123456, 1714564800.123457], "microseconds"),
         ("t", ["1714564800123456789", "1714564801123456789"], [1714564800.123456789, 1714564801.123456789], "nanosec"),
         ("time_ms", ["0", "500", "1000"], [0, 0.5, 1], "milliseconds, by its name"),
-        ("timestamp", ["2024-05-01T12:00:00Z", "2024-05-01T14:00:00.25+02:00"], [1714564800, 1714564800.25], "with zone"),
+        (
+            "timestamp",
+            ["2024-05-01T12:00:00Z", "2024-05-01T14:00:00.25+02:00"],
+            [1714564800, 1714564800.25],
+            "with zone",
+        ),
         ("@timestamp", ["2024-05-01 12:00:00.123456789+00:00", "2024-05-01 12:01"], None, ""),
         ("datetime", ["2024-05-01 12:00:00", "2024-05-02"], [1714564800, 1714608000], "read as UTC"),
     ],
@@ -132,7 +142,10 @@ def test_parquet_long_and_wide_with_timestamps_and_nulls(tmp_path: Path) -> None
 @pytest.mark.parametrize(("wide", "packed"), [(False, False), (True, False), (False, True), (True, True)])
 def test_our_own_folders_keep_units_kinds_and_causes(tmp_path: Path, wide: bool, packed: bool) -> None:
     told = telemetry(
-        {Signal("a.queue", "req", "gauge", "s"): ([0, 1, 2], [1, 2, 3]), Signal("n", "1", "counter", "s"): ([0, 2], [0, 7])}
+        {
+            Signal("a.queue", "req", "gauge", "s"): ([0, 1, 2], [1, 2, 3]),
+            Signal("n", "1", "counter", "s"): ([0, 2], [0, 7]),
+        }
     )
     telemetry_files.write(told, tmp_path, wide=wide, parquet=packed)
     found = read(tmp_path)
