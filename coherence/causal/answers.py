@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 @value
 class Table:
-    """Rows under a header; the first column is text, the others are set flush right."""
+    """Rows under a header; the first `words` columns are text, the others are set flush right."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    words: int = 1
 
 
 @value
@@ -67,9 +68,9 @@ def aligned(table: Table) -> list[str]:
     """The lines of a table."""
     rows = [table.header, *table.rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(table.header))]
-    return [_line(row, widths) for row in rows]
+    return [_line(row, widths, table.words) for row in rows]
 
 
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = zip(row, widths, strict=True)
-    return "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)])
+def _line(row: Sequence[str], widths: Sequence[int], words: int) -> str:
+    cells = zip(row, widths, strict=True)
+    return "  ".join(cell.ljust(width) if at < words else cell.rjust(width) for at, (cell, width) in enumerate(cells))

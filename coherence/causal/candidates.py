@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
+from coherence.causal.candidates_of_calls import influences_of_calls
 from coherence.causal.graph import Graph, Influence
 from coherence.expressions.tree import (
     Arithmetic,
@@ -53,6 +54,7 @@ def candidates(model: Model, observed: Iterable[str] = ()) -> Graph:
         found += _moving(model, path, positive, state.step or ZERO)
     for loop in model.loops:
         found += _acting(model, loop, positive)
+    found += influences_of_calls(model.design)
     fixed = {path for path, one in model.constants.items() if not one.varies and path not in seen}
     kept = tuple(dict.fromkeys(one for one in found if one.cause not in fixed))
     computed = frozenset(model.outputs) | frozenset(model.commands)

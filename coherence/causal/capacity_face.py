@@ -18,6 +18,8 @@ def extremes(given: Capacity, above: Floats, below: Floats) -> tuple[float, floa
 
     With unique prices both are the one value.
     """
+    if not np.any(above) and np.any(below):
+        return 0.0, 0.0
     prices = np.concatenate([given.y, given.z])
     if given.unique:
         whole = float(below @ prices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -105,9 +105,10 @@ class Context:
     @cached_property
     def couplings(self) -> Tested:
         """What acts beyond what is declared, among the measured signals (a loss that is computed is none)."""
-        found = self.usable[0]
+        graph = candidates(self.model, self.whole.names)
+        found = without_copies(self.usable[0], graph.nodes)
         found = found.between(*self.settings.window) if self.settings.window else found
-        return couplings(found, candidates(self.model, self.whole.names))
+        return couplings(found, graph)
 
 
 def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
@@ -129,3 +130,13 @@ def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
             kept.append(number)
     names = tuple(series.names[number] for number in kept)
     return Series(names, values[:, kept], series.step, series.start, series.units, (*series.excluded, *out)), tuple(out)
+
+
+def without_copies(series: Series, kept: Iterable[str]) -> Series:
+    """The series without signals that equal an earlier one at every time, unless they are to be kept."""
+    needed, seen, names = set(kept), set(), []
+    for name in sorted(series.names, key=lambda name: name not in needed):
+        key = np.ascontiguousarray(series[name]).tobytes()
+        names += [name] if name in needed or key not in seen else []
+        seen.add(key)
+    return series.of(name for name in series.names if name in set(names))

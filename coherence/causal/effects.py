@@ -23,6 +23,10 @@ from coherence.errors import UsageError, did_you_mean
 from coherence.values import field, value
 
 
+class NoLastingEffectError(UsageError):
+    """The fitted feedback does not die out, so no share of a mean can be told."""
+
+
 @value
 class Share:
     """What causes contributed, in the loss's unit.
@@ -130,7 +134,7 @@ def attribute(
         raise UsageError(f"'{loss}' is not among the fitted signals: {did_you_mean(loss, fitted.signals)}")
     growth = radius(fitted)
     if growth >= 1:
-        raise UsageError(
+        raise NoLastingEffectError(
             f"the fitted feedback does not die out (spectral radius {growth:.3g}): a lasting change has no lasting "
             "effect; give a longer record, or name the state whose own past is missing from the design"
         )

@@ -142,7 +142,7 @@ def _solved(sums: Floats, regressors: list[int], target: int, instruments: list[
         right = (between.transpose(0, 2, 1) @ weights @ sums[:, instruments, target][..., None])[..., 0]
     spread = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 1e-300))
     even = left / spread[:, :, None] / spread[:, None, :]
-    smallest = np.linalg.eigvalsh(even[0])[0] if len(even) else 1.0
+    smallest = np.linalg.eigvalsh(even).min()  # a cause may move in one batch alone
     if smallest > COLLINEAR:
         return np.asarray(np.linalg.solve(even, (right / spread)[..., None])[..., 0] / spread, np.float64)
     return np.asarray(

@@ -8,7 +8,7 @@ follow from (I - M)^-1 where everything behind the loss is linear, else the stru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -26,8 +26,10 @@ from coherence.errors import UsageError, did_you_mean
 from coherence.expressions.evaluate import evaluate
 from coherence.expressions.tree import Tree, Truth, rename
 from coherence.model import Model, SampledLoop
-from coherence.simulate.exact import Choices, View, execute
+from coherence.simulate.exact import Choices, Execution, View
 from coherence.values import value
+
+UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"), float("nan"))
 
 
 @value
@@ -56,7 +58,7 @@ class LoopSplit:
 
 
 @value
-class _Switch:
+class Switch:
     """What a set of loops that are off changes: influences that are cut, and signals that stand still."""
 
     cut: Mapping[str, frozenset[str]]
@@ -90,22 +92,53 @@ def loop_split(
             )
     refuse_many(loops, "loops")
     told = reference or {}
+    refused = {loop: why for loop in loops if (why := _blocked_loop(fitted, known[loop], loss))}
+    asked, loops = loops, [loop for loop in loops if loop not in refused]
     switches = [_switch(fitted, [loops[n] for n in members(c, len(loops))]) for c in range(1 << len(loops))]
     off = [switches[~c & ((1 << len(loops)) - 1)] for c in range(1 << len(loops))]  # coalition: who is on
     made = structure(series, fitted, loss, constants=constants)
     if any(isinstance(part, Mechanism) for part in made.parts.values()):
         values = np.stack([_rerun(series, fitted, loss, one, told, constants) for one in off], axis=-1)
     else:
-        values = np.stack([_means(fitted, one, told, {})[:, fitted.signals.index(loss)] for one in off], axis=-1)
-    return _shared(loss, loops, values, _assumed(loops, off[0], told))
+        values = np.stack([means_after(fitted, one, told, {})[:, fitted.signals.index(loss)] for one in off], axis=-1)
+    found = _shared(loss, loops, values, _assumed(off[0], told))
+    unknown = tuple(LoopShare(loop, UNKNOWN, UNKNOWN, refused[loop]) for loop in asked if loop in refused)
+    return replace(found, shares=(*found.shares, *unknown))
 
 
-def _assumed(loops: Sequence[str], everything: _Switch, reference: Mapping[str, float]) -> tuple[str, ...]:
-    del loops
-    return tuple(f"{name} stands at {reference.get(name, 0.0):g} while its loops are off" for name in sorted(everything.held))
+def _blocked_loop(fitted: Fitted, mine: Mapping[str, frozenset[str]], loss: str) -> str:
+    """Why turning a loop off cannot be answered; nothing where it can."""
+    for effect, causes in mine.items():
+        node = fitted.nodes[effect]
+        tied = {cause for cause, _ in node.equation.lost} | {c for group in node.groups for c, _ in group}
+        if causes & tied:
+            return node.equation.refused or f"{' and '.join(sorted(tied))} move together exactly"
+    return blocked(fitted, mine, loss)
 
 
-def _switch(fitted: Fitted, off: Iterable[str]) -> _Switch:
+def blocked(fitted: Fitted, sources: Iterable[str], loss: str) -> str:
+    """Why an intervention on `sources` has an effect on the loss that the data cannot tell; nothing where they can."""
+    started = frozenset(sources)
+    behind = fitted.graph.ancestors(loss)
+    moved = {name for name in behind if started & fitted.graph.ancestors(name)}
+    for name in moved - started:
+        node = fitted.nodes.get(name)
+        if node is None:
+            continue
+        if any(cause in moved for cause, _ in node.equation.lost) or set(node.equation.replaced) & moved:
+            return node.equation.refused or f"what acts on {name} is told through the causes of its causes alone"
+        for group in node.groups:
+            if len({cause for cause, _ in group}) > 1 and any(cause in moved for cause, _ in group):
+                return f"{' and '.join(dict.fromkeys(cause for cause, _ in group))} move together exactly"
+    return ""
+
+
+def _assumed(everything: Switch, reference: Mapping[str, float]) -> tuple[str, ...]:
+    held = sorted(everything.held)
+    return tuple(f"{name} stands at {reference.get(name, 0.0):g} while its loops are off" for name in held)
+
+
+def _switch(fitted: Fitted, off: Iterable[str]) -> Switch:
     gone = set(off)
     cut: dict[str, frozenset[str]] = {}
     held: set[str] = set()
@@ -117,28 +150,28 @@ def _switch(fitted: Fitted, off: Iterable[str]) -> _Switch:
             cut[effect] = lost - kept
         if lost and not kept:
             held.add(effect)
-    return _Switch(cut, frozenset(held))
+    return Switch(cut, frozenset(held))
 
 
-def _means(
-    fitted: Fitted, switch: _Switch, reference: Mapping[str, float], do: Mapping[str, float]
-) -> Floats:
+def means_after(fitted: Fitted, switch: Switch, reference: Mapping[str, float], do: Mapping[str, float]) -> Floats:
     """(replicates, signals): means after the change, own parts as they were."""
     at = {name: number for number, name in enumerate(fitted.signals)}
     _, u = own(fitted, matrix(fitted))
     levels = {name: reference.get(name, 0.0) for name in switch.held} | dict(do)
     every = {name: tuple(fitted.signals) for name in levels}
-    m = matrix(fitted, off={**switch.cut, **every})
-    _refuse_growth(fitted, {**switch.cut, **every})
+    gone: dict[str, Sequence[str]] = {effect: tuple(causes) for effect, causes in switch.cut.items()}
+    gone |= every
+    m = matrix(fitted, off=gone)
+    _refuse_growth(fitted, gone)
     u = u.copy()
     for name, level in levels.items():
         u[:, at[name]] = level
     return np.asarray((total(m) @ u[..., None])[..., 0], np.float64)
 
 
-def _refuse_growth(fitted: Fitted, cut: Mapping[str, Iterable[str]]) -> None:
+def _refuse_growth(fitted: Fitted, cut: Mapping[str, Sequence[str]]) -> None:
     """Raise UsageError where what is left feeds back without dying out."""
-    growth = radius(fitted, off={effect: tuple(causes) for effect, causes in cut.items()})
+    growth = radius(fitted, off=cut)
     if growth >= 1:
         raise UsageError(
             f"without that, the feedback that is left does not die out (spectral radius {growth:.3g}): "
@@ -147,11 +180,13 @@ def _refuse_growth(fitted: Fitted, cut: Mapping[str, Iterable[str]]) -> None:
 
 
 def _rerun(
-    series: Series, fitted: Fitted, loss: str, switch: _Switch, reference: Mapping[str, float],
+    series: Series, fitted: Fitted, loss: str, switch: Switch, reference: Mapping[str, float],
     constants: Mapping[str, float | Range] | None,
 ) -> Floats:  # fmt: skip
     """(replicates,): mean loss of the structure run again."""
-    return simulated(series, fitted, loss, {name: reference.get(name, 0.0) for name in switch.held}, switch.cut, constants)
+    return simulated(
+        series, fitted, loss, {name: reference.get(name, 0.0) for name in switch.held}, switch.cut, constants
+    )
 
 
 def simulated(
@@ -208,7 +243,7 @@ def switched_off(model: Model, loops: Iterable[str]) -> Model:
         raise UsageError(f"the design has no loop '{min(unknown)}': {did_you_mean(min(unknown), names)}")
 
     def place(tree: Tree | None) -> Tree | None:
-        return None if tree is None else rename(tree, lambda path: Truth(False) if path in off else path)  # noqa: FBT003
+        return None if tree is None else rename(tree, lambda path: Truth(False) if path in off else path)
 
     def kept(loop: SampledLoop) -> SampledLoop:
         rules = tuple((rename_off(when, off), place(by), place(to)) for when, by, to in loop.rules)
@@ -223,7 +258,7 @@ def switched_off(model: Model, loops: Iterable[str]) -> Model:
 
 def rename_off(tree: Tree, off: frozenset[str]) -> Tree:
     """The tree with the loops in `off` never active."""
-    return rename(tree, lambda path: Truth(False) if path in off else path)  # noqa: FBT003
+    return rename(tree, lambda path: Truth(False) if path in off else path)
 
 
 def executed(
@@ -237,40 +272,22 @@ def executed(
     refuse_many(loops, "loops")
     count = 1 << len(loops)
     off = [[loops[n] for n in range(len(loops)) if not c >> n & 1] for c in range(count)]
-    values = np.array([[_mean_of(switched_off(model, one), loss, frozenset(one), since, until, choices) for one in off]])
-    return _shared("executed", loops, np.repeat(values, 3, axis=0), ("one execution of the design for each set of loops",))
+    values = np.array([[_mean_of(switched_off(model, x), loss, frozenset(x), since, until, choices) for x in off]])
+    return _shared(
+        "executed", loops, np.repeat(values, 3, axis=0), ("one execution of the design for each set of loops",)
+    )
 
 
 def _mean_of(
     model: Model, loss: Tree, off: frozenset[str], since: Fraction, until: Fraction, choices: Choices | None
 ) -> float:
-    """Time average of what is true after each instant until the next one."""
-    tree = rename_off(loss, off)
-    run_of = execute(model, choices, until=until)
-    total_of, last, level = Fraction(0), None, Fraction(0)
-    read = _reader(model, tree)
-    for instant in run_of:
-        if last is not None and instant.time > since:
-            total_of += level * (min(instant.time, until) - max(last, since))
-        last, level = instant.time, read(instant.after)
-    if last is not None and until > last:
-        total_of += level * (until - max(last, since))
-    return float(total_of / (until - since))
-
-
-def _reader(model: Model, tree: Tree) -> Callable[[Mapping[str, object]], Fraction]:
-    class Now(View):
-        """The values of one instant, outputs computed from them."""
-
-        __slots__ = ()
-
-        def value(self, path: str) -> object:
-            if path in self.base:
-                return self.base[path]
-            return evaluate(model.outputs[path], self)
-
-    def read(after: Mapping[str, object]) -> Fraction:
-        found = evaluate(tree, Now(None, Fraction(0), dict(after)))  # type: ignore[arg-type]
-        return Fraction(int(found)) if isinstance(found, bool) else Fraction(found)
-
-    return read
+    """Time average of what stands after each instant until the next one."""
+    tree, going = rename_off(loss, off), Execution(model, choices)
+    area, last, level = Fraction(0), Fraction(0), Fraction(0)
+    while going.next_time() <= until:
+        instant = going.advance()
+        area += level * max(instant.time - max(last, since), Fraction(0))
+        last = instant.time
+        level = Fraction(evaluate(tree, View(going, instant.time, dict(instant.after))))
+    area += level * (until - max(last, since))
+    return float(area / (until - since))

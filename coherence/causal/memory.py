@@ -53,7 +53,7 @@ def _from_outside(graph: Graph, one: Equation, seen: tuple[str, ...]) -> Equatio
     """Instruments for the effect's own past: what acts on it from outside every circle it is in, and its past."""
     outside = [n for n in seen if n in graph.ancestors(one.effect) and one.effect not in graph.ancestors(n)]
     clean = [name for name in outside if not _hidden(graph, name, one.effect, seen)]
-    lags: dict[str, int] = {name: 0 for name in clean} | {c: lag for c, lag in one.columns if c in clean}
+    lags: dict[str, int] = dict.fromkeys(clean, 0) | {c: lag for c, lag in one.columns if c in clean}
     direct = [column for column in one.columns if column[0] in clean]
     found = [(name, lag + back) for name, lag in lags.items() for back in range(DEEP + 1)]
     instruments = tuple(dict.fromkeys([*direct, *found]))

@@ -47,7 +47,7 @@ NO_BUDGET, OF_REQUESTS, OF_FIRST = range(3)
 # Owners of calls (requests and tries), and calls, share the first fields.
 STAGE, OPEN, CAUSE, STAMP, FREE = range(5)
 # Requests.
-R_SOURCE, R_TURNS, R_TRIES, R_SERIAL, R_START, R_WIDTH = range(5, 11)
+R_SOURCE, R_TURNS, R_TRIES, R_SERIAL, R_START, R_NEED, R_WIDTH = range(5, 12)
 # Tries.  Q_: neighbours in a queue or among those in service; L_: neighbours in the list of time limits.
 (T_CALL, T_ROUTE, T_PHASE, T_CLASS, Q_PREV, Q_NEXT, L_PREV, L_NEXT, T_CALLS, T_MATE, T_NUMBER, T_ROOT, T_FIRST,
  T_EVENT, T_LIMIT, T_WORK, T_END, T_DEMAND, T_SINCE, T_WIDTH) = range(5, 25)  # fmt: skip
@@ -94,7 +94,7 @@ SLACK = 16  # draws left in a block when it is filled up again
 # Events in the heap, things to carry out at once, finished requests, lines of the trace.
 E_TIME, E_KEY, E_ROW, E_STAMP, E_WIDTH = range(5)
 A_KIND, A_ROW, A_STAMP, A_ARGUMENT, A_WIDTH = range(5)
-F_SOURCE, F_START, F_END, F_TRIES, F_CAUSE, F_WIDTH = range(6)
+F_SOURCE, F_START, F_END, F_TRIES, F_CAUSE, F_NEED, F_WIDTH = range(7)
 (L_TIME, L_ACTION, L_WHICH, L_REQUEST, L_NUMBER, L_CAUSE, L_WHERE, L_WIDTH) = range(8)
 
 # The loop's own registers: how much is in its regions of memory, where they are, how much they hold.

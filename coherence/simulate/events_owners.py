@@ -29,6 +29,7 @@ from coherence.simulate.events_layout import (
     ENDS,
     F_CAUSE,
     F_END,
+    F_NEED,
     F_SOURCE,
     F_START,
     F_TRIES,
@@ -48,6 +49,7 @@ from coherence.simulate.events_layout import (
     NOW,
     OPEN,
     OUTSIDE,
+    R_NEED,
     R_SERIAL,
     R_SOURCE,
     R_START,
@@ -90,7 +92,7 @@ def arrive(n: Ints, x: Floats, source: int) -> None:
         unit = draw(n, x, n[source + SOURCE_STREAM])
         n[row + R_TURNS] += int(unit * (n[source + HIGH] - n[source + LOW] + 1))
     n[SERIAL] += 1
-    x[row + R_START] = x[NOW]
+    x[row + R_START], x[row + R_NEED] = x[NOW], 0.0
     n[source + N_ARRIVALS] += 1
     n[source + N_REQUESTS] += 1
     at_once(n, BEGIN, row, n[row + STAMP], REQUEST)
@@ -156,7 +158,7 @@ def finish(n: Ints, x: Floats, row: int) -> None:
     n[source + N_REQUESTS] -= 1
     n[source + (N_COMPLETED if cause == COMPLETED else N_FAILED)] += 1
     n[line + F_SOURCE], n[line + F_TRIES], n[line + F_CAUSE] = n[source + SOURCE_NUMBER], n[row + R_TRIES], cause
-    x[line + F_START], x[line + F_END] = x[row + R_START], x[NOW]
+    x[line + F_START], x[line + F_END], x[line + F_NEED] = x[row + R_START], x[NOW], x[row + R_NEED]
     n[FINISHED] += 1
     tell(n, x, ENDS, source, n[row + R_SERIAL], n[row + R_TRIES], cause, 0)
     free_row(n, row, REQUESTS_FREE, REQUESTS_LEFT)

@@ -56,7 +56,7 @@ class Kept:
             self.traced.append(line)
 
     def requests(self, since: float) -> tuple[Array, ...]:
-        """source, start, end, tries, outcome of the requests that began since a time."""
+        """source, start, end, tries, outcome, need of the requests that began since a time."""
         columns = tuple(np.concatenate(column) for column in zip(*self.finished, strict=True))
         begun = columns[1] >= since
         return columns if begun.all() else tuple(column[begun] for column in columns)
@@ -84,10 +84,11 @@ class Kept:
 
 
 def _columns(lines: Array) -> tuple[Array, ...]:
-    """source, start, end, tries, outcome, each by itself."""
+    """source, start, end, tries, outcome, need, each by itself."""
     times = lines.view(np.float64)
     source, tries, cause = (lines[:, column].astype(np.int32) for column in (at.F_SOURCE, at.F_TRIES, at.F_CAUSE))
-    return source, times[:, at.F_START].copy(), times[:, at.F_END].copy(), tries, cause
+    start, end, need = (times[:, column].copy() for column in (at.F_START, at.F_END, at.F_NEED))
+    return source, start, end, tries, cause, need
 
 
 def names_of(program: Program) -> list[str]:

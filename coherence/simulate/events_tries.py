@@ -58,6 +58,7 @@ from coherence.simulate.events_layout import (
     OPEN,
     OUTSIDE,
     PER_TRY,
+    R_NEED,
     R_TRIES,
     REFUSED,
     REJECTED,
@@ -207,6 +208,18 @@ def depart(n: Ints, row: int, route: int, station: int) -> None:
 
 
 @inlined
+def credit(n: Ints, x: Floats, row: int, waiting: int) -> None:
+    """The service of an answered try in the isolated need of the request that it was for, if that still waits."""
+    call = waiting
+    while call != NOTHING and n[call + C_OWNER] != NOTHING:
+        owner = n[call + C_OWNER]
+        if n[call + C_KIND] == REQUEST:
+            x[owner + R_NEED] += x[row + T_DEMAND]
+            return
+        call = n[owner + T_CALL]
+
+
+@inlined
 def answer(n: Ints, x: Floats, row: int, cause: int) -> None:
     """A try was served to its end: its caller hears, if it still waits."""
     route, waiting, number = n[row + T_ROUTE], n[row + T_CALL], n[row + T_NUMBER]
@@ -217,6 +230,7 @@ def answer(n: Ints, x: Floats, row: int, cause: int) -> None:
     if waiting == NOTHING:
         n[station + N_WASTED] += 1
     else:
+        credit(n, x, row, waiting)
         detach(n, row)
     depart(n, row, route, station)
     if cause != COMPLETED:

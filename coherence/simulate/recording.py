@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from coherence.design import Design
 from coherence.elaborate import elaborate
 from coherence.errors import UsageError
+from coherence.simulate import tables_csv
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import has_requests, processes
 from coherence.simulate.samples import SAMPLES, Requests, exactly, with_setting
@@ -18,24 +19,32 @@ from coherence.simulate.telemetry import Cause, Telemetry, joined, of_instants, 
 from coherence.simulate.telemetry_files import write
 
 if TYPE_CHECKING:
-    from coherence.simulate.requests import Result
+    from coherence.simulate.requests import Array, Result
 
 
 def record(design: Design, setting: Setting, folder: Path, *, parquet: bool = False) -> tuple[Path, ...]:
     """Run the design under the first seed and write telemetry, signals and causes; the files written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return write(telemetry(design, setting), folder, parquet=parquet)
+        told, result = _observed(design, setting)
+        made = write(told, folder, parquet=parquet)
+        return made if result is None else (*made, _requests(result, folder / "requests.csv"))
     except OSError as error:
         raise UsageError(f"cannot write {folder}: {error.strerror}") from None
 
 
 def telemetry(design: Design, setting: Setting) -> Telemetry:
     """What the run under the first seed showed, and why."""
+    return _observed(design, setting)[0]
+
+
+def _observed(design: Design, setting: Setting) -> tuple[Telemetry, Result | None]:
+    """The telemetry, and the run of requests behind it."""
     from coherence.simulate.jobs.run import simulate
     from coherence.simulate.jobs.series import of_job
 
-    parts = []
+    parts: list[Telemetry] = []
+    result = None
     if has_requests(design):
         run = Requests(design, with_setting(processes(design), setting), setting, setting.seeds[0], trace=True)
         run.advance(setting.until)
@@ -50,7 +59,41 @@ def telemetry(design: Design, setting: Setting) -> Telemetry:
     if not parts:
         model = elaborate(design)
         parts.append(of_instants(model, exactly(model, setting)))
-    return joined(*parts)
+    return joined(*parts), result
+
+
+REQUESTS = ("arrival", "need", "end", "outcome", "attempts", "service")
+
+
+def _requests(result: Result, path: Path) -> Path:
+    """Every finished request in one row; a request that was never answered has the mean need of its source."""
+    from coherence.simulate.requests import OUTCOMES
+
+    log, names = result.requests, [source.name for source in result.program.sources]
+    needs = isolated(result)
+    columns = (log.start, needs, log.end, log.outcome, log.tries, log.source)
+    rows = (
+        (start, need, end, OUTCOMES[outcome], max(int(tries), 1), names[source])
+        for start, need, end, outcome, tries, source in zip(*(one.tolist() for one in columns), strict=True)
+    )
+    tables_csv.save(path, REQUESTS, rows, ())
+    return path
+
+
+def isolated(result: Result) -> Array:
+    """Isolated need of each finished request (s): its own service, or the mean of its source where it was not answered.
+
+    Where no request of a source was answered, its need is NaN.
+    """
+    import numpy as np
+
+    log = result.requests
+    needs = log.need.copy()
+    for number in range(len(result.program.sources)):
+        mine, good = log.source == number, log.completed & (log.need > 0)
+        known = needs[mine & good]
+        needs[mine & ~good] = known.mean() if len(known) else np.nan
+    return needs
 
 
 def _without(told: Telemetry, names: set[str]) -> Telemetry:

@@ -52,7 +52,8 @@ class Limits:
 class Requests:
     """Every finished request, in the order of their ends: `source` and `outcome` are numbers of names.
 
-    `outcome` counts in OUTCOMES (0: completed); `tries` are those that the request itself sent.
+    `outcome` counts in OUTCOMES (0: completed); `tries` are those that the request itself sent; `need` is the service
+    time of the answers it used, at all stations (s): what it takes alone, where its stages follow one another.
     """
 
     source: Array
@@ -60,6 +61,7 @@ class Requests:
     end: Array
     tries: Array
     outcome: Array
+    need: Array
 
     @property
     def latency(self) -> Array:

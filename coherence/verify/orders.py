@@ -168,7 +168,7 @@ def between(window: Window) -> str:
         return f"at least {seconds(window.earliest)}"
     ends = [seconds(window.earliest), seconds(window.latest)]
     mixed = ends[0].split()[-1] != ends[1].split()[-1]
-    near = window.latest < max(1000, 10 * window.earliest)
+    near = window.latest < 1000 or window.latest < 10 * window.earliest
     if mixed and window.earliest >= 1 and near and any(end.endswith(" s") for end in ends):
         ends = [f"{decimal(end)} s" for end in (window.earliest, window.latest)]
     return ends[0] if window.exact else f"{ends[0]} to {ends[1]}"

@@ -21,7 +21,11 @@ from coherence.verify.responses import Answered, Late, Never, answered, conditio
 PLANT = """coherence: 1
 components: {{tank: {{state: "x' = min(12, max(0, 0.5 * x + q.rate))", step: 1 s, from: 0 .. 6}}}}
 loops:
-  hot: {{rank: 1, timescale: {{period: {one} s{phase}}}, trigger: {{enter: x >= {high}, leave: x <= {low}}}, actuation: {{}}}}
+  hot:
+    rank: 1
+    timescale: {{period: {one} s{phase}}}
+    trigger: {{enter: x >= {high}, leave: x <= {low}}}
+    actuation: {{}}
   fill:
     rank: 2
     timescale: {{period: {two} s{phase}{lands}}}
@@ -56,7 +60,7 @@ def drawn(seed: int) -> str:
     )
 
 
-def decided(text: str, *, seconds: float = 3) -> tuple[Model, Response, Answered]:
+def decided(text: str, *, seconds: float = 2) -> tuple[Model, Response, Answered]:
     model = elaborate(read_text(text))
     promise = model.promises["r"]
     response = conditions_of(model, promise)
@@ -74,7 +78,7 @@ def late(model: Model, response: Response, choices: Choices, *, seconds: int = 2
     return any(not any(later.then for later in seen[k:] if later.time <= since + response.within) for k, since in asked)
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", range(9))
 def test_what_is_proved_no_run_breaks(seed: int) -> None:
     model, response, found = decided(drawn(seed))
     part = sliced(model, tuple(dict.fromkeys(n for tree in response.trees for n in names_of(tree))))
@@ -133,7 +137,11 @@ def test_an_answer_that_is_there_already_counts() -> None:
 def test_a_flowing_condition_is_open() -> None:
     text = """coherence: 1
 components: {tank: {state: "x' = q.rate", from: 0, range: 0 .. 10}}
-loops: {fill: {timescale: {period: 1 s, phase: 0 s}, trigger: x < 5, actuation: {signal: q.rate, law: set, to: 1, bounds: [0, 1], from: 0}}}
+loops:
+  fill:
+    timescale: {period: 1 s, phase: 0 s}
+    trigger: x < 5
+    actuation: {signal: q.rate, law: set, to: 1, bounds: [0, 1], from: 0}
 promises: {r: after tank.x > 2 then tank.x > 4 within 3 s}
 """
     assert isinstance(decided(text)[2], Open)

@@ -50,7 +50,7 @@ def ask(context: Context) -> Iterator[Finding]:
             continue
         word = "raises" if sign > 0 else "lowers"
         message = f"the design says that {cause} {word} {effect}; the telemetry says {number(found[0])} per unit"
-        numbers = {"strength": (found[0], "1"), "p, over all declared influences": (min(found[1] * tests, 1.0), "1")}
+        numbers = {"strength": (found[0], ""), "p, over all declared influences": (min(found[1] * tests, 1.0), "")}
         evidence = Evidence(Grade.ESTIMATED, f"least squares ({node.equation.method}), jackknife", numbers=numbers)
         yield QUESTION.conflict(message, _places(context, cause, effect, word), (cause, effect), evidence)
 

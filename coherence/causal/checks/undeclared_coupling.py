@@ -72,8 +72,8 @@ def _places(context: Context, one: Coupling) -> list[Place]:
 
 def _evidence(one: Coupling, tested: Tested) -> Evidence:
     numbers = {
-        "strength": (one.strength.value, "1"), "p, family-wise": (one.p, "1"),
-        "share of the variance left that is explained": (one.explains, "1"), "pairs tested": (tested.tests, "1"),
+        "strength": (one.strength.value, ""), "p, family-wise": (one.p, ""),
+        "share of the variance left that is explained": (one.explains, ""), "pairs tested": (tested.tests, ""),
     }  # fmt: skip
     return Evidence(Grade.ESTIMATED, "partial regression, jackknife over batches, Holm", numbers=numbers)
 

@@ -48,7 +48,7 @@ def ask(context: Context) -> Iterator[Finding]:
         size = f"{number(reach)} per unit at most"
         message = f"{cause} is declared to act on {effect}, and the telemetry shows nothing of it: {size}"
         places = [place for one in fitted.graph.into(effect) if one.cause == cause for place in one.places]
-        evidence = Evidence(Grade.ESTIMATED, "least squares, jackknife", numbers={"at most": (reach, "1")})
+        evidence = Evidence(Grade.ESTIMATED, "least squares, jackknife", numbers={"at most": (reach, "")})
         yield QUESTION.note(message, places[:1] or [context.graph.places.get(effect, file)], (cause, effect), evidence)
 
 

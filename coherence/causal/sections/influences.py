@@ -13,7 +13,7 @@ from coherence.causal.gram import Column
 from coherence.causal.intervals import Estimate
 
 ORDER = 20
-HEADER = ("influence", "delay", "strength", "95 % interval", "seen", "told by")
+HEADER = ("cause", "effect", "delay", "strength", "95 % interval", "seen", "told by")
 
 
 def answer(context: Context) -> Answer | None:
@@ -23,7 +23,7 @@ def answer(context: Context) -> Answer | None:
         return Answer("Influences", (_nothing(context),))
     seen = supported(fitted)
     rows = [_row(fitted, node, column, seen) for node in fitted.nodes.values() for column in node.equation.columns]
-    return Answer("Influences", (*_facts(fitted), Table(HEADER, tuple(rows)), *_refusals(fitted)), {
+    return Answer("Influences", (*_facts(fitted), Table(HEADER, tuple(rows), 2), *_refusals(fitted)), {
         "influences": [_data(fitted, n, c, seen) for n in fitted.nodes.values() for c in n.equation.columns],
         "rows": int(fitted.grams.rows.sum()), "rows_lost": fitted.grams.lost, "batches": fitted.batches,
     }, panels=(graph(fitted, context.loss.name if context.loss is not None else None, seen),))  # fmt: skip
@@ -50,14 +50,13 @@ def _estimate(node: Node, column: Column) -> Estimate:
 
 def _row(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]) -> tuple[str, ...]:
     cause, lag = column
-    name = f"{cause} -> {node.effect}"
     delay = f"{number(lag * fitted.step)} s" if lag else "0 s"
     if column in node.equation.lost:
-        return name, delay, "not told", "", "", "nothing"
+        return cause, node.effect, delay, "not told", "", "", "nothing"
     found = _estimate(node, column)
     told = "known" if node.equation.exact else node.equation.method
     shown = "yes" if seen.get((cause, node.effect)) else "no"
-    return name, delay, number(found.value), interval(found), shown, told
+    return cause, node.effect, delay, number(found.value), interval(found), shown, told
 
 
 def _refusals(fitted: Fitted) -> Iterator[str]:

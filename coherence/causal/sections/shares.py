@@ -7,7 +7,7 @@ from typing import Any
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
 from coherence.causal.context import Context
-from coherence.causal.effects import Attribution, Share, attribute
+from coherence.causal.effects import Attribution, NoLastingEffectError, Share, attribute
 from coherence.causal.figures import Bar, bars, shortened
 
 ORDER = 30
@@ -18,7 +18,10 @@ def answer(context: Context) -> Answer | None:
     if context.loss is None:
         return None
     unit = context.whole.units.get(context.loss.name, "").removeprefix("1")
-    found = attribute(context.fitted, context.loss.name, reference=context.settings.reference, unit=unit)
+    try:
+        found = attribute(context.fitted, context.loss.name, reference=context.settings.reference, unit=unit)
+    except NoLastingEffectError as refused:
+        return Answer(f"Shares of {context.loss.name}", (f"refused: {refused}",), {"refused": str(refused)})
     rows = [(share.cause, *_figures(share.amount.value, interval(share.amount), found)) for share in _ordered(found)]
     rows.append(("unexplained", *_figures(found.unexplained.value, interval(found.unexplained), found)))
     rows.append(("measured", *_figures(found.measured.value, interval(found.measured), found)))

@@ -2,8 +2,8 @@
 
 Each chunk continues the clock of the one before; `overlap` repeats its last rows, so that lags reach over the border.
 What is left of a file between two chunks is a few steps of samples.  Chunks hold what `aligned` would give, but for
-three things that only all of the data could tell: the step and the phase of the clock come from the first 10,000 rows, signals
-that never change stay in, and NaN is taken for a missing value.
+three things: the step and the phase of the clock come from the first 10,000 rows, signals that never change stay in,
+and NaN is taken for a missing value.
 """
 
 from __future__ import annotations

@@ -127,9 +127,12 @@ def _rows(file: str, name: str, points: list[Point]) -> tuple[Rows, int]:
     points.sort(key=lambda one: one.time)
     first = points[0]
     for one in points:
-        if one.time <= 0:
+        if not 0 < one.time < 1 << 63:
             raise refuse(
-                file, one.number, f"a point of {quoted(name)} has no time", "export time_unix_nano with each point"
+                file,
+                one.number,
+                f"a point of {quoted(name)} has no time that can be ({one.time} ns)",
+                "export time_unix_nano with each point",
             )
     levels, hidden = _levels(points)
     times = np.array([one.time for one in points], np.int64)
@@ -143,7 +146,7 @@ def _levels(points: Sequence[Point]) -> tuple[np.ndarray, int]:
         return np.cumsum(raw), 0
     if points[0].kind != "counter":
         return raw, 0
-    starts = np.array([one.start for one in points], np.int64)
+    starts = np.array([one.start for one in points], np.float64)
     new = (np.diff(starts) > 0) & (starts[:-1] > 0) & (np.diff(raw) >= 0)
     base = np.concatenate([[0.0], np.cumsum(np.where(new, raw[:-1], 0.0))])
     return raw + base, int(new.sum())

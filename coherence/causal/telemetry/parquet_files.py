@@ -29,8 +29,10 @@ def connection(path: object, *, memory: str | None = None) -> Any:
     """A duckdb of its own.  Raises MissingExtraError."""
     try:
         import duckdb
+        import pandas as pd  # duckdb hands over batches as its frames
     except ImportError:
         raise MissingExtraError(f"reading {path}", "causal") from None
+    del pd
     found = duckdb.connect()
     found.execute("SET TimeZone = 'UTC'")
     if memory:

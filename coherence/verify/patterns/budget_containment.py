@@ -65,7 +65,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _own(subject: Subject, plan: Plan) -> tuple[Finding, ...]:
     """Of the call by itself; kept with it, so that an edit elsewhere does not ask it again."""
-    return plan.call.once("COH201 by itself", lambda: tuple(own_budget(QUESTION, subject, plan)))
+    return plan.call.once(f"COH201 by itself{_sourced(subject)}", lambda: tuple(own_budget(QUESTION, subject, plan)))
 
 
 def _inside(subject: Subject, tree: CallTree, around: Enclosure) -> tuple[Finding, ...]:
@@ -73,9 +73,16 @@ def _inside(subject: Subject, tree: CallTree, around: Enclosure) -> tuple[Findin
     work = tree.work.get(around.inside, Work())
     if not work.calls:
         return tuple(inner_budget(QUESTION, subject, tree, around))
-    kept: dict[Enclosure, tuple[Work, tuple[Finding, ...]]] = work.calls[0].call.once("COH201 inside", dict)
+    kept: dict[Enclosure, tuple[Work, tuple[Finding, ...]]] = work.calls[0].call.once(
+        f"COH201 inside{_sourced(subject)}", dict
+    )
     if around not in kept or kept[around][0] != work:
         if len(kept) >= MOST_KEPT:
             kept.clear()
         kept[around] = (work, tuple(inner_budget(QUESTION, subject, tree, around)))
     return kept[around][1]
+
+
+def _sourced(subject: Subject) -> str:
+    """Answers with repairs are kept apart from those about a design without its text."""
+    return "" if subject.sources else ", without text"

@@ -19,19 +19,26 @@ ROWS = 24_000
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A gauge, one with gaps, a counter with resets, one that is coarse, text; times that jitter."""
+    """A gauge, one with gaps, a counter with resets, one that is coarse, text; times that jitter, or do not."""
     folder = tmp_path_factory.mktemp("table")
     rng = np.random.default_rng(2)
-    times = 1714564800 + 5 * (np.arange(ROWS) + rng.uniform(-0.2, 0.2, ROWS))
     count = np.cumsum(rng.integers(0, 9, ROWS)) % 5000
     gauge, holes = rng.normal(size=ROWS), rng.random(ROWS) < 0.1
+    for name, jitter in (("t", 0.2), ("r", 0.0)):
+        times = 1714564800 + 5 * (np.arange(ROWS) + jitter * rng.uniform(-1, 1, ROWS))
+        _write(folder, name, times, gauge, holes, count)
+    return folder
+
+
+def _write(
+    folder: Path, name: str, times: np.ndarray, gauge: np.ndarray, holes: np.ndarray, count: np.ndarray
+) -> None:  # fmt: skip
     lines = ["ts,gauge,a-b,n_total,coarse,zone\n"]
     for i in range(ROWS):
         hole, coarse = "" if holes[i] else repr(float(gauge[i] ** 2)), repr(float(gauge[i])) if i % 12 == 0 else ""
         lines.append(f"{float(times[i])!r},{float(gauge[i])!r},{hole},{count[i]},{coarse},eu\n")
-    (folder / "t.csv").write_text("".join(lines), encoding="utf-8")
-    duckdb.connect().execute(f"COPY (FROM '{folder / 't.csv'}') TO '{folder / 't.parquet'}' (FORMAT parquet)")
-    return folder
+    (folder / f"{name}.csv").write_text("".join(lines), encoding="utf-8")
+    duckdb.connect().execute(f"COPY (FROM '{folder / name}.csv') TO '{folder / name}.parquet' (FORMAT parquet)")
 
 
 def glued(parts: list[Series]) -> np.ndarray:
@@ -39,10 +46,13 @@ def glued(parts: list[Series]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize(("step", "means"), [(5.0, False), (60.0, False), (60.0, True), (12.0, False)])
-def test_chunks_are_the_whole_in_pieces(table: Path, ending: str, step: float, means: bool) -> None:
-    whole = aligned(read(table / f"t.{ending}"), step=step, means=means, keep=("constant", "copies"))
-    parts = list(chunks(table / f"t.{ending}", step=step, rows=2048, means=means))
+@pytest.mark.parametrize(
+    ("name", "step", "means"),
+    [("t", 5.0, False), ("r", 5.0, False), ("r", 60.0, False), ("r", 60.0, True), ("r", 12.0, False)],
+)
+def test_chunks_are_the_whole_in_pieces(table: Path, name: str, ending: str, step: float, means: bool) -> None:
+    whole = aligned(read(table / f"{name}.{ending}"), step=step, means=means, keep=("constant", "copies"))
+    parts = list(chunks(table / f"{name}.{ending}", step=step, rows=2048, means=means))
     assert len(parts) > 1 or step > 5
     order = [parts[0].names.index(name) for name in whole.names]
     values = glued(parts)[:, order]
@@ -67,8 +77,8 @@ def test_an_overlap_repeats_the_last_rows(table: Path) -> None:
 
 
 def test_gram_matrices_of_chunks_add_up(table: Path) -> None:
-    whole = aligned(read(table / "t.csv"), keep=("constant", "copies"))
-    total = sum(np.nan_to_num(p.values).T @ np.nan_to_num(p.values) for p in chunks(table / "t.csv", rows=2048))
+    whole = aligned(read(table / "t.csv"), step=5, keep=("constant", "copies"))
+    total = sum(np.nan_to_num(p.values).T @ np.nan_to_num(p.values) for p in chunks(table / "t.csv", step=5, rows=2048))
     order = [("gauge", "a-b", "n_total", "coarse").index(name) for name in whole.names]
     expected = np.nan_to_num(whole.values).T @ np.nan_to_num(whole.values)
     np.testing.assert_allclose(total[np.ix_(order, order)], expected, rtol=1e-9)  # type: ignore[index]

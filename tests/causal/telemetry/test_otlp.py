@@ -168,7 +168,7 @@ def test_no_recorded_value_is_missing_and_told(tmp_path: Path) -> None:
     [
         ({"asDouble": "many"}, "could not convert"),
         ({}, "lacks 'asInt'"),
-        ({"asInt": "1", "timeUnixNano": "0"}, "has no time"),
+        ({"asInt": "1", "timeUnixNano": "0"}, "has no time that can be"),
     ],
 )
 def test_a_point_that_is_none(tmp_path: Path, bad: dict[str, Any], words: str) -> None:

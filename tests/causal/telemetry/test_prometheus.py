@@ -49,7 +49,9 @@ class Server(http.server.BaseHTTPRequestHandler):
         if query["query"] == "odd":
             return 200, b'{"hello": 1}'
         if query["query"].startswith("bad"):
-            return 400, json.dumps({"status": "error", "errorType": "bad_data", "error": "parse error at char 4"}).encode()
+            return 400, json.dumps(
+                {"status": "error", "errorType": "bad_data", "error": "parse error at char 4"}
+            ).encode()
         start, end, step = (float(query[key]) for key in ("start", "end", "step"))
         times = [start + k * step for k in range(int((end - start) / step + 1e-6) + 1)]
         texts = ["NaN", "+Inf", "-Inf"] if query["query"] == "strange" else [repr(at - T0) for at in times]
@@ -154,7 +156,12 @@ class Exporter(http.server.BaseHTTPRequestHandler):
         cls = type(self)
         cls.scrapes += 1
         n = cls.scrapes
-        lines = [f"done_total {3 * (n if n < 8 else n - 7)}", f'queue{{pod="a"}} {n}', f'queue{{pod="b"}} {-n}', "odd NaN"]
+        lines = [
+            f"done_total {3 * (n if n < 8 else n - 7)}",
+            f'queue{{pod="a"}} {n}',
+            f'queue{{pod="b"}} {-n}',
+            "odd NaN",
+        ]
         lines += ["gone 1"] if n <= 4 else []
         self.send_response(200)
         self.end_headers()

@@ -1,0 +1,57 @@
+"""Two windows in which the input moved, or the mechanism changed, or both; and series with and without a new regime."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coherence.causal.graph import Graph, Influence
+from coherence.causal.kinds import drawn, recorded, wander
+from coherence.causal.series import Floats, Series
+from coherence.values import value
+
+KINDS = ()
+
+
+@value
+class Pair:
+    """Two windows, and what made the mean of the loss change: (cause, input or mechanism) -> amount."""
+
+    before: Series
+    after: Series
+    graph: Graph
+    contributions: dict[tuple[str, str], float]
+    changed: frozenset[str]
+
+
+def change(seed: int, length: int, *, strength: float = 1.2, demand: float = 2.0) -> Pair:
+    """demand -> work -> loss.  In the second window work = `strength` demand (0.8 before), demand about 3 + `demand`.
+
+    The truth is the Shapley split of the realised change over demand, the mechanism of work, and own parts.
+    """
+    rng = np.random.default_rng(seed)
+    windows: list[dict[str, Floats]] = []
+    for gain, more in ((0.8, 0.0), (strength, demand)):
+        d, own, rest = wander(rng, length, mean=3.0 + more), wander(rng, length, mean=1.0), wander(rng, length)
+        w = gain * d + own
+        windows.append({"demand": d, "work": w, "loss": 1.5 * w + rest})
+    graph = drawn(Influence("demand", "work"), Influence("work", "loss"))
+    d, e = (float(one["demand"].mean()) for one in windows)
+    own_before = float(windows[0]["work"].mean()) - 0.8 * d
+    own_after = float(windows[1]["work"].mean()) - strength * e
+    found = {("demand", "input"): 1.5 * (0.8 + strength) / 2 * (e - d), ("work", "input"): 1.5 * (own_after - own_before)}
+    if strength != 0.8:
+        found["work", "mechanism"] = 1.5 * (strength - 0.8) * (d + e) / 2
+    changed = frozenset({"work"} if strength != 0.8 else set())
+    return Pair(recorded(windows[0]), recorded(windows[1]), graph, found, changed)
+
+
+def steady(seed: int, length: int, *, rho: float = 0.8) -> Floats:
+    """One regime, autocorrelated."""
+    return wander(np.random.default_rng(seed), length, mean=5.0, rho=rho)
+
+
+def shifted(seed: int, length: int, *, at: float = 0.6, by: float = 2.0, rho: float = 0.8) -> tuple[Floats, int]:
+    """A series whose mean rises by `by` standard deviations, and where."""
+    values, place = steady(seed, length, rho=rho), int(at * length)
+    values[place:] += by
+    return values, place

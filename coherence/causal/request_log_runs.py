@@ -1,0 +1,40 @@
+"""The log of requests of a run of the request-level engine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coherence.causal.request_log import RequestLog, request_log
+from coherence.causal.series import Excluded
+from coherence.errors import UsageError
+from coherence.simulate.recording import isolated
+from coherence.simulate.requests import Result
+
+
+def of_run(result: Result, *, deadline: float | None = None) -> RequestLog:
+    """Finished requests of a run; the service is the source.  Raises UsageError where nothing was answered.
+
+    Requests that were given up have the mean need of their source, and those of a source of which none was answered
+    take no part; both are told in `excluded`.  Requests still in flight are not in the records of a run.
+    """
+    log, needs = result.requests, isolated(result)
+    known = np.isfinite(needs)
+    if not known.any():
+        raise UsageError("no request of this run was answered, so nothing tells what one needs: run it for longer")
+    names = np.array([source.name for source in result.program.sources])
+    guessed = int((~(log.completed & (log.need > 0)))[known].sum())
+    told = []
+    if guessed:
+        told.append(Excluded(f"the need of {guessed:,} requests", "they were not answered: the mean of their source stands"))
+    if not known.all():
+        gone = ", ".join(sorted(set(names[log.source[~known]].tolist())))
+        told.append(Excluded(f"requests of {gone}", "none was answered, so nothing tells what one needs"))
+    return request_log(
+        log.start[known], needs[known], log.end[known],
+        completed=log.completed[known],
+        deadline=deadline,
+        attempts=np.maximum(log.tries[known], 1),
+        service=names[log.source[known]],
+        until=max(result.end, float(log.end[known].max())),
+        excluded=tuple(told),
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""Which own part makes which part of a loss's slow variation.
+
+With batch means x_b, own parts u_b = x_b - M x_b and L_b = sum over j of T[L, j] u_jb, exactly; so the variance of the
+batch means of the loss, times the batch length (its long-run variance), is the sum of one term for each own part and
+of one for each pair of own parts that move together.  The pairs are a group of their own: no rule divides them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coherence.causal.effects import knots, matrix, radius, total
+from coherence.causal.fit import Fitted
+from coherence.causal.gram import means
+from coherence.causal.intervals import Estimate, estimate
+from coherence.causal.series import Floats
+from coherence.errors import UsageError, did_you_mean
+from coherence.values import value
+
+TOLD = 0.05  # share of the variance above which a pair is named
+
+
+@value
+class Part:
+    """What one own part (or one pair: its covariance, twice) makes of the variance; `share` of the whole."""
+
+    causes: tuple[str, ...]
+    amount: Estimate
+    share: float
+    refused: str = ""
+
+
+@value
+class Variance:
+    """sum(parts) + together = total, exactly.  Long-run variances, in (unit of the loss)^2 seconds."""
+
+    loss: str
+    total: Estimate
+    parts: tuple[Part, ...]
+    together: Estimate  # all pairs
+    pairs: tuple[Part, ...]  # the large ones among them
+
+    @property
+    def error(self) -> float:
+        """|parts + together - total| over the largest."""
+        values = [one.amount.value for one in self.parts] + [self.together.value]
+        size = max(map(abs, [*values, self.total.value]), default=0.0)
+        return abs(sum(values) - self.total.value) / size if size else 0.0
+
+
+def variance(fitted: Fitted, loss: str) -> Variance:
+    """Split the long-run variance of a signal over the own parts behind it.  Raises UsageError."""
+    if loss not in fitted.signals:
+        raise UsageError(f"'{loss}' is not among the fitted signals: {did_you_mean(loss, fitted.signals)}")
+    if fitted.batches < 3:
+        raise UsageError(f"{fitted.batches} batches are too few for a variance between them: give a longer record")
+    if radius(fitted) >= 1:
+        raise UsageError("the fitted feedback does not die out: it has no long-run variance")
+    teams = _teams(fitted, loss)
+    tables = _covariances(fitted, loss, [names for names, _ in teams])
+    whole = tables.sum(axis=(1, 2))
+    size = float(whole[0])
+    parts = [
+        Part(names, _told(tables[:, n, n]), float(tables[0, n, n]) / size if size else 0.0, why)
+        for n, (names, why) in enumerate(teams)
+        if np.any(tables[:, n, n])
+    ]
+    together = whole - np.trace(tables, axis1=1, axis2=2)
+    pairs = [
+        Part((*teams[n][0], *teams[k][0]), _told(2 * tables[:, n, k]), float(2 * tables[0, n, k]) / size)
+        for n in range(len(teams))
+        for k in range(n)
+        if size and abs(2 * float(tables[0, n, k])) > TOLD * size
+    ]
+    return Variance(loss, _told(whole), tuple(parts), _told(together), tuple(pairs))
+
+
+def _teams(fitted: Fitted, loss: str) -> list[tuple[tuple[str, ...], str]]:
+    tied = knots(fitted, loss)
+    taken = {name for knot in tied for name in knot.members}
+    alone = [((name,), "") for name in fitted.signals if name not in taken]
+    return [*alone, *((knot.members, knot.why) for knot in tied)]
+
+
+def _covariances(fitted: Fitted, loss: str, teams: list[tuple[str, ...]]) -> Floats:
+    """(1 + B, teams, teams): long-run covariances of what each team sends to the loss; row b lacks batch b."""
+    level = means(fitted.grams, fitted.grams.batches)
+    x = np.stack([level[name, 0] for name in fitted.signals])  # (signals, B)
+    m = matrix(fitted)
+    reach = total(m)[:, fitted.signals.index(loss), :]
+    sent = reach[:, :, None] * (x - m @ x)  # (1 + B, signals, B)
+    grouped = np.stack([sent[:, [fitted.signals.index(n) for n in names]].sum(axis=1) for names in teams], axis=1)
+    count = fitted.batches
+    weights = np.ones((count + 1, count))
+    weights[np.arange(1, count + 1), np.arange(count)] = 0.0
+    each = weights.sum(axis=1)
+    middle = (grouped * weights[:, None]).sum(axis=2) / each[:, None]
+    off = (grouped - middle[:, :, None]) * weights[:, None]
+    seconds = float(fitted.grams.rows.mean()) * fitted.step
+    return np.asarray(off @ off.transpose(0, 2, 1) / (each - 1)[:, None, None] * seconds, np.float64)
+
+
+def _told(row: Floats) -> Estimate:
+    return estimate(float(row[0]), row[1:])

@@ -1,0 +1,131 @@
+"""The log of requests: read and written, wrong rows told with their lines, and taken from a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coherence.causal.request_log import request_log
+from coherence.causal.request_log_files import read, write
+from coherence.errors import InputError
+from tests.causal.indices.systems import pool
+
+HEAD = "arrival,need,end"
+
+
+def written(folder: Path, *lines: str) -> Path:
+    path = folder / "requests.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def refused(path: Path, **options: float) -> str:
+    with pytest.raises(InputError) as caught:
+        read(path, **options)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def test_a_log_is_read_in_the_order_of_arrival(tmp_path: Path) -> None:
+    path = written(tmp_path, f"{HEAD},outcome,deadline,class,colour", "2,0.5,2.75,completed,1,chat,red", "1,0.5,,in flight,1,chat,red",
+                   "0,0.25,3,timeout,1,batch,blue")  # fmt: skip
+    log = read(path)
+    assert log.arrival.tolist() == [0.0, 1.0, 2.0]
+    assert log.classes == ("batch", "chat")
+    assert log.completed.tolist() == [False, False, True]
+    assert log.sojourn.tolist() == [3.0, 2.0, 0.75]
+    assert log.delay[2] == 0.25
+    assert log.in_flight == 1
+    assert log.lacks == {"attempts", "service", "devices", "held"}
+    assert [one.what for one in log.excluded] == ["column 'colour'"]
+
+
+def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+    log = pool(0.7, until=20.0)
+    path = tmp_path / "log.csv"
+    write(log, path)
+    again = read(path, until=log.until)
+    for name in ("arrival", "need", "end", "deadline", "held", "service", "attempts", "completed"):
+        assert np.array_equal(getattr(log, name), getattr(again, name))
+    assert [one.name for one in again.layers] == ["queue", "execution"]
+    assert np.array_equal(again.layers[0].left, log.layers[0].left)
+
+
+def test_a_stated_deadline_and_stated_needs_stand_in_for_columns(tmp_path: Path) -> None:
+    path = written(tmp_path, "arrival,end,service", "0,1,a", "1,3,b")
+    log = read(path, deadline=1.5, needs={"a": 0.5, "b": 1.0})
+    assert log.need.tolist() == [0.5, 1.0]
+    assert log.in_time.tolist() == [True, False]
+    assert "no isolated need of service 'b'" in refused(path, needs={"a": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ((), "the table is empty"),
+        ((HEAD,), "a header and no requests"),
+        (("arrival,end", "0,1"), "the column 'need' is missing"),
+        (("arrivals,need,end", "0,1,1"), "did you mean 'arrivals'?"),
+        ((f"{HEAD},end", "0,1,1,1"), "two columns are called 'end'"),
+        ((HEAD, "0,1,1", "0,1"), ":3:1: 2 fields in a table of 3 columns"),
+        ((HEAD, "0,1,1", "zero,1,2"), ":3:1: arrival: 'zero' is not a number"),
+        ((HEAD, "0,1,1", ",1,2"), ":3:1: arrival is not a finite number"),
+        ((HEAD, "0,1,1", "inf,1,2"), ":3:1: arrival is not a finite number"),
+        ((HEAD, "0,0,1"), ":2:1: need must be > 0 s (=0.0)"),
+        ((HEAD, "0,,1"), ":2:1: need must be > 0 s (=nan)"),
+        ((HEAD, "5,1,1", "6,1,1"), ":2:1: end lies before arrival; so in 1 further rows"),
+        ((HEAD, "5,1,inf"), ":2:1: end is infinite"),
+        ((f"{HEAD},attempts", "0,1,1,0"), "attempts must be >= 1 (=0.0)"),
+        ((f"{HEAD},held", "0,1,1,-2"), "held must be >= 0 device-seconds (=-2.0)"),
+        ((f"{HEAD},left.a,left.b", "0,1,3,2,1"), "left.b lies before left.a"),
+        ((f"{HEAD},need.a", "0,1,3,2"), "'need.a' is the need of a layer without a time of leaving"),
+        ((f"{HEAD},left.a,need.a,left.b", "0,1,3,1,2,3"), "the needs of the layers exceed the need"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, lines: tuple[str, ...], told: str) -> None:
+    path = tmp_path / "requests.csv"
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    assert told in refused(path)
+
+
+def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:
+    told = refused(written(tmp_path, f"{HEAD},deadline", "x,1,1,1", "0,-1,1,1", "0,1,1,0"))
+    assert "arrival: 'x'" in told
+    assert "need must be" in told
+    assert "deadline must be" in told
+
+
+def test_a_file_that_is_no_text_or_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "requests.csv"
+    assert "cannot be read" in refused(path)
+    path.write_bytes(b"arrival,need,end\n\xff\xfe,1,2\n")
+    assert "cannot be read" in refused(path)
+
+
+def test_a_log_that_cannot_be_is_refused() -> None:
+    with pytest.raises(ValueError, match="end lies before arrival"):
+        request_log([1.0], [1.0], [0.5])
+    with pytest.raises(ValueError, match="no requests"):
+        request_log([], [], [])
+    with pytest.raises(ValueError, match="until"):
+        request_log([1.0], [1.0], [2.5], until=2.0)
+
+
+def test_a_run_of_one_pool_is_its_own_twin() -> None:
+    """The engine draws the needs; the twin with these needs has the same sojourns, request by request."""
+    from coherence.causal.request_log_runs import of_run
+    from coherence.causal.twin import twin
+    from coherence.simulate.program import Arrivals, Program, Route, Service, Source, Station
+    from coherence.simulate.requests import simulate
+
+    program = Program(
+        (Source("chat", Arrivals(rate=15.0), (("pool",),)),), (Station("pool", 2, Service(0.1)),), (Route("pool", "pool"),)
+    )
+    result = simulate(program, seed=3, until=60.0)
+    log = of_run(result)
+    assert log.services == ("chat",)
+    assert np.array_equal(log.need[:3] > 0, [True] * 3)
+    found = twin(log, 2).sojourns(1.0)
+    kept = log.arrival < 50.0
+    assert found[kept] == pytest.approx(log.sojourn[kept], abs=1e-9)
