@@ -12,6 +12,7 @@ from coherence.causal import losses_of
 from coherence.causal.candidates import candidates
 from coherence.causal.couplings import Tested, couplings
 from coherence.causal.fit import Fitted, fit
+from coherence.causal.fit_streams import fit_chunks
 from coherence.causal.graph import Graph
 from coherence.causal.instruments import checked
 from coherence.causal.series import Excluded, Floats, Series
@@ -51,11 +52,14 @@ class Settings:
 class Context:
     """A design, its telemetry on one clock, and what follows from both.
 
-    `told`: the report of reading the telemetry, for the first section.
+    `told`: the report of reading the telemetry, for the first section.  `chunks`: the telemetry, where it is too large
+    for memory; `series` is then its beginning, and only what sums of products can answer is answered.
     """
 
-    def __init__(self, design: Design, series: Series, settings: Settings) -> None:
-        self.design, self.whole, self.settings = design, series, settings
+    def __init__(
+        self, design: Design, series: Series, settings: Settings, chunks: Iterable[Series] | None = None
+    ) -> None:
+        self.design, self.whole, self.settings, self.chunks = design, series, settings, chunks
         self.told: Report | None = None
 
     @property
@@ -98,13 +102,22 @@ class Context:
     def fitted(self) -> Fitted:
         """The fitted graph; what rests on weak instruments is refused."""
         exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
+        if self.chunks is not None:
+            return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact)
         found = fit(self.series, self.graph, exact)
         weak = [*checked(found.grams, [node.equation for node in found.nodes.values()])]
         return fit(self.series, self.graph, [*exact, *weak]) if weak else found
 
+    def _with_loss(self, chunk: Series) -> Series:
+        kept = chunk.of(name for name in chunk.names if name in self.usable[0])
+        said = self.settings.loss
+        return losses_of.loss_of(said, kept, self.model).joined(kept) if said is not None else kept
+
     @cached_property
     def couplings(self) -> Tested:
         """What acts beyond what is declared, among the measured signals (a loss that is computed is none)."""
+        if self.chunks is not None:
+            return Tested((), 0)
         graph = candidates(self.model, self.whole.names)
         found = without_copies(self.usable[0], graph.nodes)
         found = found.between(*self.settings.window) if self.settings.window else found

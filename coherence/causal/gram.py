@@ -19,7 +19,7 @@ Column: TypeAlias = tuple[str, int]  # a signal, and how many steps before
 
 BATCHES = 40
 ROWS_IN_BATCH, FEWEST = 50, 10  # a batch must outlast the memory of the signals; ten still give an interval
-ROWS = 1024  # of the finest batch while streaming; batches merge by pairs when there are more than 2 * BATCHES
+ROWS = 64  # of the finest batch while streaming; batches merge by pairs when there are more than 2 * BATCHES
 
 
 @value

@@ -12,7 +12,7 @@ from coherence.errors import UsageError
 
 if TYPE_CHECKING:
     from coherence.causal.answers import Answer
-    from coherence.causal.context import Settings, Window
+    from coherence.causal.context import Context, Settings, Window
     from coherence.design import Design
     from coherence.simulate.telemetry import Telemetry
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--from", "start", type=float, metavar="SECONDS", help="Start of the Prometheus range, since 1970.")
 @click.option("--to", "end", type=float, metavar="SECONDS", help="Its end.")
 @click.option("--step", type=float, metavar="SECONDS", help="Of the common clock (default: the usual spacing).")
+@click.option("--stream", is_flag=True, help="Read in one pass, for telemetry that is larger than memory.")
 @click.option("--loss", metavar="EXPR", help="What is to be explained: a signal, or an expression of signals.")
 @click.option("--window", metavar="A..B", help="Explain this stretch of time (seconds of the telemetry) alone.")
 @click.option("--against", metavar="A..B", help="Explain the change from this stretch to the window.")
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, files: Sequence[str], prometheus: str | None, start: float | None, end: float | None,
-    step: float | None, window: str | None, against: str | None, reference: Sequence[str], do: Sequence[str],
-    picture: str | None, output: str, **more: Any,
+    step: float | None, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
+    do: Sequence[str], picture: str | None, output: str, **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
 
@@ -66,8 +67,10 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
         pictures.checked(picture)
     design, sources = _design(path)
-    told = _telemetry(design, files, prometheus, start, end, step)
-    made = _answers(design, told, step, asked)
+    if stream:
+        made = _answers(_streamed(design, files, step, asked))
+    else:
+        made = _answers(_whole(design, _telemetry(design, files, prometheus, start, end, step), step, asked))
     if picture is not None:
         _draw(made, picture)
     click.echo(_json(path, made) if output == "json" else _text(made, sources), nl=False)
@@ -124,18 +127,38 @@ def _telemetry(
     if start is None or end is None or step is None:
         raise UsageError("--prometheus needs --from, --to and --step, in seconds")
     queries = telemetry.queries_of(design.telemetry)
-    return telemetry.joined([telemetry.queried(prometheus, queries, start=start, end=end, step=step)])
+    return telemetry.queried(prometheus, queries, start=start, end=end, step=step)
 
 
-def _answers(design: Design, told: Telemetry, step: float | None, asked: Settings) -> list[Answer]:
+def _whole(design: Design, told: Telemetry, step: float | None, asked: Settings) -> Context:
     from coherence.causal import telemetry
     from coherence.causal.context import Context
-    from coherence.causal.sections import answers
-    from coherence.cli._progress import Progress
 
     series = telemetry.aligned(told, step=step)
     context = Context(design, series, asked)
     context.told = telemetry.report(told, series, wanted=context.wanted)
+    return context
+
+
+def _streamed(design: Design, files: Sequence[str], step: float | None, asked: Settings) -> Context:
+    from itertools import chain
+
+    from coherence.causal import telemetry
+    from coherence.causal.context import Context
+
+    if not files or asked.window or asked.against:
+        raise UsageError("--stream reads files named with --telemetry as a whole: leave out --window and --against")
+    every = telemetry.chunks(files, step=step)
+    first = next(iter(every), None)
+    if first is None:
+        raise UsageError("the telemetry has no rows: give a file with at least one")
+    return Context(design, first, asked, chain([first], every))
+
+
+def _answers(context: Context) -> list[Answer]:
+    from coherence.causal.sections import answers
+    from coherence.cli._progress import Progress
+
     found = []
     with Progress("fitting") as bar:
         for share, one in answers(context):

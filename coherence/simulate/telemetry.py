@@ -75,7 +75,7 @@ class Cause:
 
 @value
 class Origin:
-    """A source of signals and how it was read; `left_out`: (what, why, remedy) of what stands in it and is no signal."""
+    """A source of signals and how it was read; `left_out`: (what, why, remedy) of what is no signal of it."""
 
     name: str
     form: str

@@ -14,7 +14,12 @@ def answer(context: Context) -> Answer | None:
     """The findings by code, and how many statements of the design were tested."""
     found = tuple(checks.findings(context))
     tested = context.couplings.tests
-    told = f"{tested} statements of independence tested" if tested else "the design states no independence to test"
+    nothing = (
+        "not tested on streamed telemetry"
+        if context.chunks is not None
+        else "the design states none that can be tested"
+    )
+    told = f"{tested} statements of independence tested" if tested else f"statements of independence: {nothing}"
     return Answer("Design against telemetry", (told,), {"tested": tested, "findings": [_data(f) for f in found]}, found)
 
 

@@ -49,10 +49,10 @@ def read(  # noqa: PLR0913  (one front door for all that a file may need said)
     """Telemetry of files and folders: CSV, Parquet, OTLP (JSON lines, protobuf).  `origins` says how each was read.
 
     `time`: the column of time where the header does not tell; `time_unit`: s, ms, us, ns; `long`: the form;
-    `duplicates`: refuse, last or mean where a signal has two values at one time; `units` and `kinds`
-    (counter, gauge) are by signal.  Counters are known by their names (`_total`, `_bucket`, `_count`, `_sum`) too.  Times are
-    seconds, since 1970 or from a start as the files have them.  Raises InputError with every problem of every file,
-    UsageError, MissingExtraError.
+    `duplicates`: refuse, last or mean where a signal has two values at one time; `units` and `kinds` (counter, gauge)
+    are by signal.  Counters are known by their names (`_total`, `_bucket`, `_count`, `_sum`) too.  Times are seconds,
+    since 1970 or from a start as the files have them.  Raises InputError with every problem of every file, UsageError,
+    MissingExtraError.
     """
     if duplicates not in DUPLICATES:
         raise UsageError(f"duplicates(={duplicates}) must be one of {', '.join(DUPLICATES)}")

@@ -39,7 +39,7 @@ def test_exact_duality_on_random_fleets() -> None:
     from scipy.optimize import linprog
 
     random = np.random.default_rng(5)
-    for _ in range(60):
+    for _ in range(30):
         given = random_fleet(random)
         found = capacity(given)
         program = _program(given)

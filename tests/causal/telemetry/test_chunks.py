@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,7 @@ def test_chunks_are_the_whole_in_pieces(table: Path, name: str, ending: str, ste
     assert (np.isnan(values) == np.isnan(whole.values)).all()
     assert parts[0].start == whole.start
     assert [one.what for one in parts[0].excluded] == ["zone"]
-    for one, two in zip(parts, parts[1:], strict=False):
+    for one, two in pairwise(parts):
         assert two.start == pytest.approx(one.start + one.step * len(one), abs=1e-6)
 
 

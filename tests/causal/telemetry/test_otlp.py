@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
 from pathlib import Path
@@ -71,7 +72,7 @@ def in_json(path: Path, requests: list[dict[str, Any]]) -> Telemetry:
 
 
 def in_protobuf(path: Path, requests: list[dict[str, Any]], *, framed: bool) -> Telemetry:
-    from google.protobuf import json_format
+    from google.protobuf import json_format  # type: ignore[import-untyped]
     from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
     raw = [json_format.ParseDict(one, ExportMetricsServiceRequest()).SerializeToString() for one in requests]
@@ -129,12 +130,13 @@ def test_any_cut_of_a_protobuf_file_is_told_or_read(
     cut = data.draw(st.integers(0, len(raw) - 1))
     flipped = data.draw(st.integers(0, 255))
     (folder / "c.pb").write_bytes(raw[:cut] if flipped % 2 else raw[:cut] + bytes([flipped]) + raw[cut + 1 :])
-    try:
+    if flipped % 2:  # a cut is never read in silence
+        with pytest.raises(InputError) as caught:
+            read(folder / "c.pb")
+        assert all(problem.remedy for problem in caught.value.problems)
+        return
+    with contextlib.suppress(InputError):  # a changed byte may be another number; it is no traceback
         read(folder / "c.pb")
-    except InputError as error:
-        assert all(problem.remedy for problem in error.problems)
-    else:
-        assert not flipped % 2  # a cut is never read in silence
 
 
 def test_resources_that_differ_stand_in_the_name(tmp_path: Path) -> None:

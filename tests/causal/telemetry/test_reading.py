@@ -118,7 +118,8 @@ def test_a_long_table_is_known_by_its_header_and_further_columns_are_labels(tmp_
     assert len(found['cpu{pod="b"}']) == 1
     assert found.origins[0].form == "long CSV"
     series = aligned(found, step=1, keep=("constant",))
-    assert series.units["mem"] == "B" and series["mem"].tolist()[1:] == [4e9]
+    assert series.units["mem"] == "B"
+    assert series["mem"].tolist()[1:] == [4e9]
     assert series['cpu{pod="a"}'].tolist() == [0.01, 0.03]
 
 

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coherence.causal.fit import fit
+from coherence.causal.fit_streams import fit_chunks
+from coherence.causal.gram import grams, lagged, streamed
+from coherence.causal.graph import Influence
+from coherence.causal.series import Series
+from coherence.errors import UsageError
+from tests.causal.systems import graph, late, table, wandering
+
+
+def data(seed: int, length: int) -> Series:
+    rng = np.random.default_rng(seed)
+    a = wandering(rng, length, 0.6) + 1e6  # far from zero: sums of products must not lose it
+    b = 0.5 * np.roll(a, 1) + wandering(rng, length, 0.3)
+    b[rng.random(length) < 0.01] = np.nan
+    return table(a=a, b=b)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 100), st.integers(40, 900), st.integers(7, 200))
+def test_chunks_give_what_the_whole_gives(seed: int, length: int, rows: int) -> None:
+    series, columns = data(seed, length), (("a", 0), ("b", 0), ("a", 1), ("a", 3))
+    whole = grams(series, columns)
+    parts = streamed((series.between(k, k + rows) for k in range(0, length, rows)), columns)
+    assert parts.rows.sum() == whole.rows.sum()
+    assert parts.lost == whole.lost
+    told = lagged(series, columns)
+    told = told[np.isfinite(told).all(axis=1)]
+    for found in (whole, parts):
+        covariance = found.whole[1:, 1:] * np.outer(found.scale, found.scale) / found.whole[0, 0]
+        means = found.whole[0, 1:] * found.scale / found.whole[0, 0]
+        assert covariance - np.outer(means, means) == pytest.approx(np.cov(told.T, bias=True), rel=1e-6, abs=1e-6)
+
+
+def test_a_streamed_fit_is_the_fit() -> None:
+    series = data(1, 20_000)
+    ways = graph(late("a", "b"), Influence("a", "b"))
+    one = fit(series, ways).nodes["b"]
+    other = fit_chunks((series.between(k, k + 997) for k in range(0, 20_000, 997)), ways).nodes["b"]
+    assert other.coefficients[0] == pytest.approx(one.coefficients[0], abs=1e-9)
+    assert other.error == pytest.approx(one.error, rel=0.5)
+
+
+def test_batches_are_bounded_however_long_the_stream() -> None:
+    series = data(2, 60_000).of(("a",))
+    found = streamed((series.between(k, k + 5000) for k in range(0, 60_000, 5000)), (("a", 0),), count=10)
+    assert 10 <= len(found.batches) <= 21
+    assert found.rows.max() <= 4 * found.rows[:-1].min()
+
+
+def test_no_rows_are_an_error_with_a_remedy() -> None:
+    with pytest.raises(UsageError, match="no rows"):
+        fit_chunks((), graph(Influence("a", "b")))
