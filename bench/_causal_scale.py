@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -89,8 +90,8 @@ def rows() -> Iterator[Row]:
     fitted = _apart("fit")
     said = "declared graph, 50 signals x 100k rows, lags 0 to 2"
     yield Row(f"{said}: F1 of links", fitted["f1"], ">= 0.98", "1", "half of the declared pairs are not there")
-    yield Row(f"{said}: fit, discoveries and 200 bootstraps", fitted["seconds"], "<= 5", "s", fitted["beside"])
-    yield Row("  processor time", fitted["processor"], "<= 10", "s")
+    told = "{seconds:.3g} s of wall clock, {beside}"
+    yield Row(f"{said}: fit, discoveries and 200 bootstraps", fitted["processor"], "<= 5", "s of one core", told.format(**fitted))
     yield Row("  peak memory", fitted["memory"], "<= 1", "GB", "data included")
     large = _apart("stream")
     yield Row(
@@ -141,19 +142,19 @@ def measured_stream() -> dict[str, float | str]:
         nonlocal made
         source = chunks(of, 1_000_000, 2)
         while True:
-            begun = time.perf_counter()
+            begun = time.process_time()
             one = next(source, None)
-            made += time.perf_counter() - begun
+            made += time.process_time() - begun
             if one is None:
                 return
             yield one
 
-    start = time.perf_counter()
+    start, processor = time.perf_counter(), time.process_time()
     sums = streamed(timed(), columns)
     nodes = [node_of(sums, sums.stacked, one) for one in plan.values()]
-    seconds = time.perf_counter() - start - made
+    seconds, processor = time.perf_counter() - start, time.process_time() - processor - made
     assert len(nodes) == len(of.names)
-    return {"seconds": seconds, "processor": 0.0, **_machine()}
+    return {"seconds": seconds, "processor": processor, **_machine()}
 
 
 def _machine() -> dict[str, float | str]:
@@ -161,9 +162,10 @@ def _machine() -> dict[str, float | str]:
     return {"memory": peak / 1024, "beside": f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"}
 
 
-def _apart(part: str) -> dict[str, float]:
+def _apart(part: str) -> dict[str, Any]:
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of the process below: its processor time is then that of one core
     done = process([sys.executable, "-m", "bench._causal_scale", part])
-    found: dict[str, float] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 

@@ -16,11 +16,14 @@ from bench.harness import Row
 from coherence.elaborate import elaborate
 from coherence.errors import CoherenceError
 from coherence.finding import Verdict
+from coherence.model import Model
 from coherence.reading import read_text
 from coherence.simulate.schedules import schedules
+from coherence.simulate.waits import Response
 from coherence.solver import recheck
 from coherence.verify.invariants import Proof, prove
 from coherence.verify.promises import Shown, condition_of, decide
+from coherence.verify.responses import Answered, Late, answered, conditions_of
 from coherence.verify.systems import Linear, System
 from coherence.verify.transitions import Encoder
 from coherence.workspace import check
@@ -62,6 +65,7 @@ def rows() -> Iterator[Row]:
     """All rows of this part."""
     for what, text in (("2 loops", TWO), ("3 loops", THREE)):
         yield proof_row(what, text)
+    yield response_row()
     yield pairs_row()
     yield edge_row()
     yield from certificate_rows()
@@ -152,6 +156,24 @@ def seconds_of(text: str) -> float:
     start = time.process_time()
     found = decide(model, model.promises["p"], time_limit=60)
     return time.process_time() - start if isinstance(found, Shown) else float("nan")
+
+
+def response_row() -> Row:
+    """Relief exactly at the end of the promised time: proved with a counted wait; a second less is refuted."""
+    said = "r: after throttle then batch.load <= 40 within"
+    models = [elaborate(read_text(TWO.replace("p: always p <= 95", f"{said} {t} s"))) for t in (2, 1)]
+    start = time.process_time()
+    found = [_answer(model) for model in models]
+    spent = time.process_time() - start
+    right = isinstance(found[0], Shown) and isinstance(found[1], Late)
+    return Row("after a then b within t: proved, refuted", spent if right else float("nan"), "<= 2", "s", "")
+
+
+def _answer(model: Model) -> Answered:
+    promise = model.promises["r"]
+    response = conditions_of(model, promise)
+    assert isinstance(response, Response)
+    return answered(model, promise, response, time_limit=20)
 
 
 def pairs_row() -> Row:

@@ -3,7 +3,8 @@
 The record is cut into blocks.  For every place k the means before and after it, over all nested windows around it,
 are compared; the squared contrast is divided by a normaliser made of the same partial sums,
 
-    D = (k - s)(e - k) / (e - s)^1.5 * (mean(s, k) - mean(k, e)),    V = sum of squares of the same contrast inside each side,
+    D = (k - s)(e - k) / (e - s)^1.5 * (mean(s, k) - mean(k, e)),
+    V = the sum of the squares of this contrast inside each side,
 
 so that the long-run variance, whatever the autocorrelation is, cancels.  Where the largest D^2 / V exceeds its 95 %
 point under "nothing changed" the record is split there, and each part is asked again.  A regime shorter than a tenth
@@ -13,6 +14,7 @@ of the record is not seen.  SOURCE: Shao and Zhang 2010; Zhao, Jiang and Shao 20
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,10 +22,11 @@ from coherence.causal.series import Floats, Series
 from coherence.errors import UsageError
 from coherence.values import value
 
-BLOCKS = 50
-FEWEST = 2 * BLOCKS  # samples
-NEAREST = 5  # blocks on each side of a change: a tenth of the record
-THRESHOLD = 0.0
+# blocks -> (blocks on each side of a change, 97 % point of the largest D^2 / V over independent normal blocks)
+BLOCKS = {50: (5, 0.0), 25: (3, 0.0)}
+FEWEST = 100  # samples
+OUTLASTS = 4  # times the memory of the series that a block must last
+STRETCHES = 8  # in which the memory is measured, so that changes of level do not count as memory
 
 
 @value
@@ -38,30 +41,32 @@ class Change:
     excess: float  # statistic over threshold
 
 
-def change_points(values: Floats, *, threshold: float = THRESHOLD) -> tuple[tuple[int, float], ...]:
+def change_points(values: Floats) -> tuple[tuple[int, float], ...]:
     """(row, statistic over threshold) of each change of level, in order.  Missing values count in no block.
 
-    Raises UsageError for fewer than 100 samples.
+    Raises UsageError for fewer than 100 samples, or too few against the memory of the series.
     """
     there = np.flatnonzero(np.isfinite(values))
     if len(there) < FEWEST:
-        raise UsageError(f"{len(there)} samples are too few to look for a change of regime: {FEWEST} are needed")
+        raise UsageError(f"{len(there)} samples are too few to look for a change of level: {FEWEST} are needed")
     kept = values[there]
     if np.ptp(kept) <= 1e-12 * max(float(np.abs(kept).max()), 1e-300):
         return ()
-    edges = np.linspace(0, len(kept), BLOCKS + 1).astype(int)
+    count = _blocks(kept)
+    edges = np.linspace(0, len(kept), count + 1).astype(int)
     sizes = np.diff(edges)
     blocks = np.add.reduceat(kept, edges[:-1]) / sizes
+    nearest, threshold = BLOCKS[count]
     found: dict[int, float] = {}
-    waiting = [(0, BLOCKS)]
+    waiting = [(0, count)]
     while waiting:
         start, end = waiting.pop()
-        scores = statistics(blocks[start:end])
+        scores = statistics(blocks[start:end], nearest)
         if len(scores) and scores.max() > threshold:
             place = start + int(scores.argmax())
             found[place] = float(scores.max() / threshold)
             waiting += [(start, place), (place, end)]
-    bounds = [0, *sorted(found), BLOCKS]
+    bounds = [0, *sorted(found), count]
     made = []
     for before, place, after in zip(bounds, bounds[1:], bounds[2:], strict=False):
         row = _refined(kept[edges[before] : edges[after]], edges[place] - edges[before], 3 * int(sizes.max()))
@@ -69,14 +74,42 @@ def change_points(values: Floats, *, threshold: float = THRESHOLD) -> tuple[tupl
     return tuple(made)
 
 
-def statistics(blocks: Floats) -> Floats:
+def _blocks(values: Floats) -> int:
+    """The largest number of blocks each of which outlasts the memory of the series.  Raises UsageError if too few."""
+    lasting = OUTLASTS * memory(values)
+    for count in BLOCKS:
+        if len(values) >= count * lasting:
+            return count
+    needed = int(np.ceil(min(BLOCKS) * lasting))
+    raise UsageError(f"{len(values)} samples of so slow a signal tell nothing of its level: about {needed} are needed")
+
+
+def memory(values: Floats) -> float:
+    """Integrated autocorrelation time in samples (1: none), over the positive part of the autocorrelation.
+
+    The median over stretches of the record, each about its own mean.  SOURCE: Geyer 1992 (initial positive sequence).
+    """
+    found = []
+    for part in np.array_split(values, STRETCHES):
+        off = part - part.mean()
+        size = len(off)
+        moved = np.fft.rfft(off, 2 * size)
+        products = np.fft.irfft(np.abs(moved) ** 2)[:size]
+        if products[0] > 0:
+            rho = products / products[0]
+            pairs = rho[1 : size - 1 : 2] + rho[2:size:2][: len(rho[1 : size - 1 : 2])]
+            below = np.flatnonzero(pairs <= 0)
+            found.append(1 + 2 * float(pairs[: below[0] if len(below) else len(pairs)].sum()))
+    return max(1.0, float(np.median(found))) if found else 1.0
+
+
+def statistics(blocks: Floats, nearest: int) -> Floats:
     """For every place of a stretch, the largest D^2 / V over windows around it; 0 near its ends."""
     count = len(blocks)
     sums = np.concatenate([[0.0], np.cumsum(blocks - blocks.mean())])
     made = np.zeros(count)
-    for k in range(NEAREST, count - NEAREST + 1):
-        starts = range(k - NEAREST, -1, -NEAREST)
-        ends = range(k + NEAREST, count + 1, NEAREST)
+    for k in range(nearest, count - nearest + 1):
+        starts, ends = range(k - nearest, -1, -nearest), range(k + nearest, count + 1, nearest)
         left = {s: _inside(sums, s, k) for s in starts}
         right = {e: _inside(sums, k, e) for e in ends}
         for s in starts:
@@ -84,7 +117,7 @@ def statistics(blocks: Floats) -> Floats:
                 gap = (sums[k] - sums[s]) / (k - s) - (sums[e] - sums[k]) / (e - k)
                 contrast = ((k - s) * (e - k) * gap) ** 2 / (e - s) ** 3
                 spread = (left[s] + right[e]) / (e - s) ** 2
-                made[min(k, count - 1)] = max(made[min(k, count - 1)], contrast / spread if spread > 0 else np.inf)
+                made[k] = max(made[k], contrast / spread if spread > 0 else np.inf)
     return made
 
 
@@ -112,7 +145,7 @@ def changes(series: Series, *, signals: tuple[str, ...] | None = None) -> Mappin
         values = series[name]
         points = change_points(values)
         bounds = [0, *(row for row, _ in points), len(values)]
-        levels = [float(np.nanmean(values[low:high])) for low, high in zip(bounds, bounds[1:], strict=False)]
+        levels = [float(np.nanmean(values[low:high])) for low, high in pairwise(bounds)]
         found[name] = tuple(
             Change(name, row, series.start + series.step * row, levels[n], levels[n + 1], excess)
             for n, (row, excess) in enumerate(points)

@@ -28,6 +28,7 @@ from coherence.expressions.tree import (
     Call,
     Choose,
     Compare,
+    Held,
     Logic,
     Name,
     Number,
@@ -95,17 +96,25 @@ def constants_of(model: Model) -> dict[str, float | Range]:
 def non_linear(graph: Graph, observed: Iterable[str], constants: Mapping[str, float | Range]) -> dict[str, Tree]:
     """effect -> its declared expression over observed signals, where that is not linear in them.
 
-    What is computed and not observed is put in its place, so that a mechanism reads observed signals alone.
+    What is computed and not observed is put in its place, so that a mechanism reads observed signals alone; one that
+    still reads what nobody knows, or a past that samples do not show, is left to a linear fit.
     """
     seen = frozenset(observed)
     found: dict[str, Tree] = {}
     for effect in graph.mechanisms:
         if effect in seen:
             tree = _inlined(graph.mechanisms[effect], graph, seen, frozenset({effect}))
-            signals = {name for name in names(tree) if name not in constants or name in seen}
-            if affine(_without_past(tree), signals & seen) is None:
+            signals = {name for name in names(tree) if name in seen}
+            known = all(name in seen or name in constants for name in names(tree))
+            if known and effect not in signals and _readable(tree) and affine(_without_past(tree), signals) is None:
                 found[effect] = tree
     return found
+
+
+def _readable(tree: Tree) -> bool:
+    """Can the expression be evaluated from samples?"""
+    unreadable = {"sampled", "previous", "rate_of"}
+    return not any(isinstance(node, Held) or getattr(node, "function", "") in unreadable for node in walk(tree))
 
 
 def _inlined(tree: Tree, graph: Graph, seen: frozenset[str], above: frozenset[str]) -> Tree:

@@ -33,6 +33,7 @@ from coherence.causal.shapley import MOST_PLAYERS, members
 from coherence.errors import UsageError, did_you_mean
 from coherence.values import value
 
+FEWEST = 100  # samples of a window
 FALSE_ALARM = 0.05  # over all signals together
 
 
@@ -75,12 +76,17 @@ class Comparison:
         return abs(sum(parts) - (self.after - self.before)) / size if size else 0.0
 
 
-def compare(before: Series, after: Series, graph: Graph, loss: str, *, false_alarm: float = FALSE_ALARM) -> Comparison:
-    """What made the mean of a signal change between two windows."""
+def compare(
+    before: Series, after: Series, graph: Graph, loss: str, *, equations: Sequence[Equation] = (),
+    false_alarm: float = FALSE_ALARM,
+) -> Comparison:  # fmt: skip
+    """What made the mean of a signal change between two windows; `equations` replace those of identification."""
     if loss not in before or loss not in after:
         raise UsageError(f"'{loss}' is not in both windows: {did_you_mean(loss, before.names)}")
     names = tuple(name for name in before.names if name in after)
-    one, two = _fitted_alike(before.of(names), after.of(names), graph)
+    if min(len(before), len(after)) < FEWEST:
+        raise UsageError(f"windows of {len(before)} and {len(after)} samples: each needs {FEWEST} to be compared")
+    one, two = _fitted_alike(before.of(names), after.of(names), graph, equations)
     tests = _tested(one, two, false_alarm)
     both = _pooled(one, two)
     changed = [test.signal for test in tests if test.changed and test.signal in one.graph.ancestors(loss)]
@@ -92,11 +98,12 @@ def compare(before: Series, after: Series, graph: Graph, loss: str, *, false_ala
     return _split(one, two, both, loss, changed, tests)
 
 
-def _fitted_alike(before: Series, after: Series, graph: Graph) -> tuple[Fitted, Fitted]:
+def _fitted_alike(before: Series, after: Series, graph: Graph, equations: Sequence[Equation]) -> tuple[Fitted, Fitted]:
     """Both windows with one plan, on one scale."""
     seen = graph.bypassing(before.names)
     delays = delays_of(before if len(before) >= len(after) else after, seen)
     plan: dict[str, Equation] = remembering(seen, identify(seen, before.names, delays, before.step), before.names)
+    plan |= {one.effect: one for one in equations}
     columns = columns_of(before.names, plan.values())
     first = grams(before, columns)
     second = _rescaled(grams(after, columns), first.offset, first.scale)

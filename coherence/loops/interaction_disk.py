@@ -65,8 +65,7 @@ def multiloop_disk(
 class _Scalings:
     """Bounds of mu over intervals; a scaling of one frequency is tried at its neighbours first.
 
-    After MOST_SEARCHED searches for a new scaling the last ones serve wherever they show no more than the best so far
-    at the middle: the interval is halved then, which is cheaper.
+    After MOST_SEARCHED searches for a new scaling those of the last ones serve: the bound holds, and may be wider.
     """
 
     def __init__(self, size: int) -> None:
@@ -91,9 +90,7 @@ class _Scalings:
                 return min(size, best), bound, scaling
         if self.left <= 0:
             tried = ((*_under(found, half, k, scaling), scaling) for scaling in self.scalings)
-            size, bound, scaling = min(tried, key=lambda one: one[0])
-            if size <= best:
-                return size, bound, scaling
+            return min(tried, key=lambda one: one[0])
         self.left -= 1
         scaled = structured(found.value[k], start=self.scalings[0])
         size, bound = _under(found, half, k, scaled.scaling)

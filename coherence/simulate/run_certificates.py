@@ -20,7 +20,7 @@ from coherence.simulate.affine import plain
 from coherence.simulate.exact import Instant, MissingValueError
 from coherence.simulate.orbits import LongRun
 from coherence.simulate.run_followed import Follower
-from coherence.simulate.run_frames import CLOCK, Frame, literal, while_moving
+from coherence.simulate.run_frames import CLOCK, MOST_WORK, Frame, literal, while_moving
 from coherence.simulate.run_recurrence import Known, known, recurs
 from coherence.simulate.waits import Response, Seen, waits
 from coherence.solver import joined, unsat
@@ -45,13 +45,15 @@ def certificate(
     schedules,
     windows of windows, streaks looked at later, what z3 does not confirm in CHECK_MS.
     """
-    made, every = dict[str, None](), tuple(runs)
+    made, every, work = dict[str, None](), tuple(runs), 0
     if not every or sum(len(run.instants) for run in every) > MOST_INSTANTS:
         return None
     try:
         for run in every:
-            made.update(dict.fromkeys(_claims(model, run, promise, rest=rest, response=response)))
-            if len(made) > MOST_CLAIMS:
+            follower = Follower(model, run)
+            made.update(dict.fromkeys(_claims(follower, promise, rest=rest, response=response)))
+            work += follower.frames.work
+            if len(made) > MOST_CLAIMS or work > MOST_WORK:
                 return None
         script = joined([_script(list(made)), *_every_start(model, every)])
     except NOT_CARRIED:
@@ -65,14 +67,11 @@ def _script(claims: list[str]) -> str:
     return f"(set-logic QF_NIRA)\n{clock}(assert (not (and true\n  {body})))\n(check-sat)\n"
 
 
-def _claims(
-    model: Model, run: LongRun, promise: Promise | None, *, rest: bool, response: Response | None = None
-) -> list[str]:
+def _claims(follower: Follower, promise: Promise | None, *, rest: bool, response: Response | None = None) -> list[str]:
     """Claims of every instant, that the run recurs, and what is promised."""
-    orbit = run.orbit
+    run, orbit = follower.run, follower.run.orbit
     if orbit is None or not orbit.exact:
         raise NotExactError("a run that does not recur exactly")
-    follower = Follower(model, run)
     begin: tuple[Fraction, Known] | None = None
     kept, seen, start = list[str](), list[Seen](), 0
     looked: tuple[Tree, ...] = (promise[1],) if promise is not None else response.trees if response is not None else ()
@@ -84,7 +83,7 @@ def _claims(
         if response is not None:
             seen += _answered(follower, instant, response)
         if rest and lap:
-            follower.claims += _still(model, instant, orbit.lap[0])
+            follower.claims += _still(follower.model, instant, orbit.lap[0])
         if number + 1 < len(run.instants) and run.instants[number + 1].time == orbit.lap[0].time:
             start, begin = len(seen), (instant.time, known(follower, instant, looked))
     if begin is None:

@@ -36,6 +36,7 @@ from coherence.simulate.exact import Execution, Instant
 from coherence.simulate.past import duration_of
 
 CLOCK = "clock!"
+MOST_WORK = 400_000  # nodes of expressions, over one certificate: about a second
 Values = Mapping[str, Any]
 
 
@@ -101,6 +102,7 @@ class Frames:
         self.flowing = tuple(execution.flowing)
         self.rates = [self._rates(a, b) for a, b in itertools.pairwise(instants)]
         self.count = 0  # instants before the present one
+        self.work = 0  # nodes of expressions so far
         self.claims: list[str] = []
         self.truths: dict[tuple[str, Tree], list[tuple[Fraction, bool]]] = {}
         self.earlier: dict[tuple[str, Tree], list[tuple[Fraction, Any]]] = {}
@@ -169,6 +171,9 @@ class Frames:
 
     def ground(self, tree: Tree, frame: Frame) -> Tree:
         """The expression with numbers for names.  Raises NotExactError."""
+        self.work += 1
+        if self.work > MOST_WORK:
+            raise NotExactError("more arithmetic than is written down")
         match tree:
             case Name(path=path) if path in frame.values:
                 return _moving(frame, path)

@@ -27,6 +27,7 @@ def _connection() -> Any:
 def _database(duckdb: Any) -> Any:
     connection = duckdb.connect()
     connection.execute("SET threads = 1")  # rows are written in their order
+    connection.execute("SET enable_progress_bar = false")  # it would stand in the middle of our output
     return connection
 
 

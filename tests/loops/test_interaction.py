@@ -16,6 +16,7 @@ from coherence.loops.interaction import niederlinski, relative_gains, structured
 from coherence.loops.interaction_disk import multiloop_disk
 from coherence.loops.interaction_separation import separation, small_gain
 from coherence.loops.judging import stability
+from coherence.loops.margins import margins
 from coherence.loops.network import Block, Coupling, Network, loop, network
 from coherence.loops.peaks_response import at, response
 from tests.loops.test_margins import SATELLITE
@@ -228,3 +229,17 @@ def test_the_interaction_index_is_attained() -> None:
     grid = np.abs(at(own, np.geomspace(1e-3, 1e2, 2000))[:, 0, 0]) * 0.3
     assert grid.max() <= found.radius <= 1
     assert math.isfinite(found.frequency or math.inf)
+
+
+@pytest.mark.slow
+def test_delayed_feedthrough_ends_the_search_for_scalings() -> None:
+    """No frequency is the last that matters: the margin is still given, and holds against one loop's own."""
+    made = network(
+        [Block("a", (-0.32, 1.16), (1.0, 1.02), delay=0.1), Block("b", (0.55,), (1.0, 2.44))],
+        [Coupling("a", "a", -0.5), Coupling("a", "b", -0.18), Coupling("b", "a", -0.6), Coupling("b", "b", -1.36)],
+    )
+    found = multiloop_disk(made, tolerance=1e-2)
+    alone = margins(made, "a").margins
+    assert found.disk is not None
+    assert alone is not None
+    assert 0 < found.disk.size <= alone.disk.size * (1 + 1e-2)

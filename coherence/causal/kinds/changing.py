@@ -35,12 +35,15 @@ def change(seed: int, length: int, *, strength: float = 1.2, demand: float = 2.0
         w = gain * d + own
         windows.append({"demand": d, "work": w, "loss": 1.5 * w + rest})
     graph = drawn(Influence("demand", "work"), Influence("work", "loss"))
-    d, e = (float(one["demand"].mean()) for one in windows)
-    own_before = float(windows[0]["work"].mean()) - 0.8 * d
-    own_after = float(windows[1]["work"].mean()) - strength * e
-    found = {("demand", "input"): 1.5 * (0.8 + strength) / 2 * (e - d), ("work", "input"): 1.5 * (own_after - own_before)}
+    first, second = (float(one["demand"].mean()) for one in windows)
+    own_before = float(windows[0]["work"].mean()) - 0.8 * first
+    own_after = float(windows[1]["work"].mean()) - strength * second
+    found = {
+        ("demand", "input"): 1.5 * (0.8 + strength) / 2 * (second - first),
+        ("work", "input"): 1.5 * (own_after - own_before),
+    }
     if strength != 0.8:
-        found["work", "mechanism"] = 1.5 * (strength - 0.8) * (d + e) / 2
+        found["work", "mechanism"] = 1.5 * (strength - 0.8) * (first + second) / 2
     changed = frozenset({"work"} if strength != 0.8 else set())
     return Pair(recorded(windows[0]), recorded(windows[1]), graph, found, changed)
 

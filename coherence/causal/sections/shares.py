@@ -9,6 +9,8 @@ from coherence.causal.answers import Answer, Table, as_data, interval, number
 from coherence.causal.context import Context
 from coherence.causal.effects import Attribution, NoLastingEffectError, Share, attribute
 from coherence.causal.figures import Bar, bars, shortened
+from coherence.causal.mechanisms import constants_of
+from coherence.causal.split import Split, split
 
 ORDER = 30
 
@@ -19,9 +21,10 @@ def answer(context: Context) -> Answer | None:
         return None
     unit = context.whole.units.get(context.loss.name, "").removeprefix("1")
     try:
-        found = attribute(context.fitted, context.loss.name, reference=context.settings.reference, unit=unit)
+        whole = _split(context, context.loss.name, unit)
     except NoLastingEffectError as refused:
         return Answer(f"Shares of {context.loss.name}", (f"refused: {refused}",), {"refused": str(refused)})
+    found = whole.attribution
     rows = [(share.cause, *_figures(share.amount.value, interval(share.amount), found)) for share in _ordered(found)]
     rows.append(("unexplained", *_figures(found.unexplained.value, interval(found.unexplained), found)))
     rows.append(("measured", *_figures(found.measured.value, interval(found.measured), found)))
@@ -29,7 +32,24 @@ def answer(context: Context) -> Answer | None:
     title = f"Shares of {context.loss.name}, against {found.against}"
     drawn = [Bar(share.cause, share.amount) for share in _ordered(found)] + [Bar("unexplained", found.unexplained)]
     panel = bars(f"Shares of {shortened(found.loss)}", unit, drawn)
-    return Answer(title, (Table(header, tuple(rows)), *_refusals(found)), _data(found), panels=(panel,))
+    return Answer(title, (Table(header, tuple(rows)), *_met(whole), *_refusals(found)), _data(whole), panels=(panel,))
+
+
+def _split(context: Context, loss: str, unit: str) -> Split:
+    """Through declared mechanisms as they are; in one pass over a stream, through their linear fits."""
+    reference = context.settings.reference
+    if context.chunks is not None:
+        return Split(attribute(context.fitted, loss, reference=reference, unit=unit))
+    constants = constants_of(context.model)
+    return split(context.series, context.fitted, loss, constants=constants, reference=reference, unit=unit)
+
+
+def _met(found: Split) -> Iterator[str]:
+    """What causes did together, and which mechanisms were kept as declared."""
+    for one in found.interactions:
+        yield f"{' x '.join(one.players)}: {number(one.amount.value)} that only they together cause, shared evenly"
+    if found.mechanisms:
+        yield f"kept as declared: {', '.join(found.mechanisms)} ({found.method})"
 
 
 def _ordered(found: Attribution) -> list[Share]:
@@ -49,7 +69,8 @@ def _refusals(found: Attribution) -> Iterator[str]:
                 yield f"  to split it, measure {' or '.join(share.measure)}"
 
 
-def _data(found: Attribution) -> dict[str, Any]:
+def _data(whole: Split) -> dict[str, Any]:
+    found = whole.attribution
     shares = [
         {"cause": one.cause, "members": list(one.members), "amount": as_data(one.amount), "refused": one.refused,
          "measure": list(one.measure)}
@@ -58,4 +79,6 @@ def _data(found: Attribution) -> dict[str, Any]:
     return {
         "loss": found.loss, "measured": as_data(found.measured), "shares": shares, "against": found.against,
         "unexplained": as_data(found.unexplained), "sum_error": found.error, "unit": found.unit,
+        "method": whole.method, "mechanisms": list(whole.mechanisms),
+        "interactions": [{"causes": list(one.players), "amount": as_data(one.amount)} for one in whole.interactions],
     }  # fmt: skip

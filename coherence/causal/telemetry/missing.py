@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coherence.causal.series import Excluded, Series
-from coherence.causal.telemetry.alignment import spacings_of
+from coherence.causal.telemetry.alignment import factor_of, spacings_of
 from coherence.causal.telemetry.problems import several
 from coherence.causal.telemetry.resampling import resets
 from coherence.causal.telemetry.skew import Skew, skews
@@ -66,7 +66,7 @@ def report(told: Telemetry, series: Series, *, wanted: Iterable[str] = ()) -> Re
     ends = (float(series.times[0]), float(series.times[-1])) if len(series) else span
     return Report(
         rows, told.origins, skews(told), series.excluded, without_column, without_signal,
-        (*_coarse(rows, series.step), *_copies(series)), series.step, len(series), *ends,
+        (*_coarse(rows, series.step), *_copies(series), *_odd(told)), series.step, len(series), *ends,
     )  # fmt: skip
 
 
@@ -106,6 +106,22 @@ def _copies(series: Series) -> list[str]:
         for names in groups.values()
         if len(names) > 1
     ]
+
+
+def _odd(told: Telemetry) -> list[str]:
+    """Units that are not known, and counters that fall as if they wrapped."""
+    found = []
+    for signal in told.signals:
+        name = shorten(signal.name)
+        if factor_of(signal)[1] is None:
+            found.append(f"{name}: the unit '{shorten(signal.unit)}' is not known, its values stay as they are")
+        levels = told[signal.name].values
+        if signal.kind == "counter" and len(levels) > 1:
+            before = levels[:-1][np.diff(levels) < 0]
+            for bits in (16, 32, 64):
+                if len(before) and ((before > 0.9 * 2.0**bits) & (before <= 2.0**bits)).all():
+                    found.append(f"{name}: falls just below 2^{bits}; if it goes on from 0 there, state wraps={bits}")
+    return found
 
 
 # -- in words -----------------------------------------------------------------------------------------

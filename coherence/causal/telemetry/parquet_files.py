@@ -35,6 +35,7 @@ def connection(path: object, *, memory: str | None = None) -> Any:
     del pd
     found = duckdb.connect()
     found.execute("SET TimeZone = 'UTC'")
+    found.execute("SET enable_progress_bar = false")  # it would stand in the middle of our output
     if memory:
         found.execute(f"SET memory_limit = '{memory}'")
     return found

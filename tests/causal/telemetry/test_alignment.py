@@ -100,6 +100,7 @@ def test_a_counter_that_wraps_goes_on_where_its_width_is_stated() -> None:
     told = counted([0, 1, 2, 3], [2**32 - 5, 2**32 - 1, 3, 9])
     assert aligned(told, wraps={"n": 32})["n"].tolist()[1:] == [4, 4, 6]
     assert aligned(told)["n"].tolist()[1:] == [4, 3, 6]
+    assert "falls just below 2^32" in report(told, aligned(told)).notes[0]
     with pytest.raises(UsageError, match="no signal 'm'"):
         aligned(told, wraps={"m": 32})
     with pytest.raises(UsageError, match="must be 16, 32, 53 or 64 bits"):
@@ -135,6 +136,7 @@ def test_units_become_si() -> None:
     assert series.units["a"] == "s"
     assert series["a"].tolist()[:2] == [0.5, 0.25]
     assert series.units["c"] == "rank*s"
+    assert report(told, series).notes == ("d: the unit 'parsec' is not known, its values stay as they are",)
     assert (series.units["d"], series["d"].tolist()[:2]) == ("parsec", [1, 3])
 
 

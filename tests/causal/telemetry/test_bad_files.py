@@ -112,9 +112,8 @@ def test_latin_1_is_read_where_it_is_stated(tmp_path: Path) -> None:
 
 def test_a_parquet_file_that_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
-    duckdb.connect().execute(
-        f"COPY (SELECT i::DOUBLE AS time, i AS x FROM range(1000) r(i)) TO '{path}' (FORMAT parquet)"
-    )
+    select = "SELECT i::DOUBLE AS time, i AS x FROM range(1000) r(i)"
+    duckdb.connect().execute(f"COPY ({select}) TO '{path}' (FORMAT parquet)")
     path.write_bytes(path.read_bytes()[:-100])
     for reading in (read, lambda p: list(chunks(p))):
         with pytest.raises(InputError, match=r"x\.parquet:1:1: cannot be read as Parquet"):

@@ -80,7 +80,7 @@ def in_protobuf(path: Path, requests: list[dict[str, Any]], *, framed: bool) -> 
     return read(path)
 
 
-def told(found: Telemetry) -> dict[str, tuple[str, str, list[float], list[float]]]:
+def told(found: Telemetry) -> dict[str, Any]:
     return {
         s.name: (s.unit, s.kind, found[s.name].times.tolist(), found[s.name].values.tolist()) for s in found.signals
     }

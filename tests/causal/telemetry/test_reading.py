@@ -104,7 +104,8 @@ def test_names_hold_any_characters(tmp_path: Path) -> None:
     rows = "".join(f"{t}," + ",".join(str(t * i) for i in range(len(NAMES))) + "\n" for t in range(4))
     wide = read(wrote(tmp_path, "wide.csv", f"time,{header}\n{rows}"))
     columns = ", ".join(f'(i * {k})::DOUBLE AS "{n.replace(chr(34), chr(34) * 2)}"' for k, n in enumerate(NAMES))
-    packed = read(parquet(tmp_path / "p.parquet", f"SELECT i::DOUBLE AS time, {columns} FROM range(4) r(i)"))
+    select = f"SELECT i::DOUBLE AS time, {columns} FROM range(4) r(i)"  # noqa: S608
+    packed = read(parquet(tmp_path / "p.parquet", select))
     assert {signal.name for signal in wide.signals} == set(NAMES) == {signal.name for signal in packed.signals}
     for name in NAMES:
         assert wide[name].values.tolist() == packed[name].values.tolist() == [t * NAMES.index(name) for t in range(4)]
@@ -126,8 +127,8 @@ def test_a_long_table_is_known_by_its_header_and_further_columns_are_labels(tmp_
 def test_parquet_long_and_wide_with_timestamps_and_nulls(tmp_path: Path) -> None:
     wide = parquet(
         tmp_path / "w.parquet",
-        "SELECT TIMESTAMP '2024-05-01 12:00:00' + INTERVAL (i) SECOND AS ts, CASE WHEN i = 1 THEN NULL ELSE i END AS x, "
-        "CASE WHEN i = 2 THEN 'NaN'::DOUBLE ELSE 1.5 END AS y, 'text' AS z, [i] AS list FROM range(4) r(i)",
+        "SELECT TIMESTAMP '2024-05-01 12:00:00' + INTERVAL (i) SECOND AS ts, "
+        "CASE WHEN i = 1 THEN NULL ELSE i END AS x, CASE WHEN i = 2 THEN 'NaN'::DOUBLE ELSE 1.5 END AS y, 'text' AS z, [i] AS list FROM range(4) r(i)",
     )
     found = read(wide)
     assert found["x"].times.tolist() == [1714564800, 1714564802, 1714564803]

@@ -1,0 +1,61 @@
+"""What the loss would be with loops off, and how it splits over them."""
+
+from __future__ import annotations
+
+from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.context import Context
+from coherence.causal.loops_off import LoopSplit, loop_split, writers
+from coherence.causal.mechanisms import constants_of
+from coherence.causal.shapley import MOST_PLAYERS
+from coherence.errors import UsageError, did_you_mean
+
+ORDER = 40
+
+
+def answer(context: Context) -> Answer | None:
+    """The loss by loop; those that `--off` names, else every loop that acts on a measured signal behind the loss."""
+    if context.loss is None or context.chunks is not None:
+        return None
+    known = [loop.name for loop in context.model.loops]
+    for name in context.settings.off:
+        if name not in known:
+            raise UsageError(f"--off: there is no loop '{name}': {did_you_mean(name, known)}")
+    acting = writers(context.fitted)
+    behind = context.fitted.graph.ancestors(context.loss.name)
+    loops = context.settings.off or [name for name in known if behind & set(acting.get(name, ()))][:MOST_PLAYERS]
+    if not loops:
+        return None
+    title = f"{context.loss.name} by loop"
+    try:
+        found = loop_split(
+            context.series, context.fitted, context.loss.name, loops,
+            constants=constants_of(context.model), reference=context.settings.reference,
+        )  # fmt: skip
+    except UsageError as refused:
+        return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
+    return told(title, found)
+
+
+def told(title: str, found: LoopSplit) -> Answer:
+    """The split as a table and as data."""
+    whole = found.measured.value
+    rows = [
+        (one.loop, number(one.amount.value), f"{100 * one.amount.value / whole:.1f} %" if whole else "",
+         interval(one.amount), number(whole - one.alone.value))
+        for one in found.shares if not one.refused
+    ]  # fmt: skip
+    rows.append(("every loop off", number(found.without.value), "", interval(found.without), ""))
+    rows.append(("measured", number(whole), "", interval(found.measured), ""))
+    header = ("loop", "amount", "of the loss", "95 % interval", "loss with it off")
+    notes = [f"{' x '.join(one.players)} together: {number(one.amount.value)}" for one in found.interactions]
+    refused = [f"{one.loop}: cannot be told, for {one.refused}" for one in found.shares if one.refused]
+    data = {
+        "measured": as_data(found.measured), "without": as_data(found.without),
+        "loops": [
+            {"loop": one.loop, "amount": as_data(one.amount), "alone": as_data(one.alone), "refused": one.refused}
+            for one in found.shares
+        ],
+        "interactions": [{"loops": list(one.players), "amount": as_data(one.amount)} for one in found.interactions],
+        "assumptions": list(found.assumptions),
+    }  # fmt: skip
+    return Answer(title, (Table(header, tuple(rows)), *notes, *refused, *found.assumptions), data)

@@ -1,0 +1,57 @@
+"""Which cause makes the loss vary, slowly, and when its level changed."""
+
+from __future__ import annotations
+
+from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.changes import changes
+from coherence.causal.context import Context
+from coherence.causal.variance import Variance, variance
+from coherence.errors import UsageError
+
+ORDER = 43
+
+
+def answer(context: Context) -> Answer | None:
+    """The long-run variance of the loss by own part, and its changes of regime."""
+    if context.loss is None or context.chunks is not None:
+        return None
+    name = context.loss.name
+    title = f"What makes {name} vary"
+    try:
+        found = variance(context.fitted, name)
+    except UsageError as refused:
+        return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
+    shown, regimes = _regimes(context, name)
+    data = {
+        "total": as_data(found.total), "together": as_data(found.together), "sum_error": found.error,
+        "parts": [{"causes": list(one.causes), "amount": as_data(one.amount), "share": one.share} for one in found.parts],
+        "pairs": [{"causes": list(one.causes), "amount": as_data(one.amount), "share": one.share} for one in found.pairs],
+        "changes": regimes,
+    }  # fmt: skip
+    return Answer(title, (_table(found, name), *shown), data)
+
+
+def _table(found: Variance, loss: str) -> Table:
+    size = found.total.value
+    rows = [
+        ("unexplained" if one.causes == (loss,) else " + ".join(one.causes), f"{100 * one.share:.1f} %",
+         number(one.amount.value), interval(one.amount))
+        for one in sorted(found.parts, key=lambda one: -one.share)
+    ]  # fmt: skip
+    share = f"{100 * found.together.value / size:.1f} %" if size else ""
+    rows.append(("pairs that move together", share, number(found.together.value), interval(found.together)))
+    rows.append(("long-run variance", "", number(size), interval(found.total)))
+    return Table(("cause", "of the variance", "amount", "95 % interval"), tuple(rows))
+
+
+def _regimes(context: Context, name: str) -> tuple[list[str], list[dict[str, float]]]:
+    try:
+        found = changes(context.series, signals=(name,))[name]
+    except UsageError as refused:
+        return [f"changes of level: {refused}"], []
+    lines = [
+        f"its level changed at {number(one.time, 6)} s from {number(one.before)} to {number(one.after)}"
+        for one in found
+    ]
+    data = [{"time": one.time, "before": one.before, "after": one.after, "excess": one.excess} for one in found]
+    return lines or ["no change of its level is seen"], data

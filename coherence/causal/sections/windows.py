@@ -1,0 +1,53 @@
+"""Two windows compared: inputs that moved, mechanisms that changed, and what each made of the change of the loss."""
+
+from __future__ import annotations
+
+from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.context import Context
+from coherence.causal.windows import compare
+from coherence.errors import UsageError
+
+ORDER = 42
+
+
+def answer(context: Context) -> Answer | None:
+    """The change of the loss from `--against` to `--window` (or to all that is after it)."""
+    against = context.settings.against
+    if against is None or context.loss is None or context.chunks is not None:
+        return None
+    whole = context.loss.joined(context.usable[0])
+    after = whole.between(*(context.settings.window or (against[1], float("inf"))))
+    before = whole.between(*against)
+    title = f"{context.loss.name}: what changed since {against[0]:g}..{against[1]:g} s"
+    exact = (context.loss.equation,) if context.loss.equation is not None else ()
+    try:
+        found = compare(before, after, context.graph, context.loss.name, equations=exact)
+    except UsageError as refused:
+        return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
+    change = found.after - found.before
+    rows = [
+        (one.cause, one.kind, number(one.amount.value), f"{100 * one.amount.value / change:.1f} %" if change else "",
+         interval(one.amount))
+        for one in sorted(found.contributions, key=lambda one: -abs(one.amount.value))
+    ]  # fmt: skip
+    rows.append(("change", f"{number(found.before)} to {number(found.after)}", number(change), "", ""))
+    tests = [
+        f"{one.signal}: {'acts differently now' if one.changed else 'no change is seen in what acts on it'}"
+        f" (p = {number(one.p, 2)})"
+        for one in found.mechanisms
+    ]
+    notes = [f"{one.cause}: cannot be split, for {one.refused}" for one in found.contributions if one.refused]
+    data = {
+        "before": found.before, "after": found.after, "sum_error": found.error,
+        "contributions": [
+            {"cause": one.cause, "kind": one.kind, "amount": as_data(one.amount), "refused": one.refused}
+            for one in found.contributions
+        ],
+        "mechanisms": [
+            {"signal": one.signal, "p": one.p, "changed": one.changed, "before": dict(one.before),
+             "after": dict(one.after)}
+            for one in found.mechanisms
+        ],
+    }  # fmt: skip
+    header = ("cause", "what", "amount", "of the change", "95 % interval")
+    return Answer(title, (Table(header, tuple(rows), 2), *notes, *tests), data)
