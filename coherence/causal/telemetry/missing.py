@@ -118,9 +118,11 @@ def _odd(told: Telemetry) -> list[str]:
         levels = told[signal.name].values
         if signal.kind == "counter" and len(levels) > 1:
             before = levels[:-1][np.diff(levels) < 0]
-            for bits in (16, 32, 64):
-                if len(before) and ((before > 0.9 * 2.0**bits) & (before <= 2.0**bits)).all():
-                    found.append(f"{name}: falls just below 2^{bits}; if it goes on from 0 there, state wraps={bits}")
+            found += [
+                f"{name}: falls just below 2^{bits}; if it goes on from 0 there, state wraps={bits}"
+                for bits in (16, 32, 64)
+                if len(before) and ((before > 0.9 * 2.0**bits) & (before <= 2.0**bits)).all()
+            ]
     return found
 
 
