@@ -190,7 +190,9 @@ def rule(*, harmless: int = 200, harmful: int = 60) -> Iterator[Row]:
     yield Row(what, power, ">= 0.95", "", f"{named} of {len(amplifying)}, of {harmful} runs")
     calm = [(seed, log) for seed, log in runs if log.attempts.mean() <= 1.001]
     false = sum(decided(log, 22, seed).verdict == INSTABILITY for seed, log in calm)
-    yield Row("the same design where hardly anything is retried: called instability", false, "<= 0", "", f"{len(calm)} runs")
+    yield Row(
+        "the same design where hardly anything is retried: called instability", false, "<= 0", "", f"{len(calm)} runs"
+    )
 
 
 def forced(log: RequestLog) -> float:

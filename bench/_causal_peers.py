@@ -80,7 +80,8 @@ def dowhy() -> dict[str, float]:
     from dowhy.gcm.distribution_change import distribution_change
 
     first, second = (
-        pandas.DataFrame(draw(THEIRS, changed, seed), columns=list(_names())) for seed, changed in enumerate((False, True))
+        pandas.DataFrame(draw(THEIRS, changed, seed), columns=list(_names()))
+        for seed, changed in enumerate((False, True))
     )
     graph = networkx.DiGraph([(f"x{c}", f"x{e}") for c, e in _pairs()])
     model: Any = gcm.ProbabilisticCausalModel(graph)

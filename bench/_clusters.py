@@ -131,7 +131,7 @@ def _log(
 
 
 @entry
-def advance(  # noqa: C901, PLR0912, PLR0913, PLR0915  (one loop: compiled functions share no values)
+def advance(  # noqa: PLR0912, PLR0915  (one loop: compiled functions share no values)
     came: Floats, needs: Floats, service: Ints, gangs: Floats, lengths: Floats, limits: Ints, times: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats]:  # fmt: skip
     """Ticks until the last time: (end, attempts, last sent, begun, held) of requests, (end, held) of gangs."""

@@ -58,11 +58,7 @@ def network(fitted: Fitted) -> Network:
     past = [number for number, (_, lag) in enumerate(columns) if lag]
     covariance, mean = _moments(fitted, columns)
     matrix, variance = np.zeros((len(columns), len(columns))), np.diagonal(covariance).copy()
-    for place, number in enumerate(past):
-        before = past[:place]
-        slopes = np.linalg.lstsq(covariance[np.ix_(before, before)], covariance[before, number], rcond=1e-12)[0]
-        matrix[number, before] = slopes
-        variance[number] = max(float(covariance[number, number] - covariance[number, before] @ slopes), 0.0)
+    _remember(matrix, variance, covariance, past)
     at = {column: number for number, column in enumerate(columns)}
     for effect, node in fitted.nodes.items():
         here = at[effect, 0]
@@ -93,15 +89,30 @@ def joint(found: Network) -> tuple[Floats, Floats]:
 
 
 def effect(found: Network, cause: Column, of: Column) -> float:
-    """What one unit more at `cause`, held from outside, adds to the mean of `of`, through every way."""
-    cut = _cut(found, cause)
+    """What one unit more at `cause`, held from outside, adds to the mean of `of`, through every way.
+
+    Among delayed nodes there is no way: their regressions on each other are the memory of the past, not its causes.
+    """
+    cut = found.matrix.copy()
+    cut[found.index(cause)] = 0.0
+    cut[_past(found)] = 0.0
     column = np.linalg.inv(np.eye(len(cut)) - cut)[:, found.index(cause)]
     return float(column[found.index(of)])
 
 
 def intervened(found: Network, fixed: Mapping[Column, float]) -> Network:
-    """The network where columns are held at values: nothing acts on them, and they do not vary."""
+    """The network where columns are held at values: nothing acts on them, and they do not vary.
+
+    The rest of the past stays distributed as it was: one delayed node tells of another, and does not act on it.
+    """
     matrix, constant, variance = found.matrix.copy(), found.constant.copy(), found.variance.copy()
+    past = _past(found)
+    if any(lag for _, lag in fixed):
+        mean, covariance = joint(found)
+        others = [row for row in past if found.columns[row] not in fixed]
+        matrix[past] = 0.0
+        _remember(matrix, variance, covariance, others)
+        constant[others] = mean[others] - matrix[others] @ mean
     for column, level in fixed.items():
         row = found.index(column)
         matrix[row], constant[row], variance[row] = 0.0, level, 0.0
@@ -170,10 +181,17 @@ def from_pgmpy(carried: Carried) -> Network:
     return Network(tuple(carried.names.values()), matrix, constant, variance)
 
 
-def _cut(found: Network, cause: Column) -> Floats:
-    matrix = found.matrix.copy()
-    matrix[found.index(cause)] = 0.0
-    return matrix
+def _past(found: Network) -> list[int]:
+    return [row for row, (_, lag) in enumerate(found.columns) if lag]
+
+
+def _remember(matrix: Floats, variance: Floats, covariance: Floats, rows: list[int]) -> None:
+    """Give these rows, one after another, their regressions on those before: together they have the covariance."""
+    for place, row in enumerate(rows):
+        before = rows[:place]
+        slopes = np.linalg.lstsq(covariance[np.ix_(before, before)], covariance[before, row], rcond=1e-12)[0]
+        matrix[row, before] = slopes
+        variance[row] = max(float(covariance[row, row] - covariance[row, before] @ slopes), 0.0)
 
 
 def _moments(fitted: Fitted, columns: tuple[Column, ...]) -> tuple[Floats, Floats]:

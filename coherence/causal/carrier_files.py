@@ -127,7 +127,7 @@ class _Reader:
         self.expect("{")
         while (word := self.take()) != "}":
             where = self._where(word, parents, states)
-            numbers = [float(one) for one in self.until(";")]
+            numbers = [self._number(one) for one in self.until(";")]
             if len(numbers) != len(states[name]):
                 raise self.problem(f"{len(numbers)} probabilities for {len(states[name])} states of '{name}'")
             made[where] = numbers
@@ -143,7 +143,16 @@ class _Reader:
         given = self.until(")")
         if len(given) != len(parents):
             raise self.problem(f"{len(given)} states for {len(parents)} causes")
+        for parent, one in zip(parents, given, strict=True):
+            if one not in states[parent]:
+                raise self.problem(f"'{parent}' has no state '{one}'")
         return tuple(states[parent].index(one) for parent, one in zip(parents, given, strict=True))
+
+    def _number(self, word: str) -> float:
+        try:
+            return float(word)
+        except ValueError:
+            raise self.problem(f"'{word}' is not a number") from None
 
     def problem(self, message: str) -> InputError:
         line = self.words[min(self.at, len(self.words)) - 1][1] if self.words else 1

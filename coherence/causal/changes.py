@@ -23,7 +23,7 @@ from coherence.errors import UsageError
 from coherence.values import value
 
 # blocks -> (blocks on each side of a change, 97 % point of the largest D^2 / V over independent normal blocks)
-BLOCKS = {50: (5, 0.0), 25: (3, 0.0)}
+BLOCKS = {50: (5, 140.0), 25: (3, 211.0)}
 FEWEST = 100  # samples
 OUTLASTS = 4  # times the memory of the series that a block must last
 STRETCHES = 8  # in which the memory is measured, so that changes of level do not count as memory
@@ -61,6 +61,8 @@ def change_points(values: Floats) -> tuple[tuple[int, float], ...]:
     waiting = [(0, count)]
     while waiting:
         start, end = waiting.pop()
+        if np.ptp(blocks[start:end]) <= 1e-10 * np.abs(kept).max():
+            continue  # constant to rounding
         scores = statistics(blocks[start:end], nearest)
         if len(scores) and scores.max() > threshold:
             place = start + int(scores.argmax())
@@ -108,6 +110,7 @@ def statistics(blocks: Floats, nearest: int) -> Floats:
     count = len(blocks)
     sums = np.concatenate([[0.0], np.cumsum(blocks - blocks.mean())])
     made = np.zeros(count)
+    nothing = 1e-20 * count * float(np.ptp(blocks)) ** 2 if count else 0.0  # rounding
     for k in range(nearest, count - nearest + 1):
         starts, ends = range(k - nearest, -1, -nearest), range(k + nearest, count + 1, nearest)
         left = {s: _inside(sums, s, k) for s in starts}
@@ -117,7 +120,8 @@ def statistics(blocks: Floats, nearest: int) -> Floats:
                 gap = (sums[k] - sums[s]) / (k - s) - (sums[e] - sums[k]) / (e - k)
                 contrast = ((k - s) * (e - k) * gap) ** 2 / (e - s) ** 3
                 spread = (left[s] + right[e]) / (e - s) ** 2
-                made[k] = max(made[k], contrast / spread if spread > 0 else np.inf)
+                if contrast > nothing:
+                    made[k] = max(made[k], contrast / spread if spread > 0 else np.inf)
     return made
 
 

@@ -61,8 +61,8 @@ def decide(
 ) -> Decision:
     """The decision for the latency class of a log, or for one node of it; its window should hold one burst.
 
-    `burst` gives the end from which the return is timed (none: the last time that work piles up highest); `wave` is
-    the wave propagation index, if it was measured.  Undecided, with what is missing, where the twin cannot be made.
+    `burst` gives the end from which the return is timed (none: it is not timed); `wave` is the wave propagation index,
+    if it was measured.  Undecided, with what is missing, where the twin cannot be made.
     """
     lacks = missing(facts, twin=True)
     if lacks:
@@ -74,9 +74,9 @@ def decide(
         log = log.where(log.service == log.services.index(node))
     waits = replicated(log, facts.servers, seed)
     wait, chance = float(log.delay.mean()), p_value(log, waits)
-    quiet, drain = returns(log, facts.servers, burst)
-    lasted = max(log.until - log.since, 1e-300)
-    overloaded = float(log.need.sum()) > facts.servers * lasted or not math.isfinite(drain)
+    quiet, drain = returns(log, facts.servers, burst.end) if burst is not None else (math.nan, math.nan)
+    lasted = float(log.arrival[-1] - log.arrival[0])
+    overloaded = 0 < facts.servers * lasted < float(log.need.sum())
     attempts = float(log.attempts.mean())
     told = wait, float(np.median(waits)), attempts, quiet, drain
     if chance > LEVEL:
@@ -90,7 +90,7 @@ def decide(
     if reasons:
         return Decision(INSTABILITY, reasons, chance, *told, overloaded=overloaded, node=node)
     why = f"it waits {wait:.3g} s where a coordinated machine waits {told[1]:.3g} s; it neither spreads, nor amplifies"
-    return Decision(LOCAL, (why + _unknown(log, wave),), chance, *told, overloaded=overloaded, node=node)
+    return Decision(LOCAL, (why + _unknown(log, burst, wave),), chance, *told, overloaded=overloaded, node=node)
 
 
 def replicated(log: RequestLog, servers: int, seed: int, count: int = REPLICATIONS) -> Floats:
@@ -106,15 +106,14 @@ def p_value(log: RequestLog, waits: Floats) -> float:
     return float(1 + enough.sum()) / (len(waits) + 1)
 
 
-def returns(log: RequestLog, servers: int, burst: Burst | None = None) -> tuple[float, float]:
-    """(seconds from the end of the burst until no more wait than there are servers, drain time Q / (c - lambda)).
+def returns(log: RequestLog, servers: int, end: float) -> tuple[float, float]:
+    """(seconds from `end`, that of a burst, until no more wait than there are servers, drain time Q / (c - lambda)).
 
-    Q is the work that waits at the end of the burst (server-seconds) and lambda the work that comes each second
+    Q is the work that waits then (server-seconds) and lambda the work that comes each second
     after it.  Infinite where work does not return in the window, or comes faster than it can be served; NaN where
     nothing waits.
     """
     times, present = backlog(log)
-    end = burst.end if burst is not None else float(times[int(np.argmax(present))])
     at = int(np.searchsorted(times, end, side="right")) - 1
     level = int(present[at]) if at >= 0 else 0
     if level <= servers:
@@ -153,8 +152,9 @@ def _reasons(
     return found
 
 
-def _unknown(log: RequestLog, wave: Measured | Refusal | None) -> str:
+def _unknown(log: RequestLog, burst: Burst | None, wave: Measured | Refusal | None) -> str:
     """What step 2 could not look at."""
     lacks = ["attempts of each request"] if "attempts" in log.lacks else []
+    lacks += ["the return to quiet after a burst"] if burst is None else []
     lacks += ["the wave propagation index"] if not isinstance(wave, Measured) else []
     return f" (not looked at: {', '.join(lacks)})" if lacks else ""

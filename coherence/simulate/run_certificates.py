@@ -42,8 +42,7 @@ def certificate(
     """A script to be refuted: no run does otherwise at any instant up to its recurrence; None where it is not carried.
 
     `promise`: (kind, condition) that is claimed too, or `response`; `rest`: nothing changes on the lap.  Not carried:
-    schedules,
-    windows of windows, streaks looked at later, what z3 does not confirm in CHECK_MS.
+    schedules, windows of windows, streaks looked at later, more than MOST_WORK, what z3 does not confirm in CHECK_MS.
     """
     made, every, work = dict[str, None](), tuple(runs), 0
     if not every or sum(len(run.instants) for run in every) > MOST_INSTANTS:

@@ -36,7 +36,7 @@ from coherence.simulate.exact import Execution, Instant
 from coherence.simulate.past import duration_of
 
 CLOCK = "clock!"
-MOST_WORK = 400_000  # nodes of expressions, over one certificate: about a second
+MOST_WORK = 300_000  # nodes of expressions, over one certificate: about a second
 Values = Mapping[str, Any]
 
 
@@ -244,6 +244,7 @@ class Frames:
         if not seconds:
             return self.ground(inner, frame)
         low = frame.time - seconds
+        self.work += self.count // 4  # instants that are looked at for cuts
         cuts = self.execution.lookback.cuts(inner, low, frame.time, self.times[: self.count])
         pieces = [(a, b, self._level(inner, a, b, frame)) for a, b in itertools.pairwise([low, *cuts, frame.time])]
         if tree.function == "max_over":

@@ -115,4 +115,3 @@ def stages(log: RequestLog, batch: Ints, found: Estimate) -> tuple[Part, ...]:
 def _times(found: Estimate, share: float) -> Estimate:
     low, high = sorted((found.low * share, found.high * share))
     return Estimate(found.value * share, low, high, abs(share) * found.error, found.level)
-

@@ -2,7 +2,8 @@
 
 ## Definition
 E_l: after layer l the request could still meet its deadline, elapsed time + isolated need of the layers left <= D, and
-it could after every layer before.  `kappa_l = P(E_l | E_{l-1})`; E_0: the isolated need itself fits.  The last event
+it could after every layer before; what was answered in time was never lost, though a later layer was faster than its
+isolated need.  `kappa_l = P(E_l | E_{l-1})`; E_0: the isolated need itself fits.  The last event
 is the answer in time.  The product of all scores is the share in time, exactly, and each miss has one layer.
 ## Words
 dispatch 0.71: of requests that could still be in time when they came to dispatch, 29 % no longer could after it.
@@ -78,16 +79,17 @@ def chain(log: RequestLog) -> Chain:
 
 
 def survivors(log: RequestLog) -> tuple[Bools, ...]:
-    """E_0 and E_l of each layer, nested."""
-    alive = log.need <= log.deadline
+    """E_0 and E_l of each layer, nested; the last is the answer in time."""
+    well = log.in_time
+    alive = (log.need <= log.deadline) | well
     found = [alive]
     left = log.need.copy()
     for layer in log.layers[:-1]:
         left = left - layer.need
         with np.errstate(invalid="ignore"):
-            alive = alive & ((layer.left - log.arrival) + left <= log.deadline)
+            alive = alive & ((layer.left - log.arrival) + left <= log.deadline) | well
         found.append(alive)
-    return (*found, alive & log.in_time)
+    return (*found, well)
 
 
 def measure(facts: Facts) -> Measured | Refusal:

@@ -7,6 +7,7 @@ take samples for independent fail here.  The truth of a share is the true coeffi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import accumulate
 
 import numpy as np
 
@@ -43,11 +44,9 @@ Maker = Callable[[int, int], Kind]
 
 def wander(rng: np.random.Generator, length: int, *, mean: float = 0.0, size: float = 1.0, rho: float = RHO) -> Floats:
     """A stationary AR(1) series with this mean and standard deviation."""
-    from scipy.signal import lfilter
-
     shocks = rng.normal(0.0, size * np.sqrt(1 - rho**2), length)
     shocks[0] = rng.normal(0.0, size)
-    return np.asarray(mean + lfilter([1.0], [1.0, -rho], shocks), np.float64)
+    return np.array([mean + level for level in accumulate(shocks.tolist(), lambda past, new: rho * past + new)])
 
 
 def recorded(values: Mapping[str, Floats], *, step: float = 1.0) -> Series:
@@ -59,11 +58,6 @@ def drawn(*influences: Influence, latent: tuple[str, ...] = (), computed: frozen
     """A graph of influences alone."""
     nodes = tuple(dict.fromkeys([*latent, *(name for one in influences for name in (one.cause, one.effect))]))
     return Graph(nodes, influences, computed)
-
-
-def late(values: Floats, lag: int) -> Floats:
-    """The values `lag` samples ago; zero before the record."""
-    return np.concatenate([np.zeros(lag), values[: len(values) - lag]]) if lag else values
 
 
 def every() -> dict[str, Maker]:

@@ -53,5 +53,5 @@ def _regimes(context: Context, name: str) -> tuple[list[str], list[dict[str, flo
         f"its level changed at {number(one.time, 6)} s from {number(one.before)} to {number(one.after)}"
         for one in found
     ]
-    data = [{"time": one.time, "before": one.before, "after": one.after, "excess": one.excess} for one in found]
+    data = [{"time": one.time, "before": one.before, "after": one.after} for one in found]
     return lines or ["no change of its level is seen"], data

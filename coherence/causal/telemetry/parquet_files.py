@@ -36,6 +36,7 @@ def connection(path: object, *, memory: str | None = None) -> Any:
     found = duckdb.connect()
     found.execute("SET TimeZone = 'UTC'")
     found.execute("SET enable_progress_bar = false")  # it would stand in the middle of our output
+    found.execute("SET enable_external_file_cache = false")  # it would keep what is read once
     if memory:
         found.execute(f"SET memory_limit = '{memory}'")
     return found

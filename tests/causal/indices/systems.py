@@ -21,7 +21,7 @@ def arrivals(rng: np.random.Generator, rate: float, until: float, *, bursts: boo
 
 
 def pool(
-    load: float, *, overhead: float = 0.0, bursts: bool = False, servers: int = 20, seed: int = 1, until: float = 300.0,
+    load: float, *, overhead: float = 0.0, bursts: bool = False, servers: int = 20, seed: int = 1, until: float = 120.0,
     deadline: float = 0.25,
 ) -> RequestLog:  # fmt: skip
     """One pool, first come first served, whose services take `overhead` longer than their needs."""

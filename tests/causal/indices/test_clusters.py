@@ -19,7 +19,7 @@ def logs(until: float, seed: int) -> tuple[RequestLog, RequestLog]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_all_four_indices_separate(seed: int) -> None:
     base, after = (
-        estimates(facts_of(cluster, log)) for cluster, log in zip((BASE, COORD), logs(400.0, seed), strict=True)
+        estimates(facts_of(cluster, log)) for cluster, log in zip((BASE, COORD), logs(250.0, seed), strict=True)
     )
     for name in ("DI", "HCL"):
         assert base[name].estimate.value > after[name].estimate.value
@@ -30,7 +30,10 @@ def test_all_four_indices_separate(seed: int) -> None:
 def test_the_cluster_keeps_its_books() -> None:
     base, after = logs(120.0, 3)
     for log in (base, after):
-        assert np.array_equal(log.need[log.completed] * log.devices[log.completed] <= log.held[log.completed], np.ones(log.completed.sum(), bool))
+        assert np.array_equal(
+            log.need[log.completed] * log.devices[log.completed] <= log.held[log.completed],
+            np.ones(log.completed.sum(), bool),
+        )
         assert log.attempts.max() <= 2
         requests = log.of_class("requests")
         assert sum(delay.stage_delays(requests).values()) == pytest.approx(requests.delay, abs=1e-9)

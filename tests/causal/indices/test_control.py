@@ -64,13 +64,13 @@ def test_an_autoscaler_that_follows_one_rise_with_an_overshoot() -> None:
 
 
 def test_only_the_horizon_counts() -> None:
-    one = tube([0.0, 9.0, 0.0, 0.0, 1.0], [0.0] * 4 + [1.0], [9.0] * 5)
+    one = tube([0.0, 9.0, 0.0, 0.0, 1.0], [0.0] * 4 + [1.0], [9.0, 9.0, 0.0, 0.0, 9.0])
     short = measure(Facts(tubes=(one,), horizon=2.0))
     whole = measure(Facts(tubes=(one,)))
     assert isinstance(short, Measured)
     assert isinstance(whole, Measured)
     assert short.estimate.value == 1.0
-    assert whole.estimate.value == pytest.approx(0.0)
+    assert whole.estimate.value == pytest.approx(1 / 19)
 
 
 def test_who_undoes_whom() -> None:

@@ -30,9 +30,15 @@ def random_log(seed: int, size: int = 200) -> RequestLog:
     stage = rng.integers(0, 3, size)
     for layer in range(3):
         stamps[layer, stopped & (stage <= layer)] = math.nan
-    ends = np.where(stopped, np.fmax(np.fmax(came, np.nan_to_num(stamps[0], nan=0)), np.nan_to_num(stamps[1], nan=0)) + 0.3, stamps[2])
+    ends = np.where(
+        stopped,
+        np.fmax(np.fmax(came, np.nan_to_num(stamps[0], nan=0)), np.nan_to_num(stamps[1], nan=0)) + 0.3,
+        stamps[2],
+    )
     layers = {name: (stamps[row], shares[row]) for row, name in enumerate(("queue", "dispatch", "run"))}
-    return request_log(came, shares.sum(axis=0), ends, completed=~stopped, deadline=rng.uniform(0.2, 0.8, size), layers=layers)
+    return request_log(
+        came, shares.sum(axis=0), ends, completed=~stopped, deadline=rng.uniform(0.2, 0.8, size), layers=layers
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -112,7 +118,12 @@ def test_every_index_says_what_it_lacks_and_has_a_page() -> None:
 def test_missing_columns_are_named() -> None:
     bare = Facts(request_log([0.0, 1.0], [1.0, 1.0], [1.5, 2.5]))
     told = "\n".join(lines(measured(bare)))
-    for words in ("column 'deadline'", "column 'service'", "column 'held'", "how many servers the latency class may claim"):
+    for words in (
+        "column 'deadline'",
+        "column 'service'",
+        "column 'held'",
+        "how many servers the latency class may claim",
+    ):
         assert words in told
 
 

@@ -120,7 +120,9 @@ def test_a_run_of_one_pool_is_its_own_twin() -> None:
     from coherence.simulate.requests import simulate
 
     program = Program(
-        (Source("chat", Arrivals(rate=15.0), (("pool",),)),), (Station("pool", 2, Service(0.1)),), (Route("pool", "pool"),)
+        (Source("chat", Arrivals(rate=15.0), (("pool",),)),),
+        (Station("pool", 2, Service(0.1)),),
+        (Route("pool", "pool"),),
     )
     result = simulate(program, seed=3, until=60.0)
     log = of_run(result)

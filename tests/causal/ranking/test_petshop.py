@@ -19,7 +19,10 @@ HEAD = (
     "unix_timestamp,,,,,,\n"
 )
 GRAPH = ",web,db\nweb,0.0,1.0\ndb,0,0\n"
-TARGET = {"target": {"node": "web", "metric": "latency", "agg": "Average", "timestamp": 300}, "root_cause": {"node": "db"}}
+TARGET = {
+    "target": {"node": "web", "metric": "latency", "agg": "Average", "timestamp": 300},
+    "root_cause": {"node": "db"},
+}
 
 
 def folder(root: Path) -> Path:

@@ -128,7 +128,8 @@ def test_parquet_long_and_wide_with_timestamps_and_nulls(tmp_path: Path) -> None
     wide = parquet(
         tmp_path / "w.parquet",
         "SELECT TIMESTAMP '2024-05-01 12:00:00' + INTERVAL (i) SECOND AS ts, "
-        "CASE WHEN i = 1 THEN NULL ELSE i END AS x, CASE WHEN i = 2 THEN 'NaN'::DOUBLE ELSE 1.5 END AS y, 'text' AS z, [i] AS list FROM range(4) r(i)",
+        "CASE WHEN i = 1 THEN NULL ELSE i END AS x, CASE WHEN i = 2 THEN 'NaN'::DOUBLE ELSE 1.5 END AS y, "
+        "'text' AS z, [i] AS list FROM range(4) r(i)",
     )
     found = read(wide)
     assert found["x"].times.tolist() == [1714564800, 1714564802, 1714564803]

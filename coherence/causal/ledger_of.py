@@ -1,0 +1,140 @@
+"""The ledger of a design and its telemetry, or of a log of its devices: what could be booked, and what is missing.
+
+A signal `<tier>.<state>` is devices of that tier in that state; states without a signal are counted as `unlabelled`
+as far as the others leave time over, and that is told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from coherence.causal.capacity import Fleet, capacity
+from coherence.causal.capacity_design import Stated, fleet_of
+from coherence.causal.graph import Graph
+from coherence.causal.ledger import Ledger, ledger
+from coherence.causal.ledger_log import read_log, times_of_log
+from coherence.causal.ledger_series import signals, times_of_series
+from coherence.causal.ledger_states import USEFUL, columns
+from coherence.causal.ledger_times import Times
+from coherence.causal.series import Series
+from coherence.design import Design, Workload
+from coherence.errors import InputError
+from coherence.shape import Quantity
+from coherence.values import value
+
+SUMS = ("held", "idle")  # signals of a tier that add up several states: for the audit, never for the ledger
+WORK = "work units"
+
+
+@value
+class Booked:
+    """`ledger`, or the reasons why there is none (`refused`); `unit`: of work, such as `token`."""
+
+    stated: Stated
+    unit: str
+    series: Series | None  # what the times are from; None for a log
+    ledger: Ledger | None = None
+    refused: tuple[str, ...] = ()
+
+    @property
+    def fleet(self) -> Fleet | None:
+        """The fleet, where the design states it."""
+        return self.stated.fleet
+
+
+def booked(
+    design: Design, series: Series, *, log: str | None = None, window: tuple[float, float] | None = None,
+    graph: Graph | None = None, whole: bool = True,
+) -> Booked | None:  # fmt: skip
+    """The ledger of a log or of telemetry; None where neither speaks of what devices do.
+
+    `graph`: signals of the design, which are no misspelt states; `whole`: False where the series is only a part of the
+    telemetry.  Raises InputError for a log that is wrong.
+    """
+    states = state_signals(design, series)
+    if log is None and not states:
+        return None
+    stated = fleet_of(design)
+    unit = unit_of(design)
+    if stated.fleet is None:
+        return Booked(stated, unit, None, refused=tuple(f"write {m.key}: {m.words}" for m in stated.missing))
+    if log is not None:
+        return _closed(stated, unit, None, _logged(stated.fleet, log, window))
+    if not whole:
+        return Booked(stated, unit, None, refused=("telemetry that is streamed is not booked: name a log with --ledger",))
+    kept = series.of(_spoken(stated.fleet, series, graph))
+    try:
+        return _closed(stated, unit, kept, times_of_series(stated.fleet, kept, rest_unlabelled=True))
+    except InputError as error:
+        return Booked(stated, unit, kept, refused=told(error))
+
+
+def told(error: InputError) -> tuple[str, ...]:
+    """Each problem as one line."""
+    return tuple(f"{one.message}; {one.remedy}" if one.remedy else one.message for one in error.problems)
+
+
+def state_signals(design: Design, series: Series) -> tuple[str, ...]:
+    """The signals that say how many devices of a tier are in a state."""
+    known = {column.name for column in columns()}
+    parts = ((name, name.split(".")) for name in series.names)
+    return tuple(name for name, part in parts if len(part) > 1 and part[0] in design.tiers and part[1] in known)
+
+
+def unit_of(design: Design) -> str:
+    """The unit of work, where all workloads count in one."""
+    tags = {tag for one in design.workload.values() for tag in _tags(one)}
+    return tags.pop() if len(tags) == 1 else WORK
+
+
+def _tags(one: Workload) -> Iterator[str]:
+    if isinstance(one.rate, Quantity):
+        yield from (name for name, power in one.rate.dimension.tags.powers if power == 1)
+
+
+def _spoken(fleet: Fleet, series: Series, graph: Graph | None) -> list[str]:
+    """Signals for the ledger, and signals of a tier that nobody knows, so that they are told."""
+    mine, known = set(signals(fleet)), set(graph.nodes) if graph is not None else set()
+    sums = {f"{device}.{word}" for device in fleet.devices for word in SUMS}
+    return [
+        name for name in series.names
+        if name in mine or (name.split(".")[0] in fleet.devices and name not in known and name not in sums)
+    ]  # fmt: skip
+
+
+def _logged(fleet: Fleet, log: str, window: tuple[float, float] | None) -> Times:
+    start, end = (edge if math.isfinite(edge) else None for edge in window or (math.inf, math.inf))
+    return times_of_log(fleet, read_log(log), start=start, end=end, source=log)
+
+
+def _closed(stated: Stated, unit: str, series: Series | None, times: Times) -> Booked:
+    try:
+        return Booked(stated, unit, series, ledger(capacity(times.fleet), times))
+    except InputError as error:
+        return Booked(stated, unit, series, refused=told(error))
+
+
+def loss_of_time(given: Booked) -> tuple[tuple[str, float], ...]:
+    """(signal, weight) of each state signal that varies: C_nom - C_eff is a constant plus their weighted sum.
+
+    Exact where the states of each row add up: a second of d in a state that is not useful loses y[d], and one of
+    useful work of class k what it falls short of y[d].
+    """
+    assert given.ledger is not None and given.series is not None
+    fleet, series = given.ledger.capacity.fleet, given.series
+    worth, short = given.ledger.capacity.y, given.ledger.capacity.reduced
+    found = []
+    for d, device in enumerate(fleet.devices):
+        for column in columns():
+            names = [f"{device}.{column.name}"]
+            weights = [float(worth[d])]
+            if column.name == USEFUL:
+                names = [f"{device}.{USEFUL}.{k}" for k in fleet.classes]
+                weights = [float(one) for one in short[d]]
+                if len(fleet.classes) == 1:
+                    names, weights = [*names, f"{device}.{USEFUL}"], weights * 2
+            found += [(n, w) for n, w in zip(names, weights, strict=True) if n in series and w and np.ptp(series[n])]
+    return tuple(found)
