@@ -39,7 +39,7 @@ def _linear(path: Path) -> Iterator[Row]:
     yield Row(f"{said}: farthest from the truth", far, "<= 5", "standard errors")
     carried = network(again)
     model = to_pgmpy(carried, standard=True)
-    mean, covariance = joint(carried)
+    _, covariance = joint(carried)
     at = [carried.index(column) for column in model.names.values()]
     spread = np.sqrt(np.diagonal(covariance))[at]
     theirs = model.model.to_joint_gaussian()[1]
@@ -62,7 +62,7 @@ def farthest(truth: Network, again: Fitted) -> float:
     """The largest distance of a coefficient from the truth, in its standard errors."""
     names = [name for name, _ in truth.columns]
     return max(
-        abs(estimate - float(truth.matrix[names.index(effect), names.index(cause)])) / error
+        abs(float(estimate) - float(truth.matrix[names.index(effect), names.index(cause)])) / error
         for effect, node in again.nodes.items()
         for (cause, _), estimate, error in zip(
             node.equation.columns, node.coefficients[0].tolist(), node.error.tolist(), strict=True

@@ -44,7 +44,8 @@ def rows() -> Iterator[Row]:
     yield Row(f"{said}: shares - measured change", ours["error"], "<= 1e-9", "relative")
     if importlib.util.find_spec("dowhy"):
         theirs = _apart("dowhy")
-        told = f"DoWhy {theirs['processor']:.3g} s on {THEIRS} rows, its sum {theirs['error']:.1%} off; ours {ours['processor']:.3g} s"
+        told = f"DoWhy {theirs['processor']:.3g} s on {THEIRS} rows, its sum {theirs['error']:.1%} off"
+        told += f"; ours {ours['processor']:.3g} s"
         yield Row(f"{said}: times faster than DoWhy", theirs["processor"] / ours["processor"], ">= 100", "times", told)
     found = _apart("declared")
     said = f"declared links, {SIGNALS} signals x {SAMPLES} rows, lags 0 to 2"
@@ -74,16 +75,15 @@ def change() -> dict[str, float]:
 
 def dowhy() -> dict[str, float]:
     """DoWhy's, with linear mechanisms as ours."""
-    import networkx
-    import pandas
+    import networkx as nx
+    import pandas as pd
     from dowhy import gcm
     from dowhy.gcm.distribution_change import distribution_change
 
     first, second = (
-        pandas.DataFrame(draw(THEIRS, changed, seed), columns=list(_names()))
-        for seed, changed in enumerate((False, True))
+        pd.DataFrame(draw(THEIRS, changed, seed), columns=list(_names())) for seed, changed in enumerate((False, True))
     )
-    graph = networkx.DiGraph([(f"x{c}", f"x{e}") for c, e in _pairs()])
+    graph = nx.DiGraph([(f"x{c}", f"x{e}") for c, e in _pairs()])
     model: Any = gcm.ProbabilisticCausalModel(graph)
     for name in graph.nodes:
         linear = gcm.AdditiveNoiseModel(gcm.ml.create_linear_regressor()) if list(graph.predecessors(name)) else None

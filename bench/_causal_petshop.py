@@ -154,7 +154,7 @@ def _carried(s: Scenario, whole: Series, service: str) -> dict[str, float]:
 
 def _requests(s: Scenario, service: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     found = _normal(s).column(service, "requests", "Sum")
-    return np.zeros(1) if found is None else np.nan_to_num(found)  # type: ignore[return-value]
+    return np.zeros(1) if found is None else np.nan_to_num(found)
 
 
 def _without_normal() -> list[Issue]:

@@ -44,7 +44,7 @@ class Network:
 
 @value
 class Carried:
-    """pgmpy's model; `names`: its name of each node -> (signal, steps before); value = offset + scale * pgmpy's value."""
+    """pgmpy's model.  `names`: its name of a node -> (signal, steps before); value = offset + scale * pgmpy's value."""
 
     model: Any
     names: Mapping[str, Column]

@@ -15,6 +15,7 @@ from coherence.causal.fit import Fitted, fit
 from coherence.causal.fit_streams import fit_chunks
 from coherence.causal.graph import Graph
 from coherence.causal.instruments import checked
+from coherence.causal.ledger_of import Booked, booked, lost_time, state_signals
 from coherence.causal.series import Excluded, Floats, Series
 from coherence.values import field, value
 
@@ -64,8 +65,8 @@ class Context:
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The signals of the design that telemetry could have."""
-        return candidates(self.model).nodes
+        """The signals of the design that telemetry could have, and those of it that the ledger reads."""
+        return (*candidates(self.model, self.whole.names).nodes, *state_signals(self.design, self.whole, others=True))
 
     @cached_property
     def model(self) -> Model:
@@ -83,12 +84,39 @@ class Context:
     def loss(self) -> losses_of.Loss | None:
         """The loss that is asked for, as a signal of its own."""
         said = self.settings.loss
-        return losses_of.loss_of(said, self.usable[0], self.model) if said is not None else None
+        if said is None:
+            return self._lost_time
+        return losses_of.loss_of(said, self.usable[0], self.model)
+
+    @cached_property
+    def booked(self) -> Booked | None:
+        """The ledger of what devices did, from `--ledger` or from telemetry; None where neither speaks of it."""
+        kept = self.whole.between(*self.settings.window) if self.settings.window else self.whole
+        return booked(
+            self.design, kept, log=self.settings.ledger, window=self.settings.window, graph=self._declared,
+            whole=self.chunks is None,
+        )  # fmt: skip
+
+    @cached_property
+    def _lost_time(self) -> losses_of.Loss | None:
+        """C_nom - C_eff, where the design says what acts on a state of the devices."""
+        found = self.booked
+        if found is None or found.ledger is None or found.series is None or found.ledger.violations:
+            return None
+        return lost_time(found.ledger, self.whole) if any(map(self._declared.causes, found.series.names)) else None
+
+    @cached_property
+    def _declared(self) -> Graph:
+        """The candidate graph; a signal that is there and never changes is the cause of no change."""
+        graph = candidates(self.model, self.usable[0].names)
+        still = set(unchanging(self.whole))
+        acting = tuple(one for one in graph.influences if one.cause not in still)
+        return Graph(graph.nodes, acting, graph.computed, graph.mechanisms, graph.places) if still else graph
 
     @cached_property
     def graph(self) -> Graph:
         """The candidate graph, the loss included."""
-        graph = candidates(self.model, self.whole.names)
+        graph = self._declared
         return self.loss.added(graph) if self.loss is not None else graph
 
     @cached_property
@@ -118,8 +146,10 @@ class Context:
         """What acts beyond what is declared, among the measured signals (a loss that is computed is none)."""
         if self.chunks is not None:
             return Tested((), 0)
-        graph = candidates(self.model, self.whole.names)
-        found = without_copies(self.usable[0], graph.nodes)
+        graph = self._declared
+        booked_only = set(state_signals(self.design, self.whole, others=True)) - {one.effect for one in graph.influences}
+        found = self.usable[0].of(name for name in self.usable[0].names if name not in booked_only)
+        found = without_copies(found, graph.nodes)
         found = found.between(*self.settings.window) if self.settings.window else found
         return couplings(found, graph)
 
@@ -143,6 +173,14 @@ def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
             kept.append(number)
     names = tuple(series.names[number] for number in kept)
     return Series(names, values[:, kept], series.step, series.start, series.units, (*series.excluded, *out)), tuple(out)
+
+
+def unchanging(series: Series) -> tuple[str, ...]:
+    """The signals with one value all the time, at most of the times."""
+    return tuple(
+        name for name in series.names
+        if len(there := series[name][np.isfinite(series[name])]) >= FEWEST_VALUES * len(series) > 0 and not np.ptp(there)
+    )  # fmt: skip
 
 
 def without_copies(series: Series, kept: Iterable[str]) -> Series:

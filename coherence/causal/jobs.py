@@ -108,7 +108,7 @@ class _Draw:
 
 
 def _one(pack: tuple[Callable[[T, np.random.Generator], R], T, int, int]) -> tuple[str, R]:
-    """One job.  A tuple travels with its job; joblib would keep a large argument by itself on one worker, to die there."""
+    """One job.  A tuple travels with it; a large argument by itself joblib would leave on one worker, to die there."""
     job, task, seed, number = pack
     return DONE, job(task, generator(seed, number))
 
@@ -129,18 +129,19 @@ def _rows(series: Series, start: int, length: int) -> Series:
 def _on(cluster: str) -> Iterator[None]:
     """joblib's Dask backend on a running scheduler."""
     try:
-        from distributed import Client, KilledWorker
+        import distributed
         from joblib import parallel_config
     except ImportError as error:
         raise MissingExtraError("work on a Dask cluster", "cluster") from error
+    connect: Any = distributed.Client
     try:
-        client = Client(cluster, timeout="10s", set_as_default=False)
+        client = connect(cluster, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise UsageError(f"no Dask scheduler answers at {cluster}: {error}; start one with `dask scheduler`") from error
     with client, client.as_current(), parallel_config(backend="dask"):
         try:
             yield
-        except KilledWorker as error:
+        except distributed.KilledWorker as error:
             raise UsageError(
                 f"a job lost its worker again and again ({error}): give the workers more memory"
             ) from error

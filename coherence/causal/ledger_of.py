@@ -8,25 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
 from coherence.causal.capacity import Fleet, capacity
 from coherence.causal.capacity_design import Stated, fleet_of
+from coherence.causal.equations import Equation
 from coherence.causal.graph import Graph
 from coherence.causal.ledger import Ledger, ledger
 from coherence.causal.ledger_log import read_log, times_of_log
 from coherence.causal.ledger_series import signals, times_of_series
-from coherence.causal.ledger_states import USEFUL, columns
-from coherence.causal.ledger_times import Times
-from coherence.causal.series import Series
+from coherence.causal.ledger_states import UNLABELLED, USEFUL, columns
+from coherence.causal.ledger_times import ROUNDING, Times
+from coherence.causal.losses_of import Loss
+from coherence.causal.series import Floats, Series
 from coherence.design import Design, Workload
 from coherence.errors import InputError
+from coherence.expressions.tree import Arithmetic, Name, Number, Tree
 from coherence.shape import Quantity
 from coherence.values import value
 
 SUMS = ("held", "idle")  # signals of a tier that add up several states: for the audit, never for the ledger
+OTHERS = ("count", "work", *SUMS)  # further signals of a tier
 WORK = "work units"
+LOST = "C_nom - C_eff"
 
 
 @value
@@ -77,9 +83,9 @@ def told(error: InputError) -> tuple[str, ...]:
     return tuple(f"{one.message}; {one.remedy}" if one.remedy else one.message for one in error.problems)
 
 
-def state_signals(design: Design, series: Series) -> tuple[str, ...]:
-    """The signals that say how many devices of a tier are in a state."""
-    known = {column.name for column in columns()}
+def state_signals(design: Design, series: Series, *, others: bool = False) -> tuple[str, ...]:
+    """The signals that say how many devices of a tier are in a state; `others`: and what else the ledger reads."""
+    known = {*(column.name for column in columns()), *(OTHERS if others else ())}
     parts = ((name, name.split(".")) for name in series.names)
     return tuple(name for name, part in parts if len(part) > 1 and part[0] in design.tiers and part[1] in known)
 
@@ -117,24 +123,40 @@ def _closed(stated: Stated, unit: str, series: Series | None, times: Times) -> B
         return Booked(stated, unit, series, refused=told(error))
 
 
-def loss_of_time(given: Booked) -> tuple[tuple[str, float], ...]:
-    """(signal, weight) of each state signal that varies: C_nom - C_eff is a constant plus their weighted sum.
+def lost_time(given: Ledger, series: Series) -> Loss:
+    """C_nom - C_eff at each time, in work units per second, as an exact sum over state signals.
 
-    Exact where the states of each row add up: a second of d in a state that is not useful loses y[d], and one of
-    useful work of class k what it falls short of y[d].
+    A second of d in a state that is not useful loses y[d], one of useful work of class k what it falls short of y[d];
+    devices that no signal speaks of are `<device>.unlabelled`, a signal of its own.
     """
-    assert given.ledger is not None and given.series is not None
-    fleet, series = given.ledger.capacity.fleet, given.series
-    worth, short = given.ledger.capacity.y, given.ledger.capacity.reduced
-    found = []
+    fleet, worth, short = given.capacity.fleet, given.capacity.y, given.capacity.reduced
+    weights: dict[str, float] = {}
+    beside: dict[str, Floats] = {}
     for d, device in enumerate(fleet.devices):
-        for column in columns():
-            names = [f"{device}.{column.name}"]
-            weights = [float(worth[d])]
-            if column.name == USEFUL:
-                names = [f"{device}.{USEFUL}.{k}" for k in fleet.classes]
-                weights = [float(one) for one in short[d]]
-                if len(fleet.classes) == 1:
-                    names, weights = [*names, f"{device}.{USEFUL}"], weights * 2
-            found += [(n, w) for n, w in zip(names, weights, strict=True) if n in series and w and np.ptp(series[n])]
-    return tuple(found)
+        mine = dict(_weights(fleet, device, float(worth[d]), short[d].tolist(), series))
+        rest = fleet.count[d] - sum((series[name] for name in mine), np.zeros(len(series)))
+        if np.nanmax(np.abs(rest), initial=0.0) > ROUNDING * fleet.count[d]:
+            name = f"{device}.{UNLABELLED}"
+            mine, beside[name] = {**mine, name: float(worth[d])}, rest
+        beside |= {name: series[name] for name in mine if name in series and np.nanmax(series[name]) == np.nanmin(series[name])}
+        weights |= {name: weight for name, weight in mine.items() if weight}
+    values = sum((w * (beside[n] if n in beside else series[n]) for n, w in weights.items()), np.zeros(len(series)))
+    terms = [Arithmetic("*", Number(Fraction(weight)), Name(name)) for name, weight in weights.items()]
+    tree: Tree = terms[0]
+    for term in terms[1:]:
+        tree = Arithmetic("+", tree, term)
+    equation = Equation(LOST, tuple((name, 0) for name in weights), exact=tuple(weights.values()))
+    return Loss(LOST, values, tree, equation, {name: beside[name] for name in weights if name in beside})
+
+
+def _weights(
+    fleet: Fleet, device: str, worth: float, short: list[float], series: Series
+) -> Iterator[tuple[str, float]]:
+    """Each state signal of a device that is there, and what one device in it loses (work units per second)."""
+    for column in columns():
+        if column.name == USEFUL:
+            named = {f"{device}.{USEFUL}.{k}": loss for k, loss in zip(fleet.classes, short, strict=True)}
+            named |= {f"{device}.{USEFUL}": short[0]} if len(fleet.classes) == 1 else {}
+        else:
+            named = {f"{device}.{column.name}": worth}
+        yield from ((name, loss) for name, loss in named.items() if name in series)

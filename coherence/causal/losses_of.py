@@ -15,7 +15,7 @@ from coherence.expressions import ExpressionError, Tree, names, parse
 from coherence.expressions.lower_numpy import lower_numpy
 from coherence.expressions.tree import Name
 from coherence.model import Model
-from coherence.values import value
+from coherence.values import field, value
 
 FORBIDDEN = frozenset({"delayed", "mean_over", "rate_of", "previous", "mean", "quantile", "tail", "attempts", "call"})
 
@@ -24,13 +24,15 @@ FORBIDDEN = frozenset({"delayed", "mean_over", "rate_of", "previous", "mean", "q
 class Loss:
     """`name` is the signal; `tree` what it is computed from, None where it is itself measured.
 
-    `equation`: its exact coefficients where the expression is linear in the signals.
+    `equation`: its exact coefficients where the expression is linear in the signals; `beside`: signals that it reads
+    and that the fit would leave out, such as those that never change.
     """
 
     name: str
     values: Floats
     tree: Tree | None = None
     equation: Equation | None = None
+    beside: Mapping[str, Floats] = field(default_factory=dict)
 
     def added(self, graph: Graph) -> Graph:
         """The graph with the loss in it."""
@@ -45,8 +47,9 @@ class Loss:
         """The series with the loss as its last signal."""
         if self.tree is None:
             return series
-        values = np.column_stack([series.values, self.values])
-        return Series((*series.names, self.name), values, series.step, series.start, series.units, series.excluded)
+        more = {name: column for name, column in self.beside.items() if name not in series}
+        values = np.column_stack([series.values, *more.values(), self.values])
+        return Series((*series.names, *more, self.name), values, series.step, series.start, series.units, series.excluded)
 
 
 def _signals(loss: Loss) -> tuple[str, ...]:

@@ -1,20 +1,22 @@
 """Where what a signal has of its own remembers its past, plain regression on that past is wrong; what is right then.
 
 In a circle, the past own part of an effect has reached its causes by now, so causes and own part are related:
-    feedback    x(t) = a y(t - l) + u(t), u autocorrelated: generalised least squares.  With all pasts beside it, the
-                regression has white errors; the coefficients of the effect's own past are the memory phi of u, and
-                both sides filtered by 1 - phi_1 L - .. - phi_p L^p give a without bias.
+    feedback    x(t) = a y(t - l) + u(t), u autocorrelated: both sides filtered by 1 - phi_1 L - .. - phi_p L^p, with a
+                and phi chosen together so that what is left is smallest.
     own past    x(t) = r x(t - 1) + b z(t) + u(t): r and the memory of u look alike in x's own past; the past of what
-                comes from outside the circle tells them apart (two-stage least squares).
-SOURCE: Cochrane and Orcutt 1949; Liviatan 1963 (lagged exogenous signals as instruments).
+                comes from outside the circle tells them apart (two-stage least squares), else the way in which b
+                returns one step later (the same filter as above).  With neither, nothing tells them apart: r is refused.
+SOURCE: Cochrane and Orcutt 1949; Sargan 1964 (with own past); Liviatan 1963 (lagged exogenous signals as instruments).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from coherence.causal.equations import Equation
 from coherence.causal.gram import Column, Grams
@@ -22,6 +24,9 @@ from coherence.causal.graph import Graph
 from coherence.causal.series import Floats
 
 MEMORY = 2  # samples of its own past that an own part is allowed to remember
+Places: TypeAlias = npt.NDArray[np.int64]
+STARTS = ((0.0, 0.0), (0.5, 0.0), (0.9, 0.0), (-0.5, 0.0))  # memories from which the smallest rest is searched
+ROUNDS, NEWTON = 20, 12
 DEEP = 3  # further delays of outside signals that serve as instruments
 
 
@@ -36,10 +41,13 @@ def remembering(graph: Graph, plan: Mapping[str, Equation], observed: Iterable[s
         if any(cause == effect for cause, _ in one.columns):
             made[effect] = _from_outside(graph, one, seen)
         elif any(effect in graph.ancestors(cause) for cause, _ in one.columns):
-            made[effect] = replace(
-                one, controls=_pasts(one, MEMORY), memory=MEMORY, method="its causes, memory removed"
-            )
+            made[effect] = filtered(one)
     return made
+
+
+def filtered(one: Equation) -> Equation:
+    """The equation with the memory of the effect's own part filtered out."""
+    return replace(one, controls=_pasts(one, MEMORY), memory=MEMORY, method="its causes, memory removed")
 
 
 def _pasts(one: Equation, depth: int) -> tuple[Column, ...]:
@@ -58,8 +66,14 @@ def _from_outside(graph: Graph, one: Equation, seen: tuple[str, ...]) -> Equatio
     found = [(name, lag + back) for name, lag in lags.items() for back in range(DEEP + 1)]
     instruments = tuple(dict.fromkeys([*direct, *found]))
     if not clean or len(instruments) < len(one.columns):
-        return replace(one, method="its causes, what it has of its own taken as memoryless")
+        return _alone(one) if {name for name, _ in one.columns} == {one.effect} else filtered(one)
     return replace(one, instruments=instruments, method="its causes, the past of outside signals as instruments")
+
+
+def _alone(one: Equation) -> Equation:
+    """Nothing but its own past: what it keeps and what keeps driving it look alike.  No share depends on it."""
+    why = f"what {one.effect} keeps of its past and a cause that keeps acting on it look alike"
+    return replace(one, lost=one.columns, refused=why, measure=(f"something that acts on {one.effect}",))
 
 
 def _hidden(graph: Graph, name: str, effect: str, seen: Iterable[str]) -> bool:
@@ -70,25 +84,95 @@ def _hidden(graph: Graph, name: str, effect: str, seen: Iterable[str]) -> bool:
 
 def whitened(found: Grams, sums: Floats, equation: Equation) -> Floats:
     """(replicates, 1 + columns): scaled coefficients after the memory of the own part is filtered out of both sides."""
-    columns, depth = equation.columns, equation.memory
-    beside = tuple(dict.fromkeys((*columns, *equation.controls)))
-    places = [0, *found.index(beside)]
-    target = found.index([(equation.effect, 0)])[0]
-    full = _least(sums[:, places][:, :, places], sums[:, places, target])
-    own = [places.index(found.index([(equation.effect, back)])[0]) for back in range(1, depth + 1)]
-    scale = found.scale
-    past = [found.index([(equation.effect, back)])[0] for back in range(1, depth + 1)]
-    phi = full[:, own] * (scale[target - 1] / scale[np.array(past) - 1])
-    shift = np.zeros((len(sums), 2 + len(columns), sums.shape[1]))  # constant, columns, target: over the sums' columns
-    shift[:, 0, 0] = 1.0
-    for row, (name, lag) in enumerate([*columns, (equation.effect, 0)], start=1):
-        here = found.index([(name, lag)])[0]
-        shift[:, row, here] = 1.0
-        for back in range(1, depth + 1):
-            there = found.index([(name, lag + back)])[0]
-            shift[:, row, there] -= phi[:, back - 1] * scale[there - 1] / scale[here - 1]
-    moved = shift @ sums @ shift.transpose(0, 2, 1)
-    return _least(moved[:, :-1, :-1], moved[:, :-1, -1])
+    depth = equation.memory
+    rows = [found.index([(name, lag + back) for back in range(depth + 1)]) for name, lag in equation.columns]
+    rows.append(found.index([(equation.effect, back) for back in range(depth + 1)]))
+    places = np.array([[0] * (depth + 1), *rows])
+    ratio = np.ones(places.shape)
+    ratio[1:] = found.scale[places[1:] - 1] / found.scale[places[1:, :1] - 1]
+    return _chosen(_blocks(sums, places, ratio))
+
+
+def from_moments(moments: Floats, width: int) -> Floats:
+    """Coefficients from exact moments of [columns, effect], each 0, 1 .. `MEMORY` steps earlier in turn."""
+    places = np.arange((width + 1) * (MEMORY + 1)).reshape(width + 1, MEMORY + 1)
+    return _chosen(_blocks(moments[None], places, np.ones(places.shape)))[0]
+
+
+def _blocks(sums: Floats, places: Places, ratio: Floats) -> Floats:
+    """(replicates, delays, delays, k, k): moments of the columns and the effect (last) at each pair of delays."""
+    flat = places.T.ravel()
+    size, delays = places.shape
+    scaled = sums[:, flat][:, :, flat] * np.outer(ratio.T.ravel(), ratio.T.ravel())
+    return np.asarray(scaled.reshape(len(sums), delays, size, delays, size).transpose(0, 1, 3, 2, 4), np.float64)
+
+
+def _chosen(blocks: Floats) -> Floats:
+    """(replicates, columns): the coefficients at which what is left after filtering is smallest.
+
+    From several memories for the whole (with own past beside, there can be two valleys), then from there for each.
+    """
+    whole = blocks[:1]
+    best, least = None, np.inf
+    for first in STARTS:
+        phi = np.array([first])
+        for _ in range(ROUNDS):
+            slopes = _slopes(whole, phi)
+            phi = _memory(whole, slopes)
+        left = float(_left(whole, slopes, phi)[0])
+        if left < least * (1 - 1e-9):
+            best, least = (slopes, phi), left
+    assert best is not None
+    slopes, phi = (np.repeat(one, len(blocks), axis=0) for one in best)
+    for _ in range(NEWTON):
+        slopes, phi = _stepped(blocks, slopes, phi)
+    return slopes
+
+
+def _filter(phi: Floats) -> Floats:
+    return np.concatenate([np.ones((len(phi), 1)), -phi], axis=1)
+
+
+def _slopes(blocks: Floats, phi: Floats) -> Floats:
+    """Least squares of the filtered effect on the filtered columns."""
+    by = _filter(phi)
+    moments = np.einsum("ra,rb,rabij->rij", by, by, blocks)
+    return _least(moments[:, :-1, :-1], moments[:, :-1, -1])
+
+
+def _rest(slopes: Floats) -> Floats:
+    """Weights of the columns and the effect in what the columns do not explain."""
+    return np.concatenate([-slopes, np.ones((len(slopes), 1))], axis=1)
+
+
+def _memory(blocks: Floats, slopes: Floats) -> Floats:
+    """The regression of the own part on its past."""
+    rest = _rest(slopes)
+    past = np.einsum("ri,rj,rabij->rab", rest, rest, blocks)
+    return _least(past[:, 1:, 1:], past[:, 1:, 0])
+
+
+def _left(blocks: Floats, slopes: Floats, phi: Floats) -> Floats:
+    rest, by = _rest(slopes), _filter(phi)
+    return np.asarray(np.einsum("ra,rb,ri,rj,rabij->r", by, by, rest, rest, blocks), np.float64)
+
+
+def _stepped(blocks: Floats, slopes: Floats, phi: Floats) -> tuple[Floats, Floats]:
+    """One Gauss-Newton step on coefficients and memory together."""
+    rest, by = _rest(slopes), _filter(phi)
+    both = np.einsum("ra,rb,rabij->rij", by, by, blocks)[:, :-1, :-1]
+    cross = np.einsum("ra,rj,rabij->rbi", by, rest, blocks)[:, 1:, :-1]  # filtered column with the past own part
+    past = np.einsum("ri,rj,rabij->rab", rest, rest, blocks)[:, 1:, 1:]
+    width, count = slopes.shape[1], slopes.shape[1] + phi.shape[1]
+    left = np.zeros((len(slopes), count, count))
+    left[:, :width, :width], left[:, width:, width:] = both, past
+    left[:, width:, :width], left[:, :width, width:] = cross, cross.transpose(0, 2, 1)
+    right = np.concatenate([
+        np.einsum("ra,rb,rj,rabij->ri", by, by, rest, blocks)[:, :-1],
+        np.einsum("ra,ri,rj,rbaij->rb", by, rest, rest, blocks)[:, 1:],
+    ], axis=1)  # fmt: skip
+    step = _least(left, right)
+    return slopes + step[:, :width], phi + step[:, width:]
 
 
 def _least(left: Floats, right: Floats) -> Floats:

@@ -41,7 +41,7 @@ class Metrics:
 
     def column(self, *key: str) -> Floats | None:
         """One column, or nothing where the file has none."""
-        return self.values[:, self.columns.index(key)] if key in self.columns else None  # type: ignore[arg-type]
+        return self.values[:, self.columns.index(key)] if key in self.columns else None
 
     @property
     def services(self) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ def metrics(path: Path) -> Metrics:
     if len(table) == 0 or not (np.diff(table[:, 0]) > 0).all() or not np.isfinite(table[:, 0]).all():
         late = int(np.argmin(np.diff(table[:, 0]) > 0)) + 1 if len(table) > 1 else 0
         raise _error(path, start + late, "times must be epoch seconds that increase", "sort the rows by time")
-    return Metrics(str(path), table[:, 0], columns, table[:, 1:])  # type: ignore[arg-type]
+    return Metrics(str(path), table[:, 0], columns, table[:, 1:])
 
 
 _HEADERS = "rows: microservice,... / metric,... / statistic,... / unix_timestamp / one row for each time"

@@ -48,7 +48,7 @@ class Ranked:
 
 @value
 class Ranking:
-    """Causes, largest first.  `excess`: root mean square excess of the target; `p`: of so large a cause without cause."""
+    """Causes, largest first.  `excess`: root mean square excess of the target; `p`: of so large a part by chance."""
 
     target: str
     causes: tuple[Ranked, ...]

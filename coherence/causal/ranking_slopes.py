@@ -2,9 +2,10 @@
 
     x_i(t) = sum over (j, l) of a[i, j, l] x_j(t - l) + e_i(t)
 
-x is the excess over a reference.  The excess of one signal T, weighted by u, splits exactly:
+x is the excess over a reference.  That of one signal T, weighted by u, splits exactly:
 
-    sum_t u(t) x_T(t) = sum_i sum_t lambda_i(t) e_i(t),   lambda(t) = (I - A_0)'^-1 (u(t) 1_T + sum_l A_l' lambda(t + l))
+    sum_t u(t) x_T(t) = sum_i sum_t lambda_i(t) e_i(t),
+    lambda(t) = (I - A_0)'^-1 (u(t) 1_T + sum_l A_l' lambda(t + l))
 
 whatever the slopes are; they only decide who gets what.  SOURCE: adjoint of the linear recursion.
 """
@@ -80,7 +81,7 @@ def _descent(gram: Floats, right: Floats, bounds: tuple[float, float], start: Fl
                 moved = max(moved, abs(step))
         if moved < SETTLED:
             break
-    return slopes
+    return np.asarray(slopes, np.float64)
 
 
 def own(excess: Floats, slopes: Floats) -> Floats:

@@ -134,7 +134,7 @@ def _whole(design: Design, told: Telemetry, step: float | None, asked: Settings)
     from coherence.causal import telemetry
     from coherence.causal.context import Context
 
-    series = telemetry.aligned(told, step=step)
+    series = telemetry.aligned(told, step=step, keep=("constant", "copies"))
     context = Context(design, series, asked)
     context.told = telemetry.report(told, series, wanted=context.wanted)
     return context

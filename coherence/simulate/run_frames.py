@@ -36,7 +36,7 @@ from coherence.simulate.exact import Execution, Instant
 from coherence.simulate.past import duration_of
 
 CLOCK = "clock!"
-MOST_WORK = 300_000  # nodes of expressions, over one certificate: about a second
+MOST_WORK = 100_000  # nodes of expressions, over one certificate: a second or two
 Values = Mapping[str, Any]
 
 

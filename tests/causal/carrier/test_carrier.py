@@ -52,10 +52,10 @@ def random_network(size: int, seed: int) -> Network:
 
 def pgmpy_joint(carried: Carried, found: Network) -> tuple[Floats, Floats]:
     """pgmpy's mean and covariance, in the order of the network's columns (its own is topological)."""
-    import networkx
+    import networkx as nx
 
     mean, covariance = carried.model.to_joint_gaussian()
-    ordered = list(networkx.topological_sort(carried.model))
+    ordered = list(nx.topological_sort(carried.model))
     at = [ordered.index(next(n for n, c in carried.names.items() if c == column)) for column in found.columns]
     return np.asarray(mean)[at], np.asarray(covariance)[np.ix_(at, at)]
 
@@ -189,6 +189,6 @@ def test_circles_within_a_step_and_unknown_nodes_are_refused() -> None:
 
 @pytest.mark.slow
 def test_reading_this_module_imports_no_pgmpy() -> None:
-    code = "import sys, coherence.causal.carrier, coherence.causal.ranking, coherence.causal.jobs; print('pgmpy' in sys.modules)"
+    code = "import sys, coherence.causal.carrier, coherence.causal.ranking; print('pgmpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -115,7 +115,7 @@ def test_bootstraps_and_windows_are_the_same_with_two_workers(series: Series) ->
 @pytest.mark.slow
 def test_no_scheduler_is_a_clear_message() -> None:
     pytest.importorskip("distributed")
-    with pytest.raises(UsageError, match="no Dask scheduler answers at tcp://127.0.0.1:9"):
+    with pytest.raises(UsageError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         run(draw, [1], cluster="tcp://127.0.0.1:9")
 
 

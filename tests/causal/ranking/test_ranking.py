@@ -222,4 +222,4 @@ def test_simple_rules() -> None:
     assert set(largest_anomaly(normal, incident, CAUSES, "front")) == {"search", "store"}
     assert set(ranked_correlation(normal, incident, CAUSES, "front")) == {"search", "store"}
     assert all(rule(normal, times(5, 9), CAUSES, "front") == () for rule in RULES.values())
-    assert (chance(10, 3), chance(2, 3), chance(0, 1)) == (pytest.approx(0.3), 1, 0)
+    assert [float(chance(*one)) for one in ((10, 3), (2, 3), (0, 1))] == [0.3, 1.0, 0.0]
