@@ -62,7 +62,7 @@ def farthest(truth: Network, again: Fitted) -> float:
     """The largest distance of a coefficient from the truth, in its standard errors."""
     names = [name for name, _ in truth.columns]
     return max(
-        abs(float(estimate) - float(truth.matrix[names.index(effect), names.index(cause)])) / error
+        abs(float(estimate) - float(truth.matrix[names.index(effect), names.index(cause)])) / float(error)
         for effect, node in again.nodes.items()
         for (cause, _), estimate, error in zip(
             node.equation.columns, node.coefficients[0].tolist(), node.error.tolist(), strict=True

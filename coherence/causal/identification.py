@@ -2,6 +2,7 @@
 
 For each effect the ways are tried in order, each on exact moments of generic systems (`trials`):
     its causes          least squares on all observed causes
+    memory removed      the same in a circle, after the memory of the effect's own part is filtered out (`memory`)
     front-door          the same beside the observed signals that share a latent cause with the effect
     instruments         two-stage least squares on every column that the own part of the effect cannot reach
     through its causes  a cause that cannot be told apart is replaced by its own causes (its total effect remains)
@@ -19,6 +20,7 @@ import numpy as np
 from coherence.causal.equations import Equation, default_equations
 from coherence.causal.gram import Column
 from coherence.causal.graph import Graph, Influence
+from coherence.causal.memory import MEMORY, filtered, from_moments
 from coherence.causal.series import Floats
 from coherence.causal.trials import SAME, Draw, Edge, draws, edges_of
 from coherence.values import field, value
@@ -98,8 +100,8 @@ def _posed(graph: Graph, edges: tuple[Edge, ...], observed: frozenset[str], shor
     into: dict[str, tuple[Edge, ...]] = {}
     for edge in edges:
         into[edge[1]] = (*into.get(edge[1], ()), edge)
-    deepest = 2 * max((lag for *_, lag in edges), default=0)
-    return _Problem(graph, edges, observed, draws(graph.nodes, edges, deepest), into, shortened)
+    deepest = 2 * max((lag for *_, lag in edges), default=0) + MEMORY
+    return _Problem(graph, edges, observed, draws(graph.nodes, edges, deepest, observed), into, shortened)
 
 
 def _shortened(edges: Sequence[Edge]) -> tuple[Edge, ...]:
@@ -128,6 +130,8 @@ def _answered(problem: _Problem, effect: str) -> Equation:
 def _ways(problem: _Problem, effect: str) -> Iterator[Equation]:
     columns = _causes(problem, effect)
     yield Equation(effect, columns)
+    if any(effect in problem.graph.ancestors(cause) for cause, _ in columns):
+        yield filtered(Equation(effect, columns))
     beside = _beside(problem, effect, columns)
     if beside:
         yield Equation(effect, columns, controls=beside, method="front-door")
@@ -245,6 +249,9 @@ def _lost(problem: _Problem, way: Equation) -> tuple[Column, ...]:
 
 def _estimated(draw: Draw, way: Equation) -> Floats:
     """The estimate from exact moments."""
+    if way.memory:
+        every = [(name, lag + back) for name, lag in (*way.columns, (way.effect, 0)) for back in range(MEMORY + 1)]
+        return from_moments(draw.moments(every, every), len(way.columns))
     regressors = [*way.columns, *way.controls]
     target = [(way.effect, 0)]
     if way.instruments:

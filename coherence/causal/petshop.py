@@ -193,8 +193,14 @@ def measured_by(graph: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
 
 
 def rank_issue(
-    graph: Mapping[str, tuple[str, ...]], normal: Metrics, seen: Metrics, service: str, metric: str, *, alpha: float = ALPHA
-) -> Ranking:  # fmt: skip
+    graph: Mapping[str, tuple[str, ...]],
+    normal: Metrics,
+    seen: Metrics,
+    service: str,
+    metric: str,
+    *,
+    alpha: float = ALPHA,
+) -> Ranking:
     """Rank the services that may have caused what was seen at a service."""
     services = reached(graph, service)
     before, now = (costs(one, service, metric, services) for one in (normal, seen))

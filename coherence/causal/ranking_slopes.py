@@ -81,7 +81,7 @@ def _descent(gram: Floats, right: Floats, bounds: tuple[float, float], start: Fl
                 moved = max(moved, abs(step))
         if moved < SETTLED:
             break
-    return np.asarray(slopes, np.float64)
+    return slopes
 
 
 def own(excess: Floats, slopes: Floats) -> Floats:
@@ -89,7 +89,7 @@ def own(excess: Floats, slopes: Floats) -> Floats:
     made = excess - excess @ slopes[0].T
     for lag in range(1, min(len(slopes), len(excess))):
         made[lag:] -= excess[:-lag] @ slopes[lag].T
-    return made
+    return np.asarray(made, np.float64)
 
 
 def split(excess: Floats, slopes: Floats, target: int, weights: Floats) -> Floats:

@@ -4,9 +4,9 @@ Whether a coefficient can be told from what is observed is a property of the gra
 coefficients are drawn, the exact second moments of everything observed follow, and the estimator either returns the
 drawn coefficient or does not.  One that fails on a generic draw is not identified by that estimator; one that returns
 the truth on several independent draws is, for almost all coefficients (identifiability is an algebraic property).
-What is latent, and the own part of a signal that is in no circle, remembers its past; in a circle it does not: there
-the past of the effect would be a common cause of everything.  SOURCE: Pearl 2009, 5.3 (linear systems); the test by
-generic draws is ours.
+What is latent remembers its past in any way; the own part of an observed signal for two steps, in circles too, where
+the past of the effect is a common cause of everything.  SOURCE: Pearl 2009, 5.3 (linear systems); the test by generic
+draws is ours.
 """
 
 from __future__ import annotations
@@ -54,20 +54,24 @@ def edges_of(graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]], st
     return tuple(dict.fromkeys(found))
 
 
-def draws(nodes: Iterable[str], edges: Iterable[Edge], deepest: int, *, count: int = DRAWS) -> tuple[Draw, ...]:
-    """Independent systems on one graph; `deepest`: the longest delay that will be asked for."""
-    every, ways = tuple(dict.fromkeys(nodes)), tuple(edges)
-    circles = _in_circles(every, ways)
-    depth = deepest + 2 * max((lag for *_, lag in ways), default=0) + 2
-    return tuple(_draw(every, ways, depth, circles, np.random.default_rng(seed)) for seed in range(count))
+def draws(
+    nodes: Iterable[str], edges: Iterable[Edge], deepest: int, short: Iterable[str] = (), *, count: int = DRAWS
+) -> tuple[Draw, ...]:
+    """Independent systems on one graph; `deepest`: the longest delay that will be asked for.
+
+    `short`: signals whose own part is an autoregression of two steps; that of others remembers in any way.
+    """
+    every, ways, brief = tuple(dict.fromkeys(nodes)), tuple(edges), frozenset(short)
+    depth = deepest + max((lag for *_, lag in ways), default=0) + 2
+    return tuple(_draw(every, ways, depth, brief, np.random.default_rng(seed)) for seed in range(count))
 
 
 def _draw(
-    nodes: tuple[str, ...], edges: tuple[Edge, ...], depth: int, circles: frozenset[str], rng: np.random.Generator
+    nodes: tuple[str, ...], edges: tuple[Edge, ...], depth: int, short: frozenset[str], rng: np.random.Generator
 ) -> Draw:
     size, at = len(nodes), {name: number for number, name in enumerate(nodes)}
     drawn = {edge: float(rng.uniform(0.25, 0.75) * rng.choice([-1.0, 1.0])) for edge in edges}
-    memory = {name: 0.0 if name in circles else float(rng.uniform(0.3, 0.8)) for name in nodes}
+    memory = {name: _memory(depth, name in short, rng) for name in nodes}
     sizes = rng.uniform(0.5, 1.5, size)
     direct = np.zeros((depth * size, depth * size))
     chance = np.zeros_like(direct)
@@ -76,17 +80,15 @@ def _draw(
             if lag <= time:
                 direct[time * size + at[effect], (time - lag) * size + at[cause]] += strength
         for name, place in at.items():
-            past = memory[name] ** np.arange(time, -1, -1) if memory[name] else np.eye(1, time + 1, time)[0]
-            chance[time * size + place, place : (time + 1) * size : size] = sizes[place] * past
+            chance[time * size + place, place : (time + 1) * size : size] = sizes[place] * memory[name][time::-1]
     mixing = np.asarray(np.linalg.solve(np.eye(depth * size) - direct, chance), np.float64)
     return Draw(nodes, depth, drawn, mixing)
 
 
-def _in_circles(nodes: tuple[str, ...], edges: Iterable[Edge]) -> frozenset[str]:
-    at = {name: number for number, name in enumerate(nodes)}
-    reach = np.zeros((len(nodes), len(nodes)), bool)
-    for cause, effect, _ in edges:
-        reach[at[effect], at[cause]] = True
-    for middle in range(len(nodes)):
-        reach |= np.outer(reach[:, middle], reach[middle])
-    return frozenset(name for name, number in at.items() if reach[number, number])
+def _memory(depth: int, short: bool, rng: np.random.Generator) -> Floats:
+    """How much of a chance is left 0, 1, .. steps later."""
+    first, second = rng.uniform(0.3, 0.8), rng.uniform(-0.5, 0.5)
+    steps = np.arange(depth)
+    if short:
+        return np.asarray(np.convolve(first**steps, second**steps)[:depth], np.float64)
+    return np.asarray(np.where(steps == 0, 1.0, rng.uniform(0.3, 1.2, depth) * first**steps), np.float64)

@@ -1,0 +1,166 @@
+"""Where device time went: nominal and effective capacity, the loss by type and state, and its price beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from coherence.causal.answers import Answer, Table, interval, number
+from coherence.causal.context import Context
+from coherence.causal.figures import Bar, waterfall
+from coherence.causal.intervals import Estimate
+from coherence.causal.ledger import DENOMINATORS, Ledger, Line, Share
+from coherence.causal.ledger_of import Booked, told
+from coherence.causal.ledger_report import as_json, bill_json
+from coherence.causal.ledger_report import waterfall as steps
+from coherence.causal.ledger_states import SLACK
+from coherence.causal.ledger_times import expanded
+from coherence.causal.pricing import Bill, Ghost, bill, ghosts, prices_of
+from coherence.drawing.pictures import Panel
+from coherence.errors import InputError
+
+ORDER = 70
+TITLE = "Where device time went"
+HOUR = 3600.0
+MODES = {
+    "cost": "devices idle for want of demand: time won back saves devices, and adds no work",
+    "throughput": "no device idles for want of demand: time won back becomes work",
+}
+
+
+def answer(context: Context) -> Answer | None:
+    """The ledger; nothing where neither a log nor a signal says what devices do."""
+    found = context.booked
+    if found is None:
+        return None
+    given = found.ledger
+    if given is None:
+        lines = [f"refused: {why}" for why in found.refused]
+        return Answer(TITLE, tuple(lines), {"refused": list(found.refused)})
+    if given.violations:
+        data = {"refused": list(given.violations), "C_nom": given.nominal, "C_eff": given.effective}
+        return Answer(TITLE, ("refused: the numbers contradict each other, so no share is told", *given.violations), data)
+    paid, lines, priced = _priced(context, given)
+    parts = (_heads(given, found.unit), MODES[given.mode], *_notes(found, given), _shares(given), *paid, *lines)
+    return Answer(TITLE, parts, {**as_json(given), "unit_of_work": found.unit, **priced}, panels=(_panel(given, found.unit),))
+
+
+def _heads(given: Ledger, unit: str) -> Table:
+    nominal, gap, window = given.nominal, given.gap.estimate, given.times.window
+    lost = Estimate(given.loss_text, nominal * gap.low, nominal * gap.high, nominal * gap.error)
+    done = Estimate(given.effective, nominal - lost.high, nominal - lost.low, lost.error)
+    slack = given[SLACK].amount / window
+    rows = [
+        ("C_nom, what the fleet can do alone on its work", _figure(nominal), ""),
+        ("C_eff, what was done in time and used", _figure(given.effective), interval(done)),
+        ("C_nom - C_eff", _figure(given.loss_text), interval(lost)),
+        ("  of it idle for want of demand", _figure(slack), ""),
+        ("  of it lost", _figure(given.loss_structural), ""),
+        ("U_struct, lost of what was demanded", _percent(given.structural.value), _reach(given.structural)),
+        ("U_gap, C_nom - C_eff of C_nom", _percent(given.gap.value), _reach(given.gap)),
+    ]
+    return Table((f"{number(window / HOUR)} h of {_fleet(given)}", f"{unit}/s", "95 % interval"), tuple(rows))
+
+
+def _fleet(given: Ledger) -> str:
+    fleet = given.capacity.fleet
+    return " and ".join(f"{count:g} {device}" for device, count in zip(fleet.devices, fleet.count, strict=True))
+
+
+def _figure(amount: float) -> str:
+    return number(amount + 0.0)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if np.isfinite(share) else ""
+
+
+def _reach(share: Share) -> str:
+    one = share.estimate
+    if not (np.isfinite(one.low) and np.isfinite(one.high)):
+        return "not known"
+    return "" if one.low == one.high else f"{100 * one.low:.1f} .. {100 * one.high:.1f} %"
+
+
+def _notes(found: Booked, given: Ledger) -> Iterator[str]:
+    yield from (f"taken as stated: {one}" for one in found.stated.assumed)
+    yield from (f"left out: {one.what}: {one.why}" for one in given.times.excluded if found.series is None)
+    if not given.capacity.unique:
+        low, high = given.structural.low, given.structural.high
+        yield f"devices may be priced in more than one way: U_struct is {100 * low:.1f} to {100 * high:.1f} % over all of them"
+
+
+def _shares(given: Ledger) -> Table:
+    """Types and their states; the four shares are of different wholes, and only each column adds up."""
+    rows = []
+    for line in given.types:
+        if not _nothing(line):
+            rows.append(_row(f"{line.letter}  {line.words}", line))
+            rows += [_row(f"   {one.name}", one) for one in given.states if one.letter == line.letter and not _nothing(one)]
+    slack = given[SLACK]
+    rows += [] if _nothing(slack) else [("idle for want of demand", _hours(slack), *_of(slack), "")]
+    header = ("type and state", "device-h", *(f"of {name}" for name in DENOMINATORS), "95 % of demanded")
+    return Table(header, tuple(rows))
+
+
+def _nothing(line: Line) -> bool:
+    return not line.amount and not line.seconds
+
+
+def _row(name: str, line: Line) -> tuple[str, ...]:
+    return name, _hours(line), *_of(line), _reach(line.shares["demanded"])
+
+
+def _of(line: Line) -> tuple[str, ...]:
+    """Idle time for want of demand is a part of what is provisioned alone."""
+    return tuple(_percent(line.shares[of].value) if line.name != SLACK or of == DENOMINATORS[0] else "" for of in DENOMINATORS)
+
+
+def _hours(line: Line) -> str:
+    return number(line.seconds / HOUR) if line.seconds is not None else ""
+
+
+def _panel(given: Ledger, unit: str) -> Panel:
+    bars = []
+    for one in steps(given):
+        whole, size = not one.letter and one.start == 0.0, one.end - one.start
+        bars.append(Bar(f"{one.letter} {one.name}".strip(), Estimate(size, size, size, 0.0), whole))
+    return waterfall("From C_nom to C_eff", f"{unit}/s", bars)
+
+
+# -- money ----------------------------------------------------------------------------------------
+
+
+def _priced(context: Context, given: Ledger) -> tuple[tuple[Table, ...], tuple[str, ...], dict[str, Any]]:
+    """The same time in money, where the design has prices of its devices."""
+    fleet = given.capacity.fleet
+    if not any(device in context.design.prices for device in fleet.devices):
+        return (), (), {}
+    try:
+        made = bill(given.times, prices_of(context.design, fleet))
+    except InputError as error:
+        return (), tuple(f"no money is told: {why}" for why in told(error)), {}
+    hidden = ghosts(made)
+    return (_money(given, made),), tuple(_ghosts(hidden, made)), {"money": bill_json(made, hidden)}
+
+
+def _money(given: Ledger, made: Bill) -> Table:
+    words = {label: column for label, column in zip(given.times.labels, expanded(given.capacity.fleet.classes), strict=True)}
+    rows = [
+        (one.name, _figure(one.cost), _percent(one.of_cost), _percent(one.of_time), number(one.amplification, 3))
+        for one in made.charges
+        if one.name in words and (one.cost or one.of_time)
+    ]
+    whole = ("all", _figure(made.cost), _percent(1.0), _percent(1.0), "")
+    head = ("money beside, never added", made.currency, "of the cost", "of the time", "cost per time")
+    return Table(head, (*rows, whole))
+
+
+def _ghosts(found: tuple[Ghost, ...], made: Bill) -> Iterator[str]:
+    for one in found:
+        if one.cost is None:
+            yield f"{one.name}: not known; measure {one.missing}"
+        else:
+            yield f"{one.name}: {_figure(one.cost)} {made.currency} ({one.words})"
