@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from coherence.drawing.pictures import Dots, Figure, Line, Panel
 from coherence.loops.analysis import Analysis, GroupAnalysis
 from coherence.loops.of_design_roots import Response
-from coherence.drawing.pictures import Dots, Figure, Line, Panel
 from coherence.model import unit_of
 from coherence.simulate.affine import plain
 

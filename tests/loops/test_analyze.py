@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from coherence.cli._run import run
-from coherence.loops.analysis_calls import amplified
 from coherence.drawing.pictures import Dots, Figure, Line, Panel, svg
+from coherence.loops.analysis_calls import amplified
 from coherence.reading import read_text
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"

@@ -29,7 +29,7 @@ def connection(path: object, *, memory: str | None = None) -> Any:
     """A duckdb of its own.  Raises MissingExtraError."""
     try:
         import duckdb
-        import pandas as pd  # type: ignore[import-untyped]  # duckdb hands over batches as its frames
+        import pandas as pd  # duckdb hands over batches as its frames
     except ImportError:
         raise MissingExtraError(f"reading {path}", "causal") from None
     del pd

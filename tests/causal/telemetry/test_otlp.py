@@ -72,7 +72,7 @@ def in_json(path: Path, requests: list[dict[str, Any]]) -> Telemetry:
 
 
 def in_protobuf(path: Path, requests: list[dict[str, Any]], *, framed: bool) -> Telemetry:
-    from google.protobuf import json_format  # type: ignore[import-untyped]
+    from google.protobuf import json_format
     from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
     raw = [json_format.ParseDict(one, ExportMetricsServiceRequest()).SerializeToString() for one in requests]
