@@ -1,4 +1,4 @@
-"""Indices of coordination: their nulls, their falsifiers, the separation of two clusters, coverage, the queueing rule."""
+"""Indices of coordination: nulls, falsifiers, the separation of two clusters, coverage, the rule of queueing."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def pooled(logs: list[RequestLog], servers: int) -> float:
 
 
 def legitimate(seed: int, *, until: float = 120.0) -> RequestLog:
-    """One of five harmless systems, by seed: plain, higher load, a launch of 3 ms, ticks of 5 ms, dropping what is late."""
+    """One of five harmless systems, by seed: plain, higher load, launch of 3 ms, ticks of 5 ms, dropping the late."""
     rng, servers, need, kind = np.random.default_rng(seed), 20, 0.1, seed % 5
     load = 0.9 if kind == 1 else 0.75
     came = bursty(rng, load * servers / need, until, bursts=True)
@@ -190,9 +190,7 @@ def rule(*, harmless: int = 200, harmful: int = 60) -> Iterator[Row]:
     yield Row(what, power, ">= 0.95", "", f"{named} of {len(amplifying)}, of {harmful} runs")
     calm = [(seed, log) for seed, log in runs if log.attempts.mean() <= 1.001]
     false = sum(decided(log, 22, seed).verdict == INSTABILITY for seed, log in calm)
-    yield Row(
-        "the same design where hardly anything is retried: called instability", false, "<= 0", "", f"{len(calm)} runs"
-    )
+    yield Row("the same design, hardly anything retried: called instability", false, "<= 0", "", f"{len(calm)} runs")
 
 
 def forced(log: RequestLog) -> float:

@@ -102,7 +102,7 @@ def run(cluster: Cluster, work: Work, *, seed: int, until: float) -> RequestLog:
     return _log(came, needs, service, gangs, lengths, served, cluster, work)
 
 
-def _log(
+def _log(  # noqa: PLR0913, PLR0917  (columns)
     came: Floats, needs: Floats, service: Ints, gangs: Floats, lengths: Floats, served: tuple[Any, ...],
     cluster: Cluster, work: Work,
 ) -> RequestLog:  # fmt: skip

@@ -103,7 +103,7 @@ class Context:
         found = self.booked
         if found is None or found.ledger is None or found.series is None or found.ledger.violations:
             return None
-        return lost_time(found.ledger, self.whole) if any(map(self._declared.causes, found.series.names)) else None
+        return lost_time(found.ledger, self.whole, found.unit) if any(map(self._declared.causes, found.series.names)) else None
 
     @cached_property
     def _declared(self) -> Graph:

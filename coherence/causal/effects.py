@@ -81,9 +81,11 @@ def total(m: Floats) -> Floats:
 def radius(fitted: Fitted, *, off: Mapping[str, Sequence[str]] | None = None) -> float:
     """Spectral radius of the lagged system among signals that feed back; below 1: effects die out.
 
-    `off`: effect -> causes that are cut.
+    `off`: effect -> causes that are cut.  A circle with an influence that cannot be told is left out: its signals are
+    one share, whatever it does.
     """
-    members = _in_circles(np.abs(matrix(fitted, off=off)[0]) > 0)
+    untold = _untold(fitted)
+    members = [n for n in _in_circles(np.abs(matrix(fitted, off=off)[0]) > 0) if fitted.signals[n] not in untold]
     if not members:
         return 0.0
     at = {fitted.signals[number]: place for place, number in enumerate(members)}
@@ -95,6 +97,16 @@ def radius(fitted: Fitted, *, off: Mapping[str, Sequence[str]] | None = None) ->
             if cause in at and cause not in (off or {}).get(node.effect, ()):
                 steps[lag, at[node.effect], at[cause]] += node.coefficients[0, number]
     return _companion_radius(steps)
+
+
+def _untold(fitted: Fitted) -> set[str]:
+    """Signals on a circle through an influence that cannot be told."""
+    pairs = {(cause, node.effect) for node in fitted.nodes.values() for cause, _ in node.equation.lost}
+    back = [(fitted.graph.ancestors(cause), effect) for cause, effect in pairs if cause != effect]
+    return {
+        name for above, effect in back if effect in above for name in fitted.signals
+        if name in above and effect in fitted.graph.ancestors(name)
+    }  # fmt: skip
 
 
 def _companion_radius(steps: Floats) -> float:

@@ -86,17 +86,16 @@ class Graph:
     def bypassing(self, observed: Iterable[str]) -> Graph:
         """The graph without latent signals that are only computed: their causes act on their effects directly.
 
-        Delays add, signs multiply, and what a path was declared by stays with its last part.
+        Latent signals with a chance of their own stay, and what acts through them acts directly as well: else nothing
+        would be told of it.  Delays add, signs multiply, and what a path was declared by stays with its last part.
         """
         seen = frozenset(observed)
         hidden = [node for node in self.nodes if node in self.computed and node not in seen]
-        influences = list(self.influences)
-        for node in hidden:
-            arriving = [one for one in influences if one.effect == node and one.cause != node]
-            leaving = [one for one in influences if one.cause == node and one.effect != node]
-            influences = [one for one in influences if node not in {one.cause, one.effect}]
-            influences += _joined(arriving, leaving)
+        influences = _passed(self.influences, hidden)
         nodes = tuple(node for node in self.nodes if node not in hidden)
+        latent = [node for node in nodes if node not in seen]
+        through = [one for one in _passed(influences, latent) if one.cause in seen and one.effect in seen]
+        influences += [one for one in through if one not in influences]
         mechanisms = {path: tree for path, tree in self.mechanisms.items() if path in nodes}
         return Graph(nodes, tuple(_merged(influences)), self.computed, mechanisms, self.places)
 
@@ -105,6 +104,17 @@ class Graph:
         seen = frozenset(observed)
         acting = {one.cause for one in self.influences}
         return tuple(n for n in self.nodes if n not in seen and n not in self.computed and n in acting)
+
+
+def _passed(influences: Iterable[Influence], hidden: Iterable[str]) -> list[Influence]:
+    """Influences without these nodes, in order: what acts on each acts on its effects."""
+    left = list(influences)
+    for node in hidden:
+        arriving = [one for one in left if one.effect == node and one.cause != node]
+        leaving = [one for one in left if one.cause == node and one.effect != node]
+        left = [one for one in left if node not in {one.cause, one.effect}]
+        left += _merged(_joined(arriving, leaving))
+    return left
 
 
 def _joined(arriving: Iterable[Influence], leaving: Iterable[Influence]) -> Iterator[Influence]:

@@ -20,7 +20,7 @@ from coherence.causal.ledger import Ledger, ledger
 from coherence.causal.ledger_log import read_log, times_of_log
 from coherence.causal.ledger_series import signals, times_of_series
 from coherence.causal.ledger_states import UNLABELLED, USEFUL, columns
-from coherence.causal.ledger_times import ROUNDING, Times
+from coherence.causal.ledger_times import ROUNDING, Times, unbalanced, with_rest_unlabelled
 from coherence.causal.losses_of import Loss
 from coherence.causal.series import Floats, Series
 from coherence.design import Design, Workload
@@ -73,7 +73,8 @@ def booked(
         return Booked(stated, unit, None, refused=("telemetry that is streamed is not booked: name a log with --ledger",))
     kept = series.of(_spoken(stated.fleet, series, graph))
     try:
-        return _closed(stated, unit, kept, times_of_series(stated.fleet, kept, rest_unlabelled=True))
+        times = times_of_series(stated.fleet, kept)
+        return _closed(stated, unit, kept, with_rest_unlabelled(times) if unbalanced(times) else times)
     except InputError as error:
         return Booked(stated, unit, kept, refused=told(error))
 
@@ -123,7 +124,7 @@ def _closed(stated: Stated, unit: str, series: Series | None, times: Times) -> B
         return Booked(stated, unit, series, refused=told(error))
 
 
-def lost_time(given: Ledger, series: Series) -> Loss:
+def lost_time(given: Ledger, series: Series, unit: str = WORK) -> Loss:
     """C_nom - C_eff at each time, in work units per second, as an exact sum over state signals.
 
     A second of d in a state that is not useful loses y[d], one of useful work of class k what it falls short of y[d];
@@ -146,7 +147,7 @@ def lost_time(given: Ledger, series: Series) -> Loss:
     for term in terms[1:]:
         tree = Arithmetic("+", tree, term)
     equation = Equation(LOST, tuple((name, 0) for name in weights), exact=tuple(weights.values()))
-    return Loss(LOST, values, tree, equation, {name: beside[name] for name in weights if name in beside})
+    return Loss(LOST, values, tree, equation, {name: beside[name] for name in weights if name in beside}, f"{unit}/s")
 
 
 def _weights(

@@ -33,6 +33,7 @@ class Loss:
     tree: Tree | None = None
     equation: Equation | None = None
     beside: Mapping[str, Floats] = field(default_factory=dict)
+    unit: str = ""
 
     def added(self, graph: Graph) -> Graph:
         """The graph with the loss in it."""

@@ -3,8 +3,8 @@
 1. `p = (1 + #{k : 1.5 W_k + 0.25 mean need >= W}) / (K + 1)` over K = 39 twins with the measured arrivals and permuted
    needs; W is the mean delay.  Waiting within half as much again, and a quarter of a need, of a coordinated machine is
    legitimate: p > 0.05.  A demand above capacity is legitimate too (the twin overloads with it): it asks for capacity.
-2. Else *instability*, if it propagates (lower end of WPI above 0.5), amplifies (attempts per request above 1.05) or does
-   not return (time to quiet above twice the drain time Q / (c - lambda)); every reason that holds is named.
+2. Else *instability*, if it propagates (lower end of WPI above 0.5), amplifies (attempts per request above 1.05) or
+   does not return (time to quiet above twice the drain time Q / (c - lambda)); every reason that holds is named.
 3. Else *local excess*: a bottleneck or an overhead that stays where it is.
 
 SOURCE: Barnard 1963 (Monte Carlo test); definitions 5.
@@ -30,6 +30,7 @@ MOST_ATTEMPTS = 1.05
 MOST_WPI = 0.5
 MOST_DRAIN = 2.0
 
+CAPACITY = "demand exceeds capacity, and a coordinated machine waits as well: this asks for capacity"
 LEGITIMATE, INSTABILITY, LOCAL, UNDECIDED = "legitimate queueing", "instability", "local excess", "undecided"
 
 
@@ -80,9 +81,7 @@ def decide(
     attempts = float(log.attempts.mean())
     told = wait, float(np.median(waits)), attempts, quiet, drain
     if chance > LEVEL:
-        why = "demand exceeds capacity, and a coordinated machine waits as well: this asks for capacity" if overloaded else (
-            "a coordinated machine with these arrivals waits as long"
-        )  # fmt: skip
+        why = CAPACITY if overloaded else "a coordinated machine with these arrivals waits as long"
         if "attempts" not in log.lacks and attempts > MOST_ATTEMPTS:
             why += f"; retries add to it ({attempts:.3g} attempts for each request)"
         return Decision(LEGITIMATE, (why,), chance, *told, overloaded=overloaded, node=node)
@@ -145,10 +144,8 @@ def _reasons(
     if "attempts" not in log.lacks and attempts > MOST_ATTEMPTS:
         found.append(f"it amplifies: {attempts:.3g} attempts for each request")
     if math.isfinite(drain) and quiet > MOST_DRAIN * drain:
-        after = f"{quiet:.3g} s after the burst" if math.isfinite(quiet) else "within the window"
-        found.append(
-            f"it does not return: {'quiet ' if math.isfinite(quiet) else 'not quiet '}{after}, {drain:.3g} s would drain it"
-        )
+        after = f"quiet {quiet:.3g} s after the burst" if math.isfinite(quiet) else "not quiet within the window"
+        found.append(f"it does not return: {after}, {drain:.3g} s would drain it")
     return found
 
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from coherence.causal import ranking_slopes as linear
 from coherence.causal.graph import Graph
-from coherence.causal.ranking_slopes import Cause, Slopes
+from coherence.causal.ranking_setting import Setting, setting_of
+from coherence.causal.ranking_slopes import Slopes
 from coherence.causal.series import Excluded, Floats, Series
-from coherence.errors import UsageError, did_you_mean
 from coherence.values import field, value
 
 ALPHA = 0.05
@@ -88,7 +88,7 @@ def rank(
     `measured_by`: signals that their caller measures: two or more that rise with it speak of the caller.
     Raises UsageError where the target is absent or a window is too short.
     """
-    setting = _setting(normal, incident, causes, target, calls)
+    setting = setting_of(normal, incident, causes, target, calls)
     excess, reference = _reference(setting)
     scale = np.sqrt(len(excess))
     parts = _parts(setting, excess) / scale
@@ -129,91 +129,7 @@ def rows(ranking: Ranking, *, most: int = 5) -> list[str]:
     return [head, *told, *(f"left out: {one.what}: {one.why}" for one in ranking.excluded)]
 
 
-@value
-class _Setting:
-    names: tuple[str, ...]
-    causes: tuple[tuple[Cause, ...], ...]
-    target: int
-    before: Floats  # excess of the normal data over their mean
-    now: Floats  # incident minus the mean of the normal data
-    calls: bool
-    sums: tuple[tuple[Floats, Floats], ...]  # of the normal data
-    steady: tuple[Floats, ...]  # slopes of the normal data alone
-    excluded: tuple[Excluded, ...]
-
-
-def _setting(
-    normal: Series,
-    incident: Series,
-    causes: Mapping[str, Iterable[str | tuple[str, int]]],
-    target: str,
-    calls: bool,
-) -> _Setting:
-    for series in (normal, incident):
-        if target not in series:
-            raise UsageError(f"no signal '{target}' to explain: {did_you_mean(target, series.names)}")
-    if len(incident) < 2 or len(normal) < 2 * len(incident):
-        raise UsageError(
-            f"{len(normal)} normal and {len(incident)} incident samples: give at least 2 of the incident and twice as "
-            "many of normal operation"
-        )
-    declared = {effect: tuple(_with_lag(one) for one in found) for effect, found in causes.items()}
-    reached = _ancestors(declared, target)
-    names, excluded = _usable(normal, incident, reached)
-    if target not in names:
-        raise UsageError(f"'{target}' has no values in one of the windows: give windows where it was measured")
-    at = {name: number for number, name in enumerate(names)}
-    graph = tuple(
-        tuple(dict.fromkeys((at[c], lag) for c, lag in declared.get(name, ()) if c in at and (c, lag) != (name, 0)))
-        for name in names
-    )
-    level = np.nanmean(normal.of(names).values, axis=0)
-    before = np.nan_to_num(normal.of(names).values - level, nan=0.0, posinf=0.0, neginf=0.0)
-    now = _filled(incident.of(names).values - level)
-    sums = tuple(linear.moments(before, found, effect) for effect, found in enumerate(graph))
-    bounds = (0.0, 1.0) if calls else (-np.inf, np.inf)
-    steady = tuple(linear.least(*one, bounds) for one in sums)
-    return _Setting(names, graph, at[target], before, now, calls, sums, steady, tuple(excluded))
-
-
-def _with_lag(one: str | tuple[str, int]) -> tuple[str, int]:
-    return (one, 0) if isinstance(one, str) else one
-
-
-def _ancestors(declared: Mapping[str, Sequence[tuple[str, int]]], target: str) -> list[str]:
-    found = [target]
-    for name in found:
-        found += [cause for cause, _ in dict.fromkeys(declared.get(name, ())) if cause not in found]
-    return list(dict.fromkeys(found))
-
-
-def _usable(normal: Series, incident: Series, reached: Iterable[str]) -> tuple[tuple[str, ...], list[Excluded]]:
-    kept, excluded = [], []
-    for name in reached:
-        absent = [told for series, told in ((normal, "normal data"), (incident, "incident")) if name not in series]
-        empty = [
-            told
-            for series, told in ((normal, "normal data"), (incident, "incident"))
-            if name in series and not np.isfinite(series[name]).any()
-        ]
-        if absent or empty:
-            why = f"is not in the {absent[0]}" if absent else f"has no values in the {empty[0]}"
-            excluded.append(Excluded(name, why, "its part is counted with what it acts on"))
-            continue
-        kept.append(name)
-        lost = int((~np.isfinite(incident[name])).sum())
-        if lost:
-            excluded.append(Excluded(name, f"{lost} of {len(incident)} samples of the incident are missing", ""))
-    return tuple(kept), excluded
-
-
-def _filled(values: Floats) -> Floats:
-    """Missing samples of the incident stand at the mean of the others: they say nothing."""
-    finite = np.where(np.isfinite(values), values, np.nan)
-    return np.where(np.isfinite(finite), finite, np.nanmean(finite, axis=0))
-
-
-def _windows(setting: _Setting) -> Iterator[Floats]:
+def _windows(setting: Setting) -> Iterator[Floats]:
     """Normal windows as long as the incident: side by side, overlapping where they would be few."""
     length, rows = len(setting.now), len(setting.before)
     last = rows - length
@@ -222,7 +138,7 @@ def _windows(setting: _Setting) -> Iterator[Floats]:
         yield setting.before[start : start + length]
 
 
-def _reference(setting: _Setting) -> tuple[Floats, str]:
+def _reference(setting: Setting) -> tuple[Floats, str]:
     """(excess in the incident, over what): over the window's own mean if the target swings in it, else over normal."""
     own = setting.now - setting.now.mean(axis=0)
     swings = [
@@ -233,12 +149,12 @@ def _reference(setting: _Setting) -> tuple[Floats, str]:
     return setting.now, "normal data"
 
 
-def _null(setting: _Setting, reference: str) -> Iterator[Floats]:
+def _null(setting: Setting, reference: str) -> Iterator[Floats]:
     for one in _windows(setting):
         yield one - one.mean(axis=0) if reference == "the window" else one
 
 
-def _parts(setting: _Setting, excess: Floats) -> Floats:
+def _parts(setting: Setting, excess: Floats) -> Floats:
     """What each signal's own part adds to the target's excess, along the direction of that excess."""
     length = float(np.linalg.norm(excess[:, setting.target]))
     if not length:
@@ -250,7 +166,7 @@ def _parts(setting: _Setting, excess: Floats) -> Floats:
     return linear.split(excess, slopes, setting.target, excess[:, setting.target] / length)
 
 
-def _pooled(setting: _Setting, excess: Floats, effect: int) -> Floats:
+def _pooled(setting: Setting, excess: Floats, effect: int) -> Floats:
     causes = setting.causes[effect]
     if not causes:
         return setting.steady[effect]
@@ -294,7 +210,7 @@ def _with_hosts(scores: Floats, hosts: Mapping[int, int]) -> Floats:
 
 
 def _ranked(
-    setting: _Setting, index: int, scores: Floats, parts: Floats, noise: Floats, size: float, unit: str
+    setting: Setting, index: int, scores: Floats, parts: Floats, noise: Floats, size: float, unit: str
 ) -> Ranked:
     part, usual, score = float(parts[index]), float(noise[index]), float(scores[index])
     share = part / size if size else 0.0

@@ -23,6 +23,7 @@ from coherence.simulate import tables_csv
 
 LEFT, NEED = "left.", "need."
 TEXTS = ("outcome", "class", "service")
+KNOWN = f"known: {', '.join(COLUMNS)}, left.<layer>, need.<layer>"
 MOST = 20  # problems told of one file
 
 LIMITS: Mapping[str, tuple[str, float, bool]] = {
@@ -207,7 +208,7 @@ def _made(
         held=numbers.get("held"),
         layers=layers,
         until=until,
-        excluded=tuple(Excluded(f"column '{name}'", "no index reads it", f"known: {', '.join(COLUMNS)}") for name in strange),
+        excluded=tuple(Excluded(f"column '{name}'", "no index reads it", KNOWN) for name in strange),
     )  # fmt: skip
 
 

@@ -25,9 +25,7 @@ def of_run(result: Result, *, deadline: float | None = None) -> RequestLog:
     guessed = int((~(log.completed & (log.need > 0)))[known].sum())
     told = []
     if guessed:
-        told.append(
-            Excluded(f"the need of {guessed:,} requests", "they were not answered: the mean of their source stands")
-        )
+        told.append(Excluded(f"the need of {guessed:,} requests", "not answered: the mean of their source stands"))
     if not known.all():
         gone = ", ".join(sorted(set(names[log.source[~known]].tolist())))
         told.append(Excluded(f"requests of {gone}", "none was answered, so nothing tells what one needs"))

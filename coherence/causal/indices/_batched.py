@@ -1,4 +1,4 @@
-"""Statistics of a log with each batch of time left out, and the twin's slowdown that gives the same: one cache of twins.
+"""Statistics of a log without each batch of time, and the twin's slowdown that gives the same: one cache of twins.
 
 Row 0 of a vector is the statistic of everything, row b + 1 that without batch b.
 """
@@ -114,5 +114,5 @@ def plain(values: Floats, *, level: float) -> Estimate:
 
 def clipped(found: Estimate, low: float, high: float = math.inf) -> Estimate:
     """The part of an interval that the quantity can take."""
-    ends = [min(max(one, low), high) for one in (found.value, found.low, found.high)]
-    return Estimate(*ends, found.error, found.level)
+    value, lowest, highest = (min(max(one, low), high) for one in (found.value, found.low, found.high))
+    return Estimate(value, lowest, highest, found.error, found.level)

@@ -31,7 +31,7 @@ from coherence.causal.indices._batched import clipped, numbers, plain, ratio
 from coherence.causal.indices._bursts import bursts, inside, windows
 from coherence.causal.indices._index import Burst, Facts, Index, Measured, Part, Refusal, latency, missing
 from coherence.causal.intervals import Estimate
-from coherence.causal.request_log import Ints, RequestLog
+from coherence.causal.request_log import Bools, Ints, RequestLog
 from coherence.causal.series import Floats
 from coherence.causal.twin import twin
 
@@ -82,7 +82,7 @@ def _responses(facts: Facts, log: RequestLog, told: tuple[Burst, ...]) -> Measur
         names = ", ".join(sorted({one.service for one in told if one.service not in log.services}))
         return Refusal(INDEX, f"bursts of services that the log does not have: {names}", ("their requests",))
     within = _within(log, spans, own)
-    quiet = ~within.any(axis=1)
+    quiet: Bools = np.asarray(~within.any(axis=1), np.bool_)
     present = np.unique(log.service).tolist()
     without = [log.services[number] for number in present if not quiet[log.service == number].any()]
     if without:
@@ -111,7 +111,7 @@ def _within(log: RequestLog, spans: Floats, own: Ints) -> np.ndarray[tuple[int, 
 
 def _felt(
     log: RequestLog, spans: Floats, own: Ints, within: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
-    excess: Floats, quiet: np.ndarray[tuple[int], np.dtype[np.bool_]], batch: Ints,
+    excess: Floats, quiet: Bools, batch: Ints,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """(remote, local) mean responses, whole and without each batch.
 

@@ -15,7 +15,7 @@ from coherence.causal.ledger import DENOMINATORS, Ledger, Line, Share
 from coherence.causal.ledger_of import Booked, told
 from coherence.causal.ledger_report import as_json, bill_json
 from coherence.causal.ledger_report import waterfall as steps
-from coherence.causal.ledger_states import SLACK
+from coherence.causal.ledger_states import SLACK, UNLABELLED
 from coherence.causal.ledger_times import expanded
 from coherence.causal.pricing import Bill, Ghost, bill, ghosts, prices_of
 from coherence.drawing.pictures import Panel
@@ -24,6 +24,7 @@ from coherence.errors import InputError
 ORDER = 70
 TITLE = "Where device time went"
 HOUR = 3600.0
+IDLE = "idle for want of demand"
 MODES = {
     "cost": "devices idle for want of demand: time won back saves devices, and adds no work",
     "throughput": "no device idles for want of demand: time won back becomes work",
@@ -43,7 +44,7 @@ def answer(context: Context) -> Answer | None:
         data = {"refused": list(given.violations), "C_nom": given.nominal, "C_eff": given.effective}
         return Answer(TITLE, ("refused: the numbers contradict each other, so no share is told", *given.violations), data)
     paid, lines, priced = _priced(context, given)
-    parts = (_heads(given, found.unit), MODES[given.mode], *_notes(found, given), _shares(given), *paid, *lines)
+    parts = (_heads(given, found.unit), *_notes(found, given), _shares(given), *paid, *lines)
     return Answer(TITLE, parts, {**as_json(given), "unit_of_work": found.unit, **priced}, panels=(_panel(given, found.unit),))
 
 
@@ -85,11 +86,27 @@ def _reach(share: Share) -> str:
 
 
 def _notes(found: Booked, given: Ledger) -> Iterator[str]:
+    yield from _demand(found, given)
     yield from (f"taken as stated: {one}" for one in found.stated.assumed)
     yield from (f"left out: {one.what}: {one.why}" for one in given.times.excluded if found.series is None)
     if not given.capacity.unique:
         low, high = given.structural.low, given.structural.high
         yield f"devices may be priced in more than one way: U_struct is {100 * low:.1f} to {100 * high:.1f} % over all of them"
+
+
+def _demand(found: Booked, given: Ledger) -> Iterator[str]:
+    """What time won back would become; where nothing tells idle time, what U_struct would be if the rest were idle."""
+    rest = given[UNLABELLED]
+    if found.series is None or not rest.seconds:
+        yield MODES[given.mode]
+        return
+    share = rest.seconds / (given.times.window * float(given.capacity.fleet.count.sum()))
+    yield f"{_percent(share)} of device time has no state signal: it counts as {UNLABELLED}"
+    if any(f"{device}.{SLACK}" in found.series for device in given.capacity.fleet.devices):
+        yield MODES[given.mode]
+        return
+    least = (given.totals["loss"] - rest.amount) / (given.totals["demanded"] - rest.amount)
+    yield f"if all of that were idle for want of demand, U_struct would be {_percent(least)}: log {SLACK}"
 
 
 def _shares(given: Ledger) -> Table:
@@ -100,7 +117,7 @@ def _shares(given: Ledger) -> Table:
             rows.append(_row(f"{line.letter}  {line.words}", line))
             rows += [_row(f"   {one.name}", one) for one in given.states if one.letter == line.letter and not _nothing(one)]
     slack = given[SLACK]
-    rows += [] if _nothing(slack) else [("idle for want of demand", _hours(slack), *_of(slack), "")]
+    rows += [] if _nothing(slack) else [(IDLE, _hours(slack), *_of(slack), "")]
     header = ("type and state", "device-h", *(f"of {name}" for name in DENOMINATORS), "95 % of demanded")
     return Table(header, tuple(rows))
 
@@ -126,7 +143,8 @@ def _panel(given: Ledger, unit: str) -> Panel:
     bars = []
     for one in steps(given):
         whole, size = not one.letter and one.start == 0.0, one.end - one.start
-        bars.append(Bar(f"{one.letter} {one.name}".strip(), Estimate(size, size, size, 0.0), whole))
+        name = f"{one.letter} {one.name}" if one.letter else one.name if whole else IDLE
+        bars.append(Bar(name, Estimate(size, size, size, 0.0), whole))
     return waterfall("From C_nom to C_eff", f"{unit}/s", bars)
 
 

@@ -19,7 +19,7 @@ def answer(context: Context) -> Answer | None:
     """The shares of the loss that is asked for; nothing where none is."""
     if context.loss is None:
         return None
-    unit = context.whole.units.get(context.loss.name, "").removeprefix("1")
+    unit = context.loss.unit or context.whole.units.get(context.loss.name, "").removeprefix("1")
     try:
         whole = _split(context, context.loss.name, unit)
     except NoLastingEffectError as refused:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from coherence.causal.answers import Answer, Table, as_data, interval, number
 from coherence.causal.changes import changes
 from coherence.causal.context import Context
-from coherence.causal.variance import Variance, variance
+from coherence.causal.variance import Part, Variance, variance
 from coherence.errors import UsageError
 
 ORDER = 43
@@ -24,11 +26,14 @@ def answer(context: Context) -> Answer | None:
     shown, regimes = _regimes(context, name)
     data = {
         "total": as_data(found.total), "together": as_data(found.together), "sum_error": found.error,
-        "parts": [{"causes": list(one.causes), "amount": as_data(one.amount), "share": one.share} for one in found.parts],
-        "pairs": [{"causes": list(one.causes), "amount": as_data(one.amount), "share": one.share} for one in found.pairs],
+        "parts": [_as_data(one) for one in found.parts], "pairs": [_as_data(one) for one in found.pairs],
         "changes": regimes,
     }  # fmt: skip
     return Answer(title, (_table(found, name), *shown), data)
+
+
+def _as_data(one: Part) -> dict[str, Any]:
+    return {"causes": list(one.causes), "amount": as_data(one.amount), "share": one.share}
 
 
 def _table(found: Variance, loss: str) -> Table:

@@ -177,9 +177,8 @@ def test_throttled_time_is_made_by_throttle_and_backfill_together() -> None:
 
 def test_a_mean_is_taken_over_time() -> None:
     # nothing writes the load: p is on its way to 10, and after p(0) = 0 it is 2, 3.6, 4.88 in [0, 3)
-    found = executed(
-        fight(), parse("power.p"), ["throttle", "backfill"], until=Fraction(3), choices=Choices({"power.p": Fraction(0)})
-    )  # fmt: skip
+    start = Choices({"power.p": Fraction(0)})
+    found = executed(fight(), parse("power.p"), ["throttle", "backfill"], until=Fraction(3), choices=start)
     assert found.without.value == pytest.approx(1000 * (2 + 3.6 + 4.88) / 3)
 
 

@@ -21,15 +21,20 @@ def written(folder: Path, *lines: str) -> Path:
     return path
 
 
-def refused(path: Path, **options: float) -> str:
+def refused(path: Path, needs: dict[str, float] | None = None) -> str:
     with pytest.raises(InputError) as caught:
-        read(path, **options)  # type: ignore[arg-type]
+        read(path, needs=needs)
     return str(caught.value)
 
 
 def test_a_log_is_read_in_the_order_of_arrival(tmp_path: Path) -> None:
-    path = written(tmp_path, f"{HEAD},outcome,deadline,class,colour", "2,0.5,2.75,completed,1,chat,red", "1,0.5,,in flight,1,chat,red",
-                   "0,0.25,3,timeout,1,batch,blue")  # fmt: skip
+    path = written(
+        tmp_path,
+        f"{HEAD},outcome,deadline,class,colour",
+        "2,0.5,2.75,completed,1,chat,red",
+        "1,0.5,,in flight,1,chat,red",
+        "0,0.25,3,timeout,1,batch,blue",
+    )
     log = read(path)
     assert log.arrival.tolist() == [0.0, 1.0, 2.0]
     assert log.classes == ("batch", "chat")

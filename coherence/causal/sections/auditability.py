@@ -1,0 +1,117 @@
+"""What the logged signals tell of where device time went, what they leave open, and what else to log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from coherence.causal.answers import Answer, Table, number
+from coherence.causal.auditability import FIELDS, Audit, Part, Signal, audit, sums_of
+from coherence.causal.context import Context
+from coherence.causal.ledger_of import Booked
+from coherence.causal.ledger_report import audit_json
+from coherence.causal.ledger_times import layout
+from coherence.causal.series import Series
+
+ORDER = 75
+TITLE = "What is logged, and what that leaves open"
+HOUR, MOST = 3600.0, 4
+ROUNDED = 1e-6  # of provisioned device-seconds: telemetry has so many digits
+
+
+def answer(context: Context) -> Answer | None:
+    """Intervals of the states that no signal tells, and the decisions that could be told afterwards."""
+    loops = tuple(_decisions(context))
+    found = context.booked
+    kinds = dict(_audits(found)) if found is not None and found.series is not None else {}
+    if not kinds and not loops:
+        return None
+    lines: list[str | Table] = []
+    for device, made in kinds.items():
+        lines += _told(device, made, found) if found is not None else []
+    lines += [f"{name}: {_words(lacks)}" for name, lacks in loops]
+    data: dict[str, Any] = {"devices": {device: audit_json(made) for device, made in kinds.items()}}
+    return Answer(TITLE, tuple(lines), {**data, "loops": [{"loop": n, "missing": list(lacks)} for n, lacks in loops]})
+
+
+def _audits(found: Booked) -> Iterator[tuple[str, Audit]]:
+    """One audit for each kind of device; values are device-seconds of the window."""
+    fleet, series = found.fleet, found.series
+    if fleet is None or series is None:
+        return
+    kept = series.values[np.isfinite(series.values).all(axis=1)]
+    if not len(kept):
+        return
+    means = dict(zip(series.names, kept.mean(axis=0).tolist(), strict=True))
+    for device, count in zip(fleet.devices, fleet.count.tolist(), strict=True):
+        yield device, _audit(fleet.classes, device, count, means, len(kept) * series.step)
+
+
+def _audit(classes: tuple[str, ...], device: str, count: float, means: dict[str, float], window: float) -> Audit:
+    parts = layout(classes)
+    sums = sums_of(classes)
+    logged = [name for name in sums if f"{device}.{name}" in means and name != "count"]
+    alone = sum(means[f"{device}.{name}"] for name in logged if name in parts)
+    whole = max(count, alone) if alone <= count * (1 + 1e-6) else count
+    signals = [Signal(name, (sums[name],), (means[f"{device}.{name}"] * window,)) for name in logged]
+    signals.append(Signal("count", (sums["count"],), (whole * window,)))
+    further = [Signal(name, (sums[name],)) for name in sums if name not in logged and name != "count"]
+    return audit(parts, signals, further)
+
+
+def _told(device: str, made: Audit, found: Booked) -> Iterator[str | Table]:
+    """The widest intervals of one kind of device, and the signals that close them."""
+    assert found.fleet is not None
+    if made.contradiction:
+        yield f"{device}: no ledger has these sums: {', '.join(made.contradiction)}; two of them count the same time"
+        return
+    count = float(found.fleet.count[found.fleet.devices.index(device)])
+    provisioned = count * _window(found.series)
+    open_ = [one for one in made.parts if one.width > ROUNDED * provisioned]
+    if not open_:
+        yield f"{device}: every state is told: the logged ones add up to all {count:g} devices"
+        return
+    rows = [
+        (_listed([one.name for one in alike]), number(low / HOUR), number(high / HOUR), f"{100 * (high - low) / provisioned:.1f} %")
+        for (low, high), alike in _alike(open_)
+    ]  # fmt: skip
+    yield Table((f"states of {device} that are not told", "least device-h", "most device-h", "left open"), tuple(rows))
+    yield f"to tell each of them, log {_listed([f'{device}.{name}' for name in made.order])}"
+
+
+def _alike(parts: Sequence[Part]) -> list[tuple[tuple[float, float], list[Part]]]:
+    """States with the same interval, the widest first."""
+    found: dict[tuple[float, float], list[Part]] = {}
+    for one in parts:
+        found.setdefault((float(f"{one.low:.9g}"), float(f"{one.high:.9g}")), []).append(one)
+    return sorted(found.items(), key=lambda group: group[0][0] - group[0][1])
+
+
+def _window(series: Series | None) -> float:
+    if series is None:
+        return 0.0
+    return float(np.isfinite(series.values).all(axis=1).sum()) * series.step
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST])
+    return f"{shown}, and {len(names) - MOST} more" if len(names) > MOST else shown
+
+
+# -- decisions of loops -------------------------------------------------------------------------------
+
+
+def _decisions(context: Context) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """(loop, fields that its log lacks) of each loop that says what it logs; its own name goes without saying."""
+    for name, loop in context.design.loops.items():
+        if loop.logs:
+            has = {str(one).strip().replace(" ", "_") for one in loop.logs} | {"loop"}
+            yield name, tuple(one for one in FIELDS if one not in has)
+
+
+def _words(lacks: Sequence[str]) -> str:
+    if not lacks:
+        return "its decisions can be told afterwards, each with its reading, target and cause"
+    return f"its decisions cannot be told afterwards: its log lacks {' and '.join(lacks)}"
