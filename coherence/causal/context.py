@@ -16,6 +16,7 @@ from coherence.causal.fit_streams import fit_chunks
 from coherence.causal.graph import Graph
 from coherence.causal.instruments import checked
 from coherence.causal.ledger_of import Booked, booked, lost_time, state_signals
+from coherence.causal.requests_of import Asked, asked, bands
 from coherence.causal.series import Excluded, Floats, Series
 from coherence.values import field, value
 
@@ -66,7 +67,10 @@ class Context:
     @property
     def wanted(self) -> tuple[str, ...]:
         """The signals of the design that telemetry could have, and those of it that the ledger reads."""
-        return (*candidates(self.model, self.whole.names).nodes, *state_signals(self.design, self.whole, others=True))
+        return (
+            *candidates(self.model, self.whole.names).nodes, *state_signals(self.design, self.whole, others=True),
+            *bands(self.model, self.whole),
+        )  # fmt: skip
 
     @cached_property
     def model(self) -> Model:
@@ -96,6 +100,13 @@ class Context:
             self.design, kept, log=self.settings.ledger, window=self.settings.window, graph=self._declared,
             whole=self.chunks is None,
         )  # fmt: skip
+
+    @cached_property
+    def asked(self) -> Asked | None:
+        """What the indices read: `--requests`, and the bands of loops; None where there is neither."""
+        window = self.settings.window
+        kept = self.whole.between(*window) if window else self.whole
+        return asked(self.design, self.model, kept, log=self.settings.requests, window=window)
 
     @cached_property
     def _lost_time(self) -> losses_of.Loss | None:
@@ -147,7 +158,8 @@ class Context:
         if self.chunks is not None:
             return Tested((), 0)
         graph = self._declared
-        booked_only = set(state_signals(self.design, self.whole, others=True)) - {one.effect for one in graph.influences}
+        beside = (*state_signals(self.design, self.whole, others=True), *bands(self.model, self.whole))
+        booked_only = set(beside) - {one.effect for one in graph.influences}
         found = self.usable[0].of(name for name in self.usable[0].names if name not in booked_only)
         found = without_copies(found, graph.nodes)
         found = found.between(*self.settings.window) if self.settings.window else found

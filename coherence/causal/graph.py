@@ -15,6 +15,7 @@ from coherence.expressions.tree import Tree
 from coherence.places import Place
 from coherence.values import field, value
 
+MOST_WAYS = 4  # separate delays of one influence; more are one range
 LAGS_AT_MOST = 600  # steps that a declared delay may reach back
 
 
@@ -128,11 +129,29 @@ def _joined(arriving: Iterable[Influence], leaving: Iterable[Influence]) -> Iter
 
 
 def _merged(influences: Iterable[Influence]) -> Iterator[Influence]:
-    """One influence for each cause, effect and declarer: the ranges of its ways joined."""
+    """For each cause, effect and declarer the ranges of its ways, those that overlap as one; all as one if many."""
     ways: dict[tuple[str, str, str, bool], list[Influence]] = {}
     for one in influences:
         ways.setdefault((one.cause, one.effect, one.by, one.flow), []).append(one)
-    for (cause, effect, by, flow), found in ways.items():
+    for found in ways.values():
+        parts = _overlapping(found)
+        yield from _as_one(parts if len(parts) <= MOST_WAYS else [found])
+
+
+def _overlapping(found: Iterable[Influence]) -> list[list[Influence]]:
+    """Sets of influences whose ranges of delays meet."""
+    made: list[list[Influence]] = []
+    for one in sorted(found, key=lambda one: one.low):
+        if made and one.low <= max(other.high for other in made[-1]):
+            made[-1].append(one)
+        else:
+            made.append([one])
+    return made
+
+
+def _as_one(parts: Iterable[list[Influence]]) -> Iterator[Influence]:
+    for found in parts:
+        cause, effect, by, flow = found[0].cause, found[0].effect, found[0].by, found[0].flow
         signs = {one.sign for one in found}
         places = tuple(dict.fromkeys(place for one in found for place in one.places))
         low, high = min(one.low for one in found), max(one.high for one in found)

@@ -4,6 +4,7 @@ For each effect the ways are tried in order, each on exact moments of generic sy
     its causes          least squares on all observed causes
     memory removed      the same in a circle, after the memory of the effect's own part is filtered out (`memory`)
     front-door          the same beside the observed signals that share a latent cause with the effect
+    news                the same beside what the causes follow from, so that only what is new in each of them counts
     instruments         two-stage least squares on every column that the own part of the effect cannot reach
     through its causes  a cause that cannot be told apart is replaced by its own causes (its total effect remains)
 What none of them finds is refused: its coefficient is not given, whatever the regression would say, and each latent
@@ -26,7 +27,7 @@ from coherence.causal.trials import SAME, Draw, Edge, draws, edges_of
 from coherence.values import field, value
 
 MOST_LATENT = 12  # latent signals that are tried as measured
-DEEPEST = 4  # longest delay, in steps, that a trial keeps as it is
+LARGEST = 400  # signals times steps of a trial that keeps delays as they are
 
 
 @value
@@ -51,10 +52,10 @@ def identify(
     if not doubtful:
         return found
     kept = _relevant(graph, doubtful)
-    deepest = max((lag for *_, lag in edges), default=0)
     near = Graph(kept, tuple(one for one in graph.influences if one.effect in kept), graph.computed)
     ways = edges_of(near, delays, step)
-    problem = _posed(near, ways if deepest <= DEEPEST else _shortened(ways), frozenset(observed), deepest > DEEPEST)
+    large = len(kept) * (3 * max((lag for *_, lag in ways), default=0) + 4) > LARGEST
+    problem = _posed(near, _shortened(ways) if large else ways, frozenset(observed), large)
     latent = near.latent(observed)
     for effect in doubtful:
         found[effect] = _spelled(_advised(problem, _answered(problem, effect), latent), problem, ways)
@@ -115,14 +116,14 @@ def _causes(problem: _Problem, effect: str) -> tuple[Column, ...]:
 
 
 def _answered(problem: _Problem, effect: str) -> Equation:
-    """The first way that tells everything; else the one that tells most."""
+    """The first way that tells everything; else the regression that tells most of the effect's own causes."""
     best: Equation | None = None
     for way in _ways(problem, effect):
         lost = _lost(problem, way)
-        if best is None or len(way.columns) - len(lost) > len(best.columns) - len(best.lost):
-            best = replace(way, lost=lost)
         if not lost:
             return replace(way, lost=())
+        if best is None or (not way.instruments and not way.replaced and len(lost) < len(best.lost)):
+            best = replace(way, lost=lost)
     assert best is not None  # the first way always exists
     return best
 
@@ -135,6 +136,9 @@ def _ways(problem: _Problem, effect: str) -> Iterator[Equation]:
     beside = _beside(problem, effect, columns)
     if beside:
         yield Equation(effect, columns, controls=beside, method="front-door")
+    news = _news(problem, effect, columns)
+    if news:
+        yield Equation(effect, columns, controls=news, method="what is new in its causes")
     instruments = _instruments(problem, effect, columns)
     if instruments:
         yield Equation(effect, columns, instruments=instruments, method="instruments")
@@ -156,6 +160,16 @@ def _beside(problem: _Problem, effect: str, columns: Sequence[Column]) -> tuple[
     ]
     found = [column for name in shared for column in ((name, 0), *_causes(problem, name))]
     return tuple(c for c in dict.fromkeys(found) if c not in columns and c != (effect, 0))
+
+
+def _news(problem: _Problem, effect: str, columns: Sequence[Column]) -> tuple[Column, ...]:
+    """What each cause follows from: its own past and its causes, as far back as own parts remember."""
+    found: list[Column] = []
+    for name, lag in columns:
+        found += [(name, lag + back) for back in range(1, MEMORY + 1)]
+        found += [(c, lag + late + back) for c, late in _causes(problem, name) for back in range(MEMORY + 1)]
+    deepest = problem.systems[0].depth - 1
+    return tuple(c for c in dict.fromkeys(found) if c not in columns and c != (effect, 0) and c[1] <= deepest)
 
 
 def _hidden_above(problem: _Problem, name: str) -> frozenset[str]:

@@ -376,7 +376,7 @@ def _curved(
             return np.asarray(off - off.mean(), np.float64)
 
         scale = np.maximum(np.abs(start), 1e-6)
-        done = least_squares(left, start, bounds=(low, high), x_scale=scale, xtol=1e-12, ftol=1e-12, gtol=1e-12)
+        done = least_squares(left, start, bounds=(low, high), x_scale=scale, xtol=1e-9, ftol=1e-10, gtol=1e-10)
         return np.asarray(done.x, np.float64), float(done.cost)
 
     best = min((solved(whole, start) for start in _starts(low, high)), key=lambda one: one[1])[0]
@@ -389,4 +389,4 @@ def _starts(low: Floats, high: Floats) -> list[Floats]:
     """Points of the box that unbounded ranges do not push to infinity."""
     bottom = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 1.0, -1.0))
     top = np.where(np.isfinite(high), high, np.maximum(bottom * 10, bottom + 1.0))
-    return [bottom + share * (top - bottom) for share in (0.5, 0.1, 0.9, 0.3, 0.7)]
+    return [bottom + share * (top - bottom) for share in (0.5, 0.1, 0.9)]

@@ -120,7 +120,7 @@ def _chosen(blocks: Floats) -> Floats:
             slopes = _slopes(whole, phi)
             phi = _memory(whole, slopes)
         left = float(_left(whole, slopes, phi)[0])
-        if left < least * (1 - 1e-9):
+        if best is None or left < least * (1 - 1e-9):
             best, least = (slopes, phi), left
     assert best is not None
     slopes, phi = (np.repeat(one, len(blocks), axis=0) for one in best)

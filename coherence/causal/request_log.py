@@ -113,7 +113,8 @@ class RequestLog:
 
     def of_class(self, name: str) -> RequestLog:
         """The requests of one class of work."""
-        return self.where(self.work_class == self.classes.index(name))
+        found = self.where(self.work_class == self.classes.index(name))
+        return replace(found, classes=(name,), work_class=np.zeros(len(found), np.int64))
 
     def scaled(self, factor: float) -> RequestLog:
         """The same log in another unit of time: every time and duration `factor` times as large."""

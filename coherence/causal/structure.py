@@ -72,7 +72,7 @@ def structure(
         waiting += parts[name].causes
     order = _components(loss, parts)
     _refuse_gaps(series, parts, order)
-    own = {name: _own(series, name, parts.get(name)) for group in order for name in group}
+    own = {name: own_part(series, name, parts.get(name)) for group in order for name in group}
     return Structure(series, parts, order, own, max(len(rows) for rows in own.values()))
 
 
@@ -84,7 +84,8 @@ def stretches_of(series: Series, fitted: Fitted) -> list[Whole]:
     return [kept[part] for part in batches(len(kept), fitted.batches)]
 
 
-def _own(series: Series, name: str, part: Linear | Mechanism | None) -> Floats:
+def own_part(series: Series, name: str, part: Linear | Mechanism | None) -> Floats:
+    """u of a signal: what was measured less what its causes make, one row for each row of coefficients."""
     measured = series[name]
     if part is None:
         return np.asarray(measured[None], np.float64)

@@ -23,6 +23,7 @@ from coherence.values import value
 
 Edge: TypeAlias = tuple[str, str, int]  # cause, effect, delay in steps
 DRAWS = 3
+LARGEST = 100.0  # of a chance on any signal in a draw
 SAME = 1e-6  # relative: a coefficient is found, a correlation is none
 
 
@@ -69,20 +70,36 @@ def draws(
 def _draw(
     nodes: tuple[str, ...], edges: tuple[Edge, ...], depth: int, short: frozenset[str], rng: np.random.Generator
 ) -> Draw:
-    size, at = len(nodes), {name: number for number, name in enumerate(nodes)}
     drawn = {edge: float(rng.uniform(0.25, 0.75) * rng.choice([-1.0, 1.0])) for edge in edges}
-    memory = {name: _memory(depth, name in short, rng) for name in nodes}
+    chances = _chances(nodes, depth, short, rng)
+    mixing = _mixed(nodes, drawn, depth, chances)
+    while np.abs(mixing).max() > LARGEST:  # circles that grow: numbers far apart would hide what is exact
+        drawn = {edge: 0.7 * strength for edge, strength in drawn.items()}
+        mixing = _mixed(nodes, drawn, depth, chances)
+    return Draw(nodes, depth, drawn, mixing)
+
+
+def _chances(nodes: tuple[str, ...], depth: int, short: frozenset[str], rng: np.random.Generator) -> Floats:
+    """Own part of every signal at every time over independent chances."""
+    size = len(nodes)
     sizes = rng.uniform(0.5, 1.5, size)
+    made = np.zeros((depth * size, depth * size))
+    for place, name in enumerate(nodes):
+        memory = _memory(depth, name in short, rng)
+        for time in range(depth):
+            made[time * size + place, place : (time + 1) * size : size] = sizes[place] * memory[time::-1]
+    return made
+
+
+def _mixed(nodes: tuple[str, ...], drawn: Mapping[Edge, float], depth: int, chances: Floats) -> Floats:
+    """Every signal at every time over independent chances."""
+    size, at = len(nodes), {name: number for number, name in enumerate(nodes)}
     direct = np.zeros((depth * size, depth * size))
-    chance = np.zeros_like(direct)
     for time in range(depth):
         for (cause, effect, lag), strength in drawn.items():
             if lag <= time:
                 direct[time * size + at[effect], (time - lag) * size + at[cause]] += strength
-        for name, place in at.items():
-            chance[time * size + place, place : (time + 1) * size : size] = sizes[place] * memory[name][time::-1]
-    mixing = np.asarray(np.linalg.solve(np.eye(depth * size) - direct, chance), np.float64)
-    return Draw(nodes, depth, drawn, mixing)
+    return np.asarray(np.linalg.solve(np.eye(depth * size) - direct, chances), np.float64)
 
 
 def _memory(depth: int, short: bool, rng: np.random.Generator) -> Floats:

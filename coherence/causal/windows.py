@@ -27,9 +27,11 @@ from coherence.causal.gram import Grams, grams
 from coherence.causal.graph import Graph
 from coherence.causal.identification import identify
 from coherence.causal.intervals import LEVEL, Estimate
+from coherence.causal.mechanisms import Range
 from coherence.causal.memory import remembering
 from coherence.causal.series import Floats, Series
 from coherence.causal.shapley import MOST_PLAYERS, members
+from coherence.causal.windows_curved import Curved, built, mechanisms, shares
 from coherence.errors import UsageError, did_you_mean
 from coherence.values import value
 
@@ -67,6 +69,7 @@ class Comparison:
     after: float
     contributions: tuple[Moved, ...]
     mechanisms: tuple[Changed, ...]
+    assumptions: tuple[str, ...] = ()
 
     @property
     def error(self) -> float:
@@ -78,7 +81,7 @@ class Comparison:
 
 def compare(
     before: Series, after: Series, graph: Graph, loss: str, *, equations: Sequence[Equation] = (),
-    false_alarm: float = FALSE_ALARM,
+    constants: Mapping[str, float | Range] | None = None, false_alarm: float = FALSE_ALARM,
 ) -> Comparison:  # fmt: skip
     """What made the mean of a signal change between two windows; `equations` replace those of identification."""
     if loss not in before or loss not in after:
@@ -87,7 +90,8 @@ def compare(
     if min(len(before), len(after)) < FEWEST:
         raise UsageError(f"windows of {len(before)} and {len(after)} samples: each needs {FEWEST} to be compared")
     one, two = _fitted_alike(before.of(names), after.of(names), graph, equations)
-    tests = _tested(one, two, false_alarm)
+    curved = built((before.of(names), after.of(names)), (one, two), loss, constants or {})
+    tests = _tested(one, two, false_alarm, curved)
     both = _pooled(one, two)
     changed = [test.signal for test in tests if test.changed and test.signal in one.graph.ancestors(loss)]
     if len(changed) > MOST_PLAYERS:
@@ -95,6 +99,8 @@ def compare(
             f"{len(changed)} mechanisms changed ({', '.join(changed[:6])}, ...): exact shares stop at {MOST_PLAYERS}; "
             "choose windows that are closer together"
         )
+    if curved is not None:
+        return _through_mechanisms(curved, (one, two, both), loss, changed, tests)
     return _split(one, two, both, loss, changed, tests)
 
 
@@ -135,9 +141,14 @@ def _centred(fitted: Fitted) -> Grams:
     return _rescaled(fitted.grams, middle, fitted.grams.scale)
 
 
-def _tested(one: Fitted, two: Fitted, false_alarm: float) -> tuple[Changed, ...]:
+def _tested(one: Fitted, two: Fitted, false_alarm: float, curved: Curved | None) -> tuple[Changed, ...]:
+    kept_as_declared = mechanisms(curved) if curved is not None else frozenset()
     found: dict[str, float] = {}
+    if curved is not None:
+        found |= {name: _wald(*tables) for name, tables in curved.tables.items()}
     for name, node in one.nodes.items():
+        if name in kept_as_declared:
+            continue
         other = two.nodes[name]
         kept = [n for n, column in enumerate(node.equation.columns) if column not in node.equation.lost]
         if kept and not node.groups and not node.equation.exact:
@@ -153,6 +164,7 @@ def _tested(one: Fitted, two: Fitted, false_alarm: float) -> tuple[Changed, ...]
 
 
 def _lasting(fitted: Fitted, name: str) -> dict[str, float]:
+    """cause -> its lasting effect; of a mechanism kept as declared, its slopes around the window's means."""
     node = fitted.nodes[name]
     made: dict[str, float] = {}
     for (cause, _), strength in zip(node.equation.columns, node.coefficients[0].tolist(), strict=True):
@@ -185,6 +197,24 @@ def _covariance(without: Floats) -> Floats:
     return np.asarray((count - 1) / count * (spread.T @ spread), np.float64)
 
 
+def _through_mechanisms(
+    curved: Curved, fits: tuple[Fitted, Fitted, Fitted], loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
+) -> Comparison:
+    one, two, both = fits
+    (before, after), inputs, changes = shares(curved, both, loss, changed)
+    spread = _Spread(len(one.grams.batches), len(two.grams.batches))
+    if len(inputs) == 1:  # nothing was estimated
+        inputs, changes = (np.repeat(part, 1 + spread.first + spread.second, axis=0) for part in (inputs, changes))
+    whole = np.zeros((len(inputs), len(one.signals)))
+    whole[:, [one.signals.index(name) for name in curved.names]] = inputs
+    contributions = [
+        *(Moved(name, "mechanism", spread.of(changes[:, k])) for k, name in enumerate(changed)),
+        *_inputs(one, loss, whole, spread),
+    ]
+    note = "windows laid over each other sample by sample from their starts"
+    return Comparison(loss, before, after, tuple(contributions), tests, (note,))
+
+
 def _split(
     one: Fitted, two: Fitted, both: Fitted, loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
 ) -> Comparison:
@@ -203,10 +233,10 @@ def _split(
         if radius(fitted) >= 1:
             raise UsageError("the fitted feedback does not die out in one of the windows: nothing lasting to compare")
     u, v = levels[0] - m @ levels[0], levels[1] - n @ levels[1]
-    inputs, mechanisms = _shares(m, n, u, v, [at[name] for name in changed], at[loss])
+    inputs, changes = _shares(m, n, u, v, [at[name] for name in changed], at[loss])
     spread = _Spread(first, second)
     contributions = [
-        *(Moved(name, "mechanism", spread.of(mechanisms[:, k])) for k, name in enumerate(changed)),
+        *(Moved(name, "mechanism", spread.of(changes[:, k])) for k, name in enumerate(changed)),
         *_inputs(one, loss, inputs, spread),
     ]
     place = at[loss]
@@ -222,7 +252,7 @@ def _shares(m: Floats, n: Floats, u: Floats, v: Floats, changed: Sequence[int], 
         for place in members(coalition, count):
             mixed[:, changed[place]] = n[:, changed[place]]
         reach.append(total(mixed)[:, loss, :])
-    inputs, mechanisms = np.zeros_like(u), np.zeros((len(u), count))
+    inputs, changes = np.zeros_like(u), np.zeros((len(u), count))
     for coalition, row in enumerate(reach):
         size = coalition.bit_count()
         inputs += row * (v - u) / ((count + 1) * math.comb(count, size))
@@ -230,8 +260,8 @@ def _shares(m: Floats, n: Floats, u: Floats, v: Floats, changed: Sequence[int], 
             if not coalition >> place & 1:
                 gained = reach[coalition | 1 << place] - row
                 mixed_u = u + (size + 1) / (count + 1) * (v - u)
-                mechanisms[:, place] += (gained * mixed_u).sum(axis=1) / (count * math.comb(count - 1, size))
-    return inputs, mechanisms
+                changes[:, place] += (gained * mixed_u).sum(axis=1) / (count * math.comb(count - 1, size))
+    return inputs, changes
 
 
 @value

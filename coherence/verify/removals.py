@@ -23,6 +23,7 @@ from coherence.verify.ranges import point
 from coherence.verify.writers import Writer
 
 OUT = ("removed", "ejected", "unlisted", "unready", "down", "out", "unavailable", "drained", "cordoned", "failed")
+CAPPED = ("ejected", "removed", "unlisted")  # a cap on these alone says that something takes members out
 LEFT = ("healthy", "available", "ready", "up", "listed", "left")
 FAILING = ("failing", "bad", "faulty", "failed")
 VERBS = frozenset({"drain", "eject", "evict", "kill", "remove", "restart", "stop", "unlist"})
@@ -48,7 +49,7 @@ class Removal:
 
     @property
     def of(self) -> tuple[str, ...]:
-        return (self.name, *(limit.name for limit in self.caps))
+        return tuple(dict.fromkeys((self.name, *(limit.name for limit in self.caps))))
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -78,13 +79,30 @@ def _allowed(facts: Known, limit: Limit, thing: str, members: int) -> int | None
 
 
 def removals(facts: Known) -> Iterator[Removal]:
-    """Every loop and timer of the design that takes members of a component out."""
+    """Every loop and timer of the design that takes members of a component out, and what only a cap tells of."""
+    told = [*_acting(facts)]
+    yield from told
+    acting = {removal.thing for removal in told}
+    for path, limits in facts.counted.items():
+        thing, _, signal = path.partition(".")
+        if thing in facts.design.components and thing not in acting and signal in CAPPED:
+            yield from _by_cap(facts, thing, path, limits)
+
+
+def _acting(facts: Known) -> Iterator[Removal]:
     for path, writers in facts.written.items():
         thing, _, signal = path.partition(".")
         if thing in facts.design.components and signal in OUT:
             yield from (_by_loop(facts, thing, path, writer) for writer in writers if _adds(writer))
     for timer in facts.design.timers.values():
         yield from _by_timer(facts, timer)
+
+
+def _by_cap(facts: Known, thing: str, path: str, limits: list[Limit]) -> Iterator[Removal]:
+    """Nothing in the design takes members out, yet a cap says how many something may take."""
+    own = next((limit for limit in limits if limit.at_most is not None and limit.during is None), None)
+    if own is not None:
+        yield Removal(thing, own.name, path, own.place, None, driven=False, caps=tuple(caps_on(facts, thing)))
 
 
 def _adds(writer: Writer) -> bool:

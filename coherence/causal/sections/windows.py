@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
 from coherence.causal.context import Context
+from coherence.causal.mechanisms import constants_of
 from coherence.causal.windows import compare
 from coherence.errors import UsageError
 
@@ -21,7 +22,9 @@ def answer(context: Context) -> Answer | None:
     title = f"{context.loss.name}: what changed since {against[0]:g}..{against[1]:g} s"
     exact = (context.loss.equation,) if context.loss.equation is not None else ()
     try:
-        found = compare(before, after, context.graph, context.loss.name, equations=exact)
+        found = compare(
+            before, after, context.graph, context.loss.name, equations=exact, constants=constants_of(context.model)
+        )
     except UsageError as refused:
         return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
     change = found.after - found.before
@@ -50,4 +53,4 @@ def answer(context: Context) -> Answer | None:
         ],
     }  # fmt: skip
     header = ("cause", "what", "amount", "of the change", "95 % interval")
-    return Answer(title, (Table(header, tuple(rows), 2), *notes, *tests), data)
+    return Answer(title, (Table(header, tuple(rows), 2), *notes, *tests, *found.assumptions), data)

@@ -132,6 +132,8 @@ def test_the_latency_class_must_be_named() -> None:
     found = measured(Facts(log, servers=1), ["DI"])[0]
     assert isinstance(found, Refusal)
     assert found.measure == ("which of the classes batch, chat is the latency class",)
+    alone = measured(Facts(log.of_class("chat"), servers=1), ["DI"])[0]
+    assert isinstance(alone, Measured)
     with pytest.raises(UsageError, match="there is no index 'DJ'"):
         measured(Facts(log), ["DJ"])
 

@@ -136,3 +136,18 @@ def test_a_run_of_one_pool_is_its_own_twin() -> None:
     found = twin(log, 2).sojourns(1.0)
     kept = log.arrival < 50.0
     assert found[kept] == pytest.approx(log.sojourn[kept], abs=1e-9)
+
+
+def test_what_a_run_of_a_design_wrote_is_read(tmp_path: Path) -> None:
+    from coherence.reading import read_text
+    from coherence.simulate.recording import record
+    from coherence.simulate.study import Setting
+
+    design = read_text(DESIGN, "design.yaml")
+    paths = record(design, Setting(60.0, 0.0, (1,)), tmp_path)
+    assert paths[-1].name == "requests.csv"
+    log = read(paths[-1])
+    assert log.services == ("clients",)
+    assert 200 < len(log) < 400
+    assert log.need.mean() == pytest.approx(0.1, rel=0.2)
+    assert (log.delay[log.completed] > -1e-9).all()
