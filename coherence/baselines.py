@@ -3,7 +3,8 @@
 An entry is known by its fingerprint: code, verdict and the names of the policies involved, and how often it occurs.
 Moved lines, comments, another order, another file and other numbers keep it: a known conflict stays known while
 somebody works on its values, and a reason stays true of the pair of policies, not of a number.  Another verdict, a
-renamed policy, or one more finding of the same kind is new.  The file is sorted JSON; a reason may be written into it.
+renamed policy, or one more finding of the same kind is new; so is a warning that has become an error (`errors` counts
+how many of the known ones were; without it any may be).  The file is sorted JSON; a reason may be written into it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _VERDICTS = frozenset(map(str, Verdict))
 
 @value
 class Entry:
-    """One kind of finding: what it is, how often it is known, and why it is accepted."""
+    """One kind of finding: what it is, how often it is known (as an error: None, always), and why it is accepted."""
 
     fingerprint: str
     code: str
@@ -36,6 +37,7 @@ class Entry:
     of: tuple[str, ...]
     count: int
     reason: str = ""
+    errors: int | None = None
 
 
 @value
@@ -58,9 +60,10 @@ def made(findings: Iterable[Finding], old: Iterable[Entry] = (), *, notes: bool 
     reasons = {entry.fingerprint: entry.reason for entry in old}
     kept = [finding for finding in findings if counts(finding, notes=notes)]
     numbers = Counter(finding.fingerprint for finding in kept)
+    errors = Counter(finding.fingerprint for finding in kept if finding.severity is Severity.ERROR)
     named = {finding.fingerprint: finding for finding in kept}
     entries = (
-        Entry(key, f.code, str(f.verdict), tuple(sorted(f.of)), numbers[key], reasons.get(key, ""))
+        Entry(key, f.code, str(f.verdict), tuple(sorted(f.of)), numbers[key], reasons.get(key, ""), errors[key])
         for key, f in named.items()
     )
     return tuple(sorted(entries, key=_order))
@@ -71,18 +74,25 @@ def _order(entry: Entry) -> tuple[object, ...]:
 
 
 def compared(findings: Iterable[Finding], entries: Iterable[Entry]) -> Compared:
-    """Which findings are new and which known, in their order; what is more than the known number is new."""
+    """Which findings are new and which known, in their order; what is more, or worse, than what is known is new."""
     entries = tuple(entries)
     left = Counter({entry.fingerprint: entry.count for entry in entries})
+    errors = Counter({entry.fingerprint: _errors(entry) for entry in entries})
     new, known = [], []
     for finding in findings:
-        if counts(finding, notes=True) and left[finding.fingerprint] > 0:
-            left[finding.fingerprint] -= 1
+        key, worst = finding.fingerprint, finding.severity is Severity.ERROR
+        if counts(finding, notes=True) and left[key] > 0 and (errors[key] > 0 or not worst):
+            left[key] -= 1
+            errors[key] -= worst
             known.append(finding)
         else:
             new.append(finding)
     gone = tuple(_counted(entry, left[entry.fingerprint]) for entry in entries if left[entry.fingerprint] > 0)
     return Compared(tuple(new), tuple(known), gone)
+
+
+def _errors(entry: Entry) -> int:
+    return entry.count if entry.errors is None else entry.errors
 
 
 def pruned(entries: Iterable[Entry], gone: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -94,7 +104,8 @@ def pruned(entries: Iterable[Entry], gone: Iterable[Entry]) -> tuple[Entry, ...]
 
 
 def _counted(entry: Entry, count: int) -> Entry:
-    return Entry(entry.fingerprint, entry.code, entry.verdict, entry.of, count, entry.reason)
+    errors = None if entry.errors is None else min(entry.errors, count)
+    return Entry(entry.fingerprint, entry.code, entry.verdict, entry.of, count, entry.reason, errors)
 
 
 def text(entries: Iterable[Entry]) -> str:
@@ -113,6 +124,7 @@ def _as_data(entry: Entry) -> dict[str, Any]:
         "of": list(entry.of),
         "count": entry.count,
     }
+    data |= {"errors": entry.errors} if entry.errors is not None else {}
     return data | ({"reason": entry.reason} if entry.reason else {})
 
 
@@ -148,7 +160,7 @@ def parsed(data: object, path: str) -> tuple[Entry, ...]:
 def _entry(data: object, where: str) -> Entry:
     if not isinstance(data, dict):
         raise UsageError(f"{where} is not an object; {_HOW}")
-    unknown = sorted(set(data) - {"fingerprint", "code", "verdict", "of", "count", "reason"})
+    unknown = sorted(set(data) - {"fingerprint", "code", "verdict", "of", "count", "errors", "reason"})
     if unknown:
         raise UsageError(f"{where}: unknown key {shorten(repr(unknown[0]))}")
     of, count = data.get("of", []), data.get("count", 1)
@@ -156,10 +168,13 @@ def _entry(data: object, where: str) -> Entry:
         raise UsageError(f"{where}: `of` is not a list of names")
     if not isinstance(count, int) or isinstance(count, bool) or not 0 < count < 10**9:
         raise UsageError(f"{where}: `count` is {shorten(repr(count))}, a whole number above 0 expected")
+    errors = data.get("errors")
+    if errors is not None and (not isinstance(errors, int) or isinstance(errors, bool) or not 0 <= errors <= count):
+        raise UsageError(f"{where}: `errors` is {shorten(repr(errors))}, a whole number up to `count` expected")
     words = {key: _word(data, key, where) for key in ("fingerprint", "code", "verdict", "reason")}
     if words["verdict"] not in _VERDICTS:
         raise UsageError(f"{where}: `verdict` is '{shorten(words['verdict'])}', one of {', '.join(Verdict)} expected")
-    return Entry(words["fingerprint"], words["code"], words["verdict"], tuple(of), count, words["reason"])
+    return Entry(words["fingerprint"], words["code"], words["verdict"], tuple(of), count, words["reason"], errors)
 
 
 def _word(data: Mapping[str, object], key: str, where: str) -> str:

@@ -22,7 +22,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache as once
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from coherence import catalogue
 from coherence.analysis import Answers
@@ -67,7 +68,7 @@ class Cache:
             made = decoded(json.loads(body))
         except Exception:  # noqa: BLE001  (whatever is there, the questions can be asked)
             return None
-        return made if isinstance(made, Answers) else None
+        return made if fits(made, Answers) else None
 
     def put(self, key: str, answers: Answers) -> None:
         """Keep the answers, if they can be given back as they are."""
@@ -170,6 +171,32 @@ def encoded(one: Any) -> Any:
     if kind is dict:
         return {"dict": [[encoded(key), encoded(item)] for key, item in one.items()]}
     raise TypeError(f"{name} is not kept")
+
+
+def fits(one: Any, kind: Any) -> bool:
+    """Is it of the type, with everything inside it?  Places stand on lines and columns from 1 on."""
+    inside = get_args(kind)
+    if isinstance(kind, UnionType):
+        return any(fits(one, option) for option in inside)
+    if get_origin(kind) is tuple:
+        if not isinstance(one, tuple):
+            return False
+        kinds = inside[:1] * len(one) if inside[1:] == (...,) else inside
+        return len(one) == len(kinds) and all(map(fits, one, kinds))
+    if get_origin(kind) is Mapping:
+        return type(one) is dict and all(fits(item, inside) for item in one.items())
+    if isinstance(kind, tuple):  # a key and its value
+        return fits(one[0], kind[0]) and fits(one[1], kind[1])
+    if type(one) is not kind:
+        return False
+    if kind.__name__ in _VALUES and not all(fits(getattr(one, name), type_) for name, type_ in _types(kind)):
+        return False
+    return kind is not Place or min(one.line, one.column, one.end_line, one.end_column) > 0
+
+
+@once
+def _types(kind: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(get_type_hints(kind).items())
 
 
 def decoded(data: Any) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from coherence.document import Node, Scalar, Table
 from coherence.phrases import (
     ADMISSION,
     EVENT,
@@ -34,7 +35,9 @@ from coherence.shape import (
     VALUE,
     WHOLE,
     Formula,
+    Kind,
     Quantity,
+    Reading,
     Word,
     either,
     key,
@@ -46,10 +49,20 @@ from coherence.shape import (
     record,
     word,
 )  # fmt: skip
-from coherence.units import ONE
+from coherence.units import ONE, SECOND
 
 LAYERS = ("cluster", "orchestration", "runtime", "model", "safety")
 UNLIMITED_DURATION = or_word(DURATION, "unlimited", "absent")
+
+
+def _read_renewal(node: Node, reading: Reading) -> Event | Quantity | None:
+    if isinstance(node, Table) or (isinstance(node, Scalar) and node.text.lstrip("+- ")[:1].isdecimal()):
+        return INTERVAL.read(node, reading)
+    return EVENT.read(node, reading)
+
+
+INTERVAL = quantity(SECOND, positive=True)
+RENEWAL: Kind[Event | Quantity] = Kind(_read_renewal, {"anyOf": [dict(EVENT.schema), dict(INTERVAL.schema)]})
 
 
 class Target(Record):
@@ -179,7 +192,7 @@ class Timer(Record):
     misses: Quantity | Word | None = key(or_word(quantity(ONE, low=1, whole=True), "unlimited"))
     reply_within: Quantity | None = key(DURATION)
     jitter: Quantity | None = key(DURATION)
-    renew: Event | Quantity | None = key(EVENT)
+    renew: Event | Quantity | None = key(RENEWAL)
     unless: Event | None = key(EVENT)
     then: Event | None = key(EVENT)
     sees: Word | None = key(TEXT)

@@ -112,11 +112,25 @@ def render_like(old: str, value: Fraction, dimension: Dimension) -> str:
         new = units.decimal(value)
     elif dimension == SECOND and not match[1]:
         new = _go(value)
-    elif match[2] and (value / units.unit(match[2])[0] * 1000).denominator == 1:
-        new = units.decimal(value / units.unit(match[2])[0]) + match[1] + match[2]
+    elif match[2] and (number := _in_unit(inner, match[2], value)) is not None:
+        new = units.decimal(number) + match[1] + match[2]
     else:
         new = units.show(value, dimension) if dimension != ONE else units.decimal(value)
     return f"{quote}{new}{quote}"
+
+
+def _in_unit(old: str, unit: str, value: Fraction) -> Fraction | None:
+    """The number that stands before the unit: exact, or in two digits and further away from the old one.
+
+    None where the unit is too large for the value, or far too small.
+    """
+    size = units.unit(unit)[0]
+    number, before = value / size, Fraction(old.removesuffix(unit).strip())
+    if (number * 1000).denominator == 1:
+        return number
+    if not 2 <= number < 1000 or before == 0:
+        return None
+    return _rounded(number, up=number > before)
 
 
 def _go(value: Fraction) -> str:

@@ -64,6 +64,37 @@ def test_a_second_finding_of_the_same_kind_is_new(design: Path) -> None:
     assert run(["check", str(design), str(again), "--baseline", str(design.parent / "b.json")]) == 1
 
 
+POSSIBLE = """coherence: 1
+components: {worker: {takes: {task: 1 min .. 5 min}}}
+timers: {lease: {from: worker.task starts, after: 2 min, unless: worker.task ends, then: redeliver}}
+"""
+
+
+def test_what_was_possible_and_became_certain_is_new(tmp_path: Path) -> None:
+    design, file = tmp_path / "d.yaml", tmp_path / "b.json"
+    design.write_text(POSSIBLE)
+    run(["baseline", "write", str(design), "-f", str(file)])
+    assert [one["errors"] for one in json.loads(file.read_text())["findings"]] == [0]
+    certain = POSSIBLE.replace("1 min ..", "4 min ..")
+    design.write_text(certain)
+    assert checked(design) == 1
+    run(["baseline", "write", str(design), "-f", str(file)])
+    assert checked(design) == 0
+    design.write_text(POSSIBLE)
+    assert checked(design) == 0
+
+
+def test_a_baseline_that_counts_no_errors_knows_any(tmp_path: Path) -> None:
+    design, file = tmp_path / "d.yaml", tmp_path / "b.json"
+    design.write_text(POSSIBLE)
+    run(["baseline", "write", str(design), "-f", str(file)])
+    data = json.loads(file.read_text())
+    del data["findings"][0]["errors"]
+    file.write_text(json.dumps(data))
+    design.write_text(POSSIBLE.replace("1 min ..", "4 min .."))
+    assert checked(design) == 0
+
+
 def test_what_is_gone_is_pruned_and_reasons_stay(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = design.parent / "b.json"
     data = json.loads(file.read_text())
@@ -104,7 +135,7 @@ GOOD = {"fingerprint": "0" * 16, "code": "COH201", "verdict": "conflict", "of": 
         {"findings": [], "format_version": True}, {"findings": [1], "format_version": 1},
         *({"findings": [GOOD | wrong], "format_version": 1} for wrong in (
             {"count": 0}, {"count": True}, {"count": 10**30}, {"of": "a"}, {"of": [1]}, {"code": 7},
-            {"verdict": "maybe"}, {"fingerprint": ""}, {"reason": 3}, {"extra": 1},
+            {"verdict": "maybe"}, {"fingerprint": ""}, {"errors": 2}, {"errors": -1}, {"errors": True}, {"reason": 3}, {"extra": 1},
         )),
         {"findings": [GOOD, GOOD], "format_version": 1},
     ],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -88,6 +90,55 @@ def test_a_right_sum_over_wrong_data_is_not_believed_either(tmp_path: Path) -> N
         body = json.dumps(data).encode()
         (tmp_path / "k").write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
         assert store.get("k") is None
+
+
+def _forged(data: object) -> bytes:
+    body = json.dumps(data).encode()
+    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+WRONG = st.sampled_from([None, True, -1, 0, 10**40, "", "\ud800", [], [None], {"float": "nan"}, {"Fraction": ["1", "3"]}])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_a_forged_part_is_answered_with_a_value_of_its_type_or_not_at_all(data: st.DataObject) -> None:
+    whole = cache.encoded(answers())
+    parts = list(_lists(whole))
+    one = data.draw(st.sampled_from(parts))
+    one[data.draw(st.integers(0, len(one) - 1))] = data.draw(WRONG)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "k").write_bytes(_forged(whole))
+        got = cache.Cache(folder).get("k")
+    if got is not None:
+        assert cache.fits(got, analysis.Answers)
+        assert str(got)
+        assert {f.severity.name for f in got.findings} <= {"ERROR", "WARNING", "INFO"}
+
+
+def _lists(data: object) -> Iterator[list[object]]:
+    """Every list of the data that is not empty."""
+    if isinstance(data, list) and data:
+        yield data
+    for item in data if isinstance(data, list) else data.values() if isinstance(data, dict) else ():
+        yield from _lists(item)
+
+
+@pytest.mark.parametrize("wrong", [{"Answers": [[3], 1, []]}, "numbers", "places"])
+def test_a_forged_answer_never_stops_a_check(
+    design: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: object
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert run(["check", str(design)]) == 1
+    (kept,) = (tmp_path / "xdg" / "coherence").iterdir()
+    data = json.loads(kept.read_bytes().partition(b"\n")[2])
+    if wrong == "numbers":
+        data["Answers"][0] = [1, 2, 3]
+    elif wrong == "places":
+        data["Answers"][0][0]["Finding"][5][0]["Place"][1:5] = [10**9, 10**9, 10**9, 10**9]
+    kept.write_bytes(_forged(wrong if isinstance(wrong, dict) else data))
+    assert run(["check", str(design)]) == 1
+    assert run(["check", str(design), "-o", "json"]) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_no_trouble(design: Path, tmp_path: Path) -> None:

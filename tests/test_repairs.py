@@ -15,7 +15,7 @@ from coherence.places import Place
 from coherence.reading import read_text
 from coherence.shape import Quantity
 from coherence.subject import Subject
-from coherence.units import ONE, SECOND
+from coherence.units import ONE, SECOND, Dimension
 
 ROUTE = """apiVersion: networking.istio.io/v1
 kind: VirtualService
@@ -48,6 +48,22 @@ def test_a_manifest_keeps_its_own_meaning(
     old: str, now: Fraction, value: Fraction, dimension: object, new: str
 ) -> None:
     assert repairs.respelled(old, Fraction(now), Fraction(value), dimension) == new  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("old", "value", "dimension", "new"),
+    [
+        ("38 h", Fraction(150_000), SECOND, "42 h"),  # 41.67 h
+        ("38 h", Fraction(100_000), SECOND, "27 h"),
+        ("30 min", Fraction(100), SECOND, "100 s"),  # far from minutes
+        ("38 h", Fraction(12 * 3600 + 1800), SECOND, "12.5 h"),
+        ("250 ms", Fraction(1, 3), SECOND, "340 ms"),
+        ("7 d", Fraction(10**6), SECOND, "12 d"),
+        ("0 h", Fraction(10**6), SECOND, "1000000 s"),
+    ],
+)
+def test_a_repair_keeps_the_unit_of_the_place(old: str, value: Fraction, dimension: Dimension, new: str) -> None:
+    assert repairs.render_like(old, value, dimension) == new
 
 
 def test_no_manifest_says_fewer_than_no_retries() -> None:

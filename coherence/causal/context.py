@@ -15,9 +15,10 @@ from coherence.causal.fit import Fitted, fit
 from coherence.causal.fit_streams import fit_chunks
 from coherence.causal.graph import Graph
 from coherence.causal.instruments import checked
-from coherence.causal.ledger_of import Booked, booked, lost_time, state_signals
+from coherence.causal.ledger_of import LOST, TEXT, Booked, booked, lost_time, state_signals
 from coherence.causal.requests_of import Asked, asked, bands
 from coherence.causal.series import Excluded, Floats, Series
+from coherence.errors import UsageError
 from coherence.values import field, value
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Context:
     def loss(self) -> losses_of.Loss | None:
         """The loss that is asked for, as a signal of its own."""
         said = self.settings.loss
-        if said is None:
+        if said is None or (said in (LOST, TEXT) and said not in self.whole):
             return self._lost_time
         return losses_of.loss_of(said, self.usable[0], self.model)
 
@@ -110,11 +111,15 @@ class Context:
 
     @cached_property
     def _lost_time(self) -> losses_of.Loss | None:
-        """C_nom - C_eff, where the design says what acts on a state of the devices."""
-        found = self.booked
+        """What the ledger books as lost, where it is asked for or the design says what acts on a state of a device."""
+        said, found = self.settings.loss, self.booked
         if found is None or found.ledger is None or found.series is None or found.ledger.violations:
+            if said is not None:
+                raise UsageError(f"--loss: '{said}' is read from the states of devices in telemetry, and there is no ledger")
             return None
-        return lost_time(found.ledger, self.whole, found.unit) if any(map(self._declared.causes, found.series.names)) else None
+        if said is None and not any(map(self._declared.causes, found.series.names)):
+            return None
+        return lost_time(found.ledger, self.whole, found.unit, idle=said == TEXT)
 
     @cached_property
     def _declared(self) -> Graph:

@@ -203,8 +203,9 @@ def knots_of(fitted: Fitted, loss: str) -> Iterator[Knot]:
             continue
         lost = [cause for cause, _ in one.lost]
         above = frozenset().union(*(fitted.graph.ancestors(cause) for cause in lost))
-        if lost:
-            yield Knot(_ordered(fitted, {*above, effect}), one.refused, one.measure)
+        members = _ordered(fitted, {*above, effect}) if lost else ()
+        if len(members) > 1:  # a signal's own past alone splits nothing
+            yield Knot(members, one.refused, one.measure)
         if one.replaced:
             why = f"what {' and '.join(one.replaced)} adds of its own cannot be told apart from the rest of {effect}"
             yield Knot(_ordered(fitted, {*one.replaced, effect}), why, one.measure)

@@ -134,10 +134,10 @@ def node_of(found: Grams, sums: Floats, equation: Equation) -> Node:
 def _solved(sums: Floats, regressors: list[int], target: int, instruments: list[int] | None) -> Floats:
     """(1 + B, k): coefficients of each sum of products; the smallest ones where columns cannot be told apart."""
     if instruments is None:
-        left, right = sums[:, regressors][:, :, regressors], sums[:, regressors, target]
+        left, right = _block(sums, regressors, regressors), sums[:, regressors, target]
     else:
-        between = sums[:, instruments][:, :, regressors]
-        weights = np.linalg.pinv(sums[:, instruments][:, :, instruments], rcond=1e-12, hermitian=True)
+        between = _block(sums, instruments, regressors)
+        weights = np.linalg.pinv(sums[0][np.ix_(instruments, instruments)], rcond=1e-12, hermitian=True)
         left = between.transpose(0, 2, 1) @ weights @ between
         right = (between.transpose(0, 2, 1) @ weights @ sums[:, instruments, target][..., None])[..., 0]
     spread = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 1e-300))
@@ -148,6 +148,10 @@ def _solved(sums: Floats, regressors: list[int], target: int, instruments: list[
     return np.asarray(
         (np.linalg.pinv(even, rcond=COLLINEAR, hermitian=True) @ (right / spread)[..., None])[..., 0] / spread
     )
+
+
+def _block(sums: Floats, rows: list[int], columns: list[int]) -> Floats:
+    return np.asarray(sums[:, np.array(rows)[:, None], np.array(columns)], np.float64)
 
 
 def _collinear(

@@ -68,7 +68,7 @@ def lagged(series: Series, columns: Sequence[Column]) -> Floats:
     """Z without its constant: shape (times - largest lag, columns)."""
     deepest = max((lag for _, lag in columns), default=0)
     length = max(len(series) - deepest, 0)
-    made = np.empty((length, len(columns)))
+    made = np.empty((len(columns), length)).T  # a column at a time is written and read
     at = {name: number for number, name in enumerate(series.names)}
     for number, (name, lag) in enumerate(columns):
         made[:, number] = series.values[deepest - lag : deepest - lag + length, at[name]]
@@ -149,7 +149,7 @@ def _location(rows: Floats) -> tuple[Floats, Floats]:
 
 
 def _product(rows: Floats, offset: Floats, scale: Floats) -> Floats:
-    made = np.empty((len(rows), rows.shape[1] + 1))
+    made = np.empty((rows.shape[1] + 1, len(rows))).T
     made[:, 0] = 1.0
     np.subtract(rows, offset, out=made[:, 1:])
     made[:, 1:] /= scale

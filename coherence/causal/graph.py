@@ -53,6 +53,7 @@ class Graph:
     computed: frozenset[str] = frozenset()
     mechanisms: Mapping[str, Tree] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
+    _known: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)  # ancestors that were asked for
 
     def into(self, effect: str) -> tuple[Influence, ...]:
         """What acts on a signal, the signal's own past included."""
@@ -64,19 +65,9 @@ class Graph:
 
     def ancestors(self, effect: str) -> frozenset[str]:
         """All that can reach a signal, itself included."""
-        parents = self._parents()
-        found, waiting = {effect}, [effect]
-        while waiting:
-            fresh = parents.get(waiting.pop(), set()) - found
-            found |= fresh
-            waiting += fresh
-        return frozenset(found)
-
-    def _parents(self) -> dict[str, set[str]]:
-        made: dict[str, set[str]] = {}
-        for one in self.influences:
-            made.setdefault(one.effect, set()).add(one.cause)
-        return made
+        if not self._known:
+            self._known.update(_ancestors(self.influences))
+        return self._known.get(effect, frozenset({effect}))
 
     def without(self, loops: Iterable[str]) -> Graph:
         """The graph with these loops off: what they declare is gone."""
@@ -116,6 +107,20 @@ def _passed(influences: Iterable[Influence], hidden: Iterable[str]) -> list[Infl
         left = [one for one in left if node not in {one.cause, one.effect}]
         left += _merged(_joined(arriving, leaving))
     return left
+
+
+def _ancestors(influences: Iterable[Influence]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Every effect with all that can reach it, itself included."""
+    parents: dict[str, set[str]] = {}
+    for one in influences:
+        parents.setdefault(one.effect, set()).add(one.cause)
+    for effect in parents:
+        found, waiting = {effect}, [effect]
+        while waiting:
+            fresh = parents.get(waiting.pop(), set()) - found
+            found |= fresh
+            waiting += fresh
+        yield effect, frozenset(found)
 
 
 def _joined(arriving: Iterable[Influence], leaving: Iterable[Influence]) -> Iterator[Influence]:

@@ -253,7 +253,8 @@ def _replaced(problem: _Problem, effect: str, columns: Sequence[Column]) -> tupl
 
 def _lost(problem: _Problem, way: Equation) -> tuple[Column, ...]:
     """The columns whose true coefficient the way does not return on every system."""
-    right = np.ones(len(way.columns), bool)
+    lasting = _lasting(problem, way.effect)
+    right = np.array([name not in lasting for name, _ in way.columns], bool)
     for draw in problem.systems:
         truth = _truth(problem, draw, way.effect, way.columns)
         wanted = np.array([truth[column] for column in way.columns])
@@ -292,14 +293,35 @@ def _lifts(problem: _Problem, one: Equation, name: str) -> bool:
 
 
 def _reason(problem: _Problem, effect: str, lost: Sequence[Column]) -> str:
-    causes = tuple(dict.fromkeys(cause for cause, _ in lost))
-    back = [cause for cause in causes if effect in _sources_now(problem, cause)]
-    if back:
-        return f"{' and '.join(back)} and {effect} act on each other within one step: which moved first cannot be seen"
-    hidden = sorted({h for cause in causes for h in _hidden_behind(problem, cause) & _hidden_behind(problem, effect)})
-    if hidden:
-        return f"{' and '.join(causes)} and {effect} have a common cause that is not measured: {', '.join(hidden)}"
-    return f"{' and '.join(causes)} cannot be told apart from what else acts on {effect}"
+    """Why, in a user's words: one clause for each kind of trouble."""
+    lasting = _lasting(problem, effect)
+    back: list[str] = []
+    between: dict[str, list[str]] = {}
+    shared: dict[str, list[str]] = {}
+    rest: list[str] = []
+    for cause in dict.fromkeys(name for name, _ in lost):
+        hidden = ", ".join(sorted(_hidden_behind(problem, cause) & _hidden_behind(problem, effect)))
+        if effect in _sources_now(problem, cause) and cause != effect:
+            back.append(cause)
+        elif cause in lasting:
+            between.setdefault(", ".join(lasting[cause]), []).append(cause)
+        elif hidden:
+            shared.setdefault(hidden, []).append(cause)
+        else:
+            rest.append(cause)
+    told = [f"{_and(back)} and {effect} act on each other within one step: which moved first cannot be seen"] * bool(back)
+    told += [f"{_and(c)} {_act(c)} on {effect} through {h}, which is not measured and keeps its past" for h, c in between.items()]
+    told += [f"{_and(c)} and {effect} have a common cause that is not measured: {h}" for h, c in shared.items()]
+    told += [f"{_and(rest)} cannot be told apart from what else acts on {effect}"] * bool(rest)
+    return "; ".join(told)
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(names)
+
+
+def _act(names: Sequence[str]) -> str:
+    return "act" if len(names) > 1 else "acts"
 
 
 def _hidden_behind(problem: _Problem, name: str) -> frozenset[str]:
@@ -318,11 +340,28 @@ def _sources_now(problem: _Problem, name: str) -> set[str]:
 
 
 def _other_help(problem: _Problem, effect: str, lost: Sequence[Column]) -> tuple[str, ...]:
-    back = [cause for cause, _ in lost if effect in _sources_now(problem, cause)]
+    back = [cause for cause, _ in lost if cause != effect and effect in _sources_now(problem, cause)]
     if back:
-        often = f"{back[0]} and {effect} more often than they act on each other"
+        often = f"{back[0]} and {effect} at a finer step, more often than they act on each other"
         return often, f"something that acts on {back[0]} and not on {effect}"
     return (f"something that acts on {lost[0][0]}, and on {effect} through it alone",)
+
+
+def _lasting(problem: _Problem, effect: str) -> dict[str, tuple[str, ...]]:
+    """Observed causes that act through unmeasured signals that keep their past, and these signals.
+
+    Such a cause acts at every delay: its coefficients at a few delays do not add up to what it does in the end.
+    """
+    hidden = _hidden_above(problem, effect)
+    found: dict[str, set[str]] = {}
+    for name in hidden:
+        above = _hidden_above(problem, name)
+        if name in above:
+            for node in (name, *above):
+                for cause, *_ in problem.into.get(node, ()):
+                    if cause in problem.observed:
+                        found.setdefault(cause, set()).add(name)
+    return {cause: tuple(sorted(names)) for cause, names in found.items()}
 
 
 def _spelled(one: Equation, problem: _Problem, ways: Sequence[Edge]) -> Equation:

@@ -19,7 +19,7 @@ from coherence.causal.graph import Graph
 from coherence.causal.ledger import Ledger, ledger
 from coherence.causal.ledger_log import read_log, times_of_log
 from coherence.causal.ledger_series import signals, times_of_series
-from coherence.causal.ledger_states import UNLABELLED, USEFUL, columns
+from coherence.causal.ledger_states import SLACK, UNLABELLED, USEFUL, columns
 from coherence.causal.ledger_times import ROUNDING, Times, unbalanced, with_rest_unlabelled
 from coherence.causal.losses_of import Loss
 from coherence.causal.series import Floats, Series
@@ -32,7 +32,7 @@ from coherence.values import value
 SUMS = ("held", "idle")  # signals of a tier that add up several states: for the audit, never for the ledger
 OTHERS = ("count", "work", *SUMS)  # further signals of a tier
 WORK = "work units"
-LOST = "C_nom - C_eff"
+LOST, TEXT = "L_struct", "C_nom - C_eff"  # without and with idle time for want of demand
 
 
 @value
@@ -124,10 +124,11 @@ def _closed(stated: Stated, unit: str, series: Series | None, times: Times) -> B
         return Booked(stated, unit, series, refused=told(error))
 
 
-def lost_time(given: Ledger, series: Series, unit: str = WORK) -> Loss:
-    """C_nom - C_eff at each time, in work units per second, as an exact sum over state signals.
+def lost_time(given: Ledger, series: Series, unit: str = WORK, *, idle: bool = False) -> Loss:
+    """L_struct at each time, in work units per second, as an exact sum over state signals; with `idle` C_nom - C_eff.
 
-    A second of d in a state that is not useful loses y[d], one of useful work of class k what it falls short of y[d];
+    Idle time for want of demand is what the other states leave over: a cause that takes less of it saves devices, not
+    work, so that it is no part of what is explained unless it is asked for.  A second of d in a state that is not useful loses y[d], one of useful work of class k what it falls short of y[d];
     devices that no signal speaks of are `<device>.unlabelled`, a signal of its own.
     """
     fleet, worth, short = given.capacity.fleet, given.capacity.y, given.capacity.reduced
@@ -135,19 +136,22 @@ def lost_time(given: Ledger, series: Series, unit: str = WORK) -> Loss:
     beside: dict[str, Floats] = {}
     for d, device in enumerate(fleet.devices):
         mine = dict(_weights(fleet, device, float(worth[d]), short[d].tolist(), series))
+        slack = mine.get(f"{device}.{SLACK}")
+        mine |= {f"{device}.{SLACK}": 0.0} if slack is not None and not idle else {}
         rest = fleet.count[d] - sum((series[name] for name in mine), np.zeros(len(series)))
         if np.nanmax(np.abs(rest), initial=0.0) > ROUNDING * fleet.count[d]:
             name = f"{device}.{UNLABELLED}"
             mine, beside[name] = {**mine, name: float(worth[d])}, rest
         beside |= {name: series[name] for name in mine if name in series and np.nanmax(series[name]) == np.nanmin(series[name])}
-        weights |= {name: weight for name, weight in mine.items() if weight}
+        weights |= {name: weight for name, weight in mine.items() if abs(weight) > ROUNDING * float(worth.max())}
     values = sum((w * (beside[n] if n in beside else series[n]) for n, w in weights.items()), np.zeros(len(series)))
     terms = [Arithmetic("*", Number(Fraction(weight)), Name(name)) for name, weight in weights.items()]
     tree: Tree = terms[0]
     for term in terms[1:]:
         tree = Arithmetic("+", tree, term)
-    equation = Equation(LOST, tuple((name, 0) for name in weights), exact=tuple(weights.values()))
-    return Loss(LOST, values, tree, equation, {name: beside[name] for name in weights if name in beside}, f"{unit}/s")
+    name = TEXT if idle else LOST
+    equation = Equation(name, tuple((name, 0) for name in weights), exact=tuple(weights.values()))
+    return Loss(name, values, tree, equation, {name: beside[name] for name in weights if name in beside}, f"{unit}/s")
 
 
 def _weights(

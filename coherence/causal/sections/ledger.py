@@ -58,7 +58,7 @@ def _heads(given: Ledger, unit: str) -> Table:
         ("C_eff, what was done in time and used", _figure(given.effective), interval(done)),
         ("C_nom - C_eff", _figure(given.loss_text), interval(lost)),
         ("  of it idle for want of demand", _figure(slack), ""),
-        ("  of it lost", _figure(given.loss_structural), ""),
+        ("  of it lost, L_struct", _figure(given.loss_structural), ""),
         ("U_struct, lost of what was demanded", _percent(given.structural.value), _reach(given.structural)),
         ("U_gap, C_nom - C_eff of C_nom", _percent(given.gap.value), _reach(given.gap)),
     ]

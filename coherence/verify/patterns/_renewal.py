@@ -53,13 +53,7 @@ def _renewal(design: Design, timer: Timer) -> Renewal | None:
     if isinstance(renew, Quantity):
         return Renewal(Window(renew.low, renew.high), renew.place)
     assert isinstance(renew, Event)
-    try:
-        ends = [quantity(end) for end in renew.text.split("..", maxsplit=1)]
-    except UnitError:
-        return _sent(design, renew)
-    (low, first), (high, last) = ends[0], ends[-1]
-    times = first == last == SECOND and 0 < low <= high
-    return Renewal(Window(low, high), renew.place) if times else None
+    return _sent(design, renew)
 
 
 def _sent(design: Design, renew: Event) -> Renewal | None:

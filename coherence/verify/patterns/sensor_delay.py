@@ -4,7 +4,8 @@
 Adds the ages along the sensor chain and the loop's own period: a sampler of period T adds T / 2 on average and
 T at most, a window W adds W / 2 and W, `irate` one more scrape.  `hold_down` takes the largest recommendation of
 its window, so it protects a scale-down from late readings exactly when the oldest reading is younger than the
-window.  It protects the way down only.
+window.  It protects the way down only.  A chain whose own window holds too few samples for a value has no age to
+speak of: that is `sensor-window`.
 
 ## Why it hurts
 The load is back while the metric still shows the dip: the loop removes what it needs a minute later, and pays the
@@ -45,6 +46,7 @@ from coherence.shape import Quantity
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import seconds
 from coherence.verify.patterns._pair import Numbers
+from coherence.verify.patterns._samples import lacks_samples
 
 QUESTION = Question("COH223", "sensor-delay", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -59,6 +61,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             or hold is None
             or hold.high == 0
             or not any(link.duration for link in loop.target.sensor)
+            or lacks_samples(loop)
         ):
             continue
         period = loop.timescale.period if loop.timescale else None

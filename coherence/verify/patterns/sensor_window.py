@@ -42,22 +42,17 @@ from coherence.places import Place
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
 from coherence.units import SECOND, seconds
 from coherence.verify.patterns._pair import Numbers
+from coherence.verify.patterns._samples import NEEDED, windows
 
 QUESTION = Question("COH222", "sensor-window", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-SAMPLERS = ("scrape", "relist")
-NEEDED = {"rate": 2, "irate": 2, "last": 1}  # samples in the window
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per window that needs samples."""
     for loop in subject.design.loops.values():
-        sampler: SensorLink | None = None
-        for link in loop.target.sensor if loop.target else ():
-            if link.kind in SAMPLERS:
-                sampler = link
-            elif link.kind in NEEDED and link.duration is not None:
-                yield _answer(subject, loop, sampler, link)
+        for sampler, link in windows(loop):
+            yield _answer(subject, loop, sampler, link)
 
 
 def _answer(subject: Subject, loop: Loop, sampler: SensorLink | None, link: SensorLink) -> Finding:

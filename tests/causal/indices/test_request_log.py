@@ -13,6 +13,15 @@ from coherence.errors import InputError
 from tests.causal.indices.systems import pool
 
 HEAD = "arrival,need,end"
+DESIGN = """\
+coherence: 1
+workload:
+  clients: {rate: 5 req/s, service: {mean: 100 ms, cv: 1}}
+components:
+  workers: {copies: 2}
+calls:
+  - {from: clients, to: workers, per_try: 2 s, tries: 2, retry_when: [timeout], on_timeout: abandon}
+"""
 
 
 def written(folder: Path, *lines: str) -> Path:
