@@ -104,7 +104,7 @@ def _mixed(nodes: tuple[str, ...], drawn: Mapping[Edge, float], depth: int, chan
 
 def _memory(depth: int, short: bool, rng: np.random.Generator) -> Floats:
     """How much of a chance is left 0, 1, .. steps later."""
-    first, second = rng.uniform(0.3, 0.8), rng.uniform(-0.5, 0.5)
+    first, second = rng.uniform(0.3, 0.8) ** (8 / max(depth, 8)), rng.uniform(-0.5, 0.5)  # felt over the whole trial
     steps = np.arange(depth)
     if short:
         return np.asarray(np.convolve(first**steps, second**steps)[:depth], np.float64)

@@ -36,7 +36,7 @@ from coherence.errors import UsageError, did_you_mean
 from coherence.values import value
 
 FEWEST = 100  # samples of a window
-FALSE_ALARM = 0.05  # over all signals together
+FALSE_ALARM = 0.01  # over all signals together: a mechanism wrongly called changed spoils the shares
 
 
 @value

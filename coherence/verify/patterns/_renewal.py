@@ -12,7 +12,7 @@ from coherence.phrases import Event
 from coherence.places import Place
 from coherence.shape import Quantity
 from coherence.subject import Certificate, Question, Subject, arithmetic, rational
-from coherence.units import SECOND, UnitError, quantity, seconds
+from coherence.units import SECOND, seconds
 from coherence.values import value
 from coherence.verify import occurrences, timer_repairs, timers
 from coherence.verify.orders import between

@@ -1,7 +1,8 @@
 """quota against retries: refused requests are sent again, and the repetitions count against the quota too.
 
 ## What
-A limit in a window (`counts: attempts(api), at_most: q, window: W, when_full: reject`) against lambda, the first tries
+A limit in a window (`counts: attempts(api), at_most: q, window: W, when_full: reject`; `api.requests` and the
+`attempts` of the one workload that calls it are the same count) against lambda, the first tries
 of all workloads, and A, the sends that each becomes while every one is refused.  A cause of `retry_when` other than
 `timeout` is a refusal.
 
@@ -47,9 +48,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence import repairs
-from coherence.design import Limit, Workload
+from coherence.design import Design, Limit, Workload
 from coherence.expressions.tree import Call as Function
-from coherence.expressions.tree import Name
+from coherence.expressions.tree import Name, Tree
 from coherence.finding import Finding, Repair, Step
 from coherence.places import Place
 from coherence.shape import Quantity
@@ -64,6 +65,7 @@ from coherence.verify.plans import Plan
 
 QUESTION = Question("COH247", "quota-retries", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+SENT = ("attempts", "calls", "requests", "sends")  # of a callee: every send to it counts
 
 
 @value
@@ -109,16 +111,37 @@ def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
         return None
     if window.low <= 0:
         return None
+    callee, caller = _counted(subject.design, counted)
+    if callee is None:
+        return None
+    flows = _flows(subject, tree, callee, caller)
+    return Quota(limit, callee, most.low, window.high, flows) if flows else None
+
+
+def _counted(design: Design, counted: Tree | None) -> tuple[str | None, str | None]:
+    """(what is sent to, the one workload whose sends are counted): `attempts(api)`, `api.requests`, `jobs.attempts`."""
     match counted:
         case Function(function="attempts", arguments=(Name(path=callee),)):
-            flows = _flows(subject, tree, callee)
-            return Quota(limit, callee, most.low, window.high, flows) if flows else None
-    return None
+            return callee, None
+        case Name(path=path):
+            thing, _, signal = path.partition(".")
+            called = {call.callee.text for call in design.calls if call.callee is not None}
+            own = {c.callee.text for c in design.calls if c.caller is not None and c.callee is not None
+                   and c.caller.text == thing}  # fmt: skip
+            if signal in SENT and thing in called:
+                return thing, None
+            if signal == "attempts" and thing in design.workload and len(own) == 1:
+                return next(iter(own)), thing
+    return None, None
 
 
-def _flows(subject: Subject, tree: CallTree, callee: str) -> tuple[tuple[Workload, Way], ...]:
+def _flows(
+    subject: Subject, tree: CallTree, callee: str, only: str | None = None
+) -> tuple[tuple[Workload, Way], ...]:
     found: list[tuple[Workload, Way]] = []
     for workload in subject.design.workload.values():
+        if only is not None and workload.name != only:
+            continue
         way = ways(tree, workload.name, callee)
         if way.cyclic or way.cut or (way.ways and workload.rate is None):
             return ()

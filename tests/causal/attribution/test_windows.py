@@ -7,6 +7,7 @@ import pytest
 
 from coherence.causal.changes import BLOCKS, change_points, changes, memory, statistics
 from coherence.causal.fit import fit
+from coherence.causal.graph import Graph, Influence
 from coherence.causal.kinds import every, recorded, wander
 from coherence.causal.kinds.changing import change, shifted, steady
 from coherence.causal.series import Series
@@ -14,6 +15,7 @@ from coherence.causal.shapley import by_orders
 from coherence.causal.variance import variance
 from coherence.causal.windows import _shares, compare
 from coherence.errors import UsageError
+from coherence.expressions.parse import parse
 
 
 def test_a_mechanism_that_changed_is_told_from_an_input_that_moved() -> None:
@@ -61,6 +63,29 @@ def test_windows_that_are_too_short_say_so() -> None:
     made = change(1, 60)
     with pytest.raises(UsageError, match="needs 100"):
         compare(made.before, made.after, made.graph, "loss")
+
+
+def product(rng: np.random.Generator, *, price: float, strength: float) -> Series:
+    a, b = np.abs(wander(rng, 1200, mean=2.0)), np.abs(wander(rng, 1200, mean=price, size=0.3))
+    return recorded({"a": a, "b": b, "loss": strength * a * b + 0.5 * wander(rng, 1200)})
+
+
+@pytest.mark.parametrize("strength", [0.5, 0.9])
+def test_a_declared_product_is_not_called_changed_because_its_inputs_moved(strength: float) -> None:
+    rng = np.random.default_rng(0)
+    before, after = product(rng, price=2.0, strength=0.5), product(rng, price=3.0, strength=strength)
+    influences = (Influence("a", "loss"), Influence("b", "loss"))
+    graph = Graph(("a", "b", "loss"), influences, frozenset({"loss"}), {"loss": parse("k * a * b")})
+    found = compare(before, after, graph, "loss", constants={"k": (0.0, 10.0)})
+    assert [one.changed for one in found.mechanisms] == [strength != 0.5]
+    assert found.error <= 1e-12
+    linear = compare(before, after, Graph(graph.nodes, influences), "loss")
+    assert [one.changed for one in linear.mechanisms] == [True]  # without the declaration it would be
+    amounts = {(one.cause, one.kind): one.amount.value for one in found.contributions}
+    if strength == 0.5:
+        assert amounts["b", "input"] == pytest.approx(0.5 * 2.0 * 1.0, rel=0.2)
+    else:
+        assert amounts["loss", "mechanism"] > 1
 
 
 # -- changes of level ------------------------------------------------------------------------------------------------
