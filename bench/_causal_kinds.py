@@ -124,7 +124,7 @@ def _windows(sums: list[float]) -> Iterator[Row]:
         hits: list[bool] = []
         false = missed = 0
         made = make(0, LENGTH)
-        for seed in range(SEEDS):
+        for seed in range(MANY):
             made = make(seed, LENGTH)
             found = compare(made.before, made.after, made.graph, "loss")
             sums.append(found.error)
@@ -134,9 +134,9 @@ def _windows(sums: list[float]) -> Iterator[Row]:
             amounts = {(one.cause, one.kind): one.amount for one in found.contributions}
             hits += [inside(truth, amounts[key]) for key, truth in made.contributions.items() if key in amounts]
         yield from _coverage(f"two windows, {name} changed: contributions", float(np.mean(hits)), len(hits))
-        yield Row(f"two windows, {name}: a mechanism wrongly called changed", false / SEEDS, "<= 0.03", "of runs")
+        yield Row(f"two windows, {name}: a mechanism wrongly called changed", false / MANY, "<= 0.03", "of runs")
         if made.changed:
-            yield Row(f"two windows, {name}: the change missed", missed / SEEDS, "<= 0.01", "of runs")
+            yield Row(f"two windows, {name}: the change missed", missed / MANY, "<= 0.01", "of runs")
 
 
 def _regimes() -> Iterator[Row]:

@@ -102,7 +102,7 @@ class Design:
         return any(key in a.proved | a.certain | a.possible for _, a in told)
 
     def _asked(self, box: Box) -> Answer:
-        edited = repairs.apply([_edit(axis, ends) for axis, ends in zip(self.axes, box, strict=True)], self.sources)
+        edited = repairs.apply([edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)], self.sources)
         if edited is None:
             raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
         try:
@@ -221,7 +221,8 @@ def _size(box: Box, chosen: Sequence[Axis]) -> Fraction:
     return size
 
 
-def _edit(axis: Axis, ends: tuple[Fraction, Fraction]) -> Edit:
+def edit_of(axis: Axis, ends: tuple[Fraction, Fraction]) -> Edit:
+    """The change of the text that gives the key this value, or this range."""
     texts = [spelled(axis, end) for end in dict.fromkeys(ends)]
     return Edit(axis.scalar.place, axis.scalar.text, " .. ".join(texts))
 

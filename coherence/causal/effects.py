@@ -154,6 +154,8 @@ def attribute(
     x, u = own(fitted, m)
     levels = np.zeros(len(fitted.signals))
     for name, level in (reference or {}).items():
+        if name not in fitted.signals:
+            raise UsageError(f"no signal '{name}' to have a reference: {did_you_mean(name, fitted.signals)}")
         levels[fitted.signals.index(name)] = level
     at = fitted.signals.index(loss)
     reach = total(m)[:, at, :]

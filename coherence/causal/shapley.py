@@ -23,6 +23,10 @@ MOST_PLAYERS = 12
 TOLD = 0.05  # share of the loss above which an interaction is reported
 
 
+class NotSplitError(UsageError):
+    """A loss that cannot be split exactly as asked; the message says what would help."""
+
+
 def members(coalition: int, players: int) -> tuple[int, ...]:
     """The players of a coalition."""
     return tuple(player for player in range(players) if coalition >> player & 1)
@@ -66,9 +70,9 @@ def by_orders(value: Callable[[frozenset[int]], float], players: int) -> list[fl
 
 
 def refuse_many(players: Sequence[str], what: str = "causes that act together through non-linear mechanisms") -> None:
-    """Raise UsageError where an exact split would need more than 2^12 evaluations."""
+    """Raise NotSplitError where an exact split would need more than 2^12 evaluations."""
     if len(players) > MOST_PLAYERS:
-        raise UsageError(
+        raise NotSplitError(
             f"{len(players)} {what} ({', '.join(players[:6])}, ...): exact Shapley values stop at {MOST_PLAYERS} "
             "players, and a sampled split is not exact; put players into groups"
         )

@@ -20,7 +20,7 @@ from coherence.causal.fit import Fitted
 from coherence.causal.intervals import Estimate, estimate
 from coherence.causal.mechanisms import Mechanism, Range
 from coherence.causal.series import Floats, Series
-from coherence.causal.shapley import TOLD, dividends, members, refuse_many, shapley
+from coherence.causal.shapley import TOLD, NotSplitError, dividends, members, refuse_many, shapley
 from coherence.causal.structure import Structure, run, structure
 from coherence.errors import UsageError, did_you_mean
 from coherence.values import field, value
@@ -56,6 +56,9 @@ def split(
     """
     if loss not in series:
         raise UsageError(f"'{loss}' is not among the signals: {did_you_mean(loss, series.names)}")
+    strange = [name for name in reference or {} if name not in series]
+    if strange:
+        raise UsageError(f"no signal '{strange[0]}' to have a reference: {did_you_mean(strange[0], series.names)}")
     made = structure(series, fitted, loss, constants=constants)
     mechanisms = {name: part for name, part in made.parts.items() if isinstance(part, Mechanism)}
     if not mechanisms:
@@ -145,7 +148,7 @@ def _values(
     parts = [_means(made, loss, teams, reference, coalitions[low:high], there) for low, high in pairwise(edges)]
     found = np.concatenate(parts, axis=1)
     if not np.isfinite(found).all():
-        raise UsageError(
+        raise NotSplitError(
             f"'{loss}' has no value where some causes are at their reference (a division by zero?): "
             "give those causes a reference level of their own"
         )
@@ -171,7 +174,8 @@ def _means(
         for name in names:
             drives[name] = np.where(plays, made.own[name][:, None, :], reference.get(name, 0.0))
     found = run(made, drives)[loss]
-    means = np.broadcast_to(found, (found.shape[0], len(coalitions), len(there)))[..., there].mean(axis=-1)
+    with np.errstate(invalid="ignore"):
+        means = np.broadcast_to(found, (found.shape[0], len(coalitions), len(there)))[..., there].mean(axis=-1)
     return np.asarray(np.broadcast_to(means, (made.replicates, len(coalitions))), np.float64)
 
 

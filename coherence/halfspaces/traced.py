@@ -10,16 +10,19 @@ SOURCE: concolic execution: P. Godefroid, N. Klarlund, K. Sen, DART, PLDI 2005; 
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from types import FrameType
+from typing import Any, ClassVar
 
 from coherence import subject, units
+from coherence.errors import CoherenceError
 from coherence.halfspaces.rows import Form, Row, row
 
-DEPTH = 6  # frames that are looked through for a function that only tells
+DEPTH = 10  # frames that are looked through for a function that only tells
 TELLING = frozenset(
     function.__code__
     for function in (
@@ -28,35 +31,54 @@ TELLING = frozenset(
 )  # fmt: skip  # their result is a text for a reader, and nothing is decided by it
 
 
+class StalePathError(CoherenceError):
+    """A number of an earlier computation was kept somewhere and met again."""
+
+
 class Path:
-    """What was written down on the way."""
+    """What was written down on the way, while it is the current one (`with path:`)."""
+
+    current: ClassVar[Path | None] = None
 
     def __init__(self) -> None:
         self.rows: dict[Row, None] = {}
         self.pinned: list[str] = []  # where a number was looked at otherwise than by a comparison
 
+    def __enter__(self) -> None:
+        Path.current = self
+
+    def __exit__(self, *_: object) -> None:
+        Path.current = None
+
+    @property
+    def _open(self) -> bool:
+        """Is anything to be written down?  Raises StalePathError."""
+        if Path.current is not None and Path.current is not self:
+            raise StalePathError("a number of an earlier computation was met again")
+        return Path.current is self
+
     def told(self, form: Form, relation: str) -> None:
         """The form is REL 0 here."""
-        if not form.known and not _telling():
+        if not form.known and self._open and not _telling():
             self.rows[row(form, relation)] = None
 
     def pin(self, number: Traced) -> None:
         """The form has just this value."""
-        if not number.form.known and not _telling():
+        if not number.form.known and self._open and not _telling():
             self.rows[row(number.form.plus(_constant(number.form, -number.plain)), "==")] = None
-            frame = sys._getframe(2)
+            frame = next(f for f in _frames() if f.f_code.co_filename != __file__)
             self.pinned.append(f"{frame.f_globals.get('__name__', '?')}:{frame.f_lineno}")
 
 
+def _frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
 def _telling() -> bool:
-    frame = sys._getframe(2)
-    for _ in range(DEPTH):
-        if frame is None:
-            return False
-        if frame.f_code in TELLING:
-            return True
-        frame = frame.f_back  # type: ignore[assignment]
-    return False
+    return any(frame.f_code in TELLING for frame in itertools.islice(_frames(), DEPTH))
 
 
 def _constant(like: Form, number: Fraction) -> Form:
@@ -80,9 +102,14 @@ class Traced(Fraction):
     def _made(self, plain: Fraction, form: Form) -> Traced:
         return Traced(plain, form, self.path)
 
+    def _pinned(self) -> Fraction:
+        return self._pinned()
+
     def _form_of(self, other: Any) -> tuple[Fraction, Form] | None:
         """A number and its form; None where it is no exact number."""
         if isinstance(other, Traced):
+            if other.path is not self.path:
+                raise StalePathError("numbers of two computations met")
             return other.plain, other.form
         if isinstance(other, int | Fraction):
             exact = Fraction(other)
@@ -92,8 +119,7 @@ class Traced(Fraction):
     def _sum(self, other: Any, mine: int, theirs: int) -> Any:
         found = self._form_of(other)
         if found is None:
-            self.path.pin(self)
-            return NotImplemented if not isinstance(other, float) else mine * float(self.plain) + theirs * other
+            return mine * float(self._pinned()) + theirs * other if isinstance(other, float) else NotImplemented
         plain, form = found
         return self._made(mine * self.plain + theirs * plain, self.form.times(Fraction(mine)).plus(form, Fraction(theirs)))
 
@@ -120,31 +146,27 @@ class Traced(Fraction):
     def __mul__(self, other: Any) -> Any:
         found = self._form_of(other)
         if found is None:
-            self.path.pin(self)
-            return float(self.plain) * other if isinstance(other, float) else NotImplemented
+            return float(self._pinned()) * other if isinstance(other, float) else NotImplemented
         plain, form = found
         if form.known:
             return self._made(self.plain * plain, self.form.times(plain))
         if self.form.known:
             return self._made(self.plain * plain, form.times(self.plain))
-        self.path.pin(self)
-        return self._made(self.plain * plain, form.times(self.plain))
+        return self._made(self.plain * plain, form.times(self._pinned()))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         found = self._form_of(other)
         if found is None:
-            self.path.pin(self)
-            return float(self.plain) / other if isinstance(other, float) else NotImplemented
+            return float(self._pinned()) / other if isinstance(other, float) else NotImplemented
         plain, form = found
         if not form.known:
             self.path.pin(other)
         return self._made(self.plain / plain, self.form.times(1 / plain))
 
     def __rtruediv__(self, other: Any) -> Any:
-        self.path.pin(self)
-        return other / self.plain
+        return other / self._pinned()
 
     def __floordiv__(self, other: Any) -> Any:
         return _floored(self, other)
@@ -159,10 +181,12 @@ class Traced(Fraction):
         return other - _floored(other, self) * self
 
     def __divmod__(self, other: Any) -> Any:
-        return _floored(self, other), self % other
+        whole = _floored(self, other)
+        return whole, self - whole * other
 
     def __rdivmod__(self, other: Any) -> Any:
-        return _floored(other, self), other % self
+        whole = _floored(other, self)
+        return whole, other - whole * self
 
     def __floor__(self) -> int:
         return int(_floored(self, 1))
@@ -179,20 +203,23 @@ class Traced(Fraction):
         """Decides, and writes down which side of the difference was met."""
         found = self._form_of(other)
         if found is None:
-            self.path.pin(self)
-            return test(self.plain, other) if isinstance(other, float) else NotImplemented
+            return test(self._pinned(), other) if isinstance(other, float) else NotImplemented
         plain, form = found
         difference, gap = self.form.plus(form, Fraction(-1)), self.plain - plain
-        holds = test(gap, 0)
-        at_zero = test(0, 0)
-        if gap == 0:
-            self.path.told(difference, "==") if test(1, 0) != holds or test(-1, 0) != holds else None
-        if gap and (at_zero == holds) and test(-gap, 0) == holds:
-            return holds
-        if gap:
-            signed = difference if gap < 0 else difference.times(Fraction(-1))
-            self.path.told(signed, "<=" if at_zero == holds else "<")
+        sign = (gap > 0) - (gap < 0)
+        holds = test(sign, 0)
+        same = {other for other in (-1, 0, 1) if test(other, 0) == holds}
+        if len(same) < 3:  # noqa: PLR2004  (all three signs give the same answer: nothing was decided)
+            self._decided(difference, sign, same)
         return holds
+
+    def _decided(self, difference: Form, sign: int, same: set[int]) -> None:
+        """Writes down the signs of the difference that would have given the same answer, as far as they are convex."""
+        if sign == 0 and len(same) == 1:
+            self.path.told(difference, "==")
+            return
+        side = sign or next(iter(same - {0}))
+        self.path.told(difference.times(Fraction(-side)), "<=" if 0 in same else "<")
 
     def __lt__(self, other: Any) -> Any:
         return self._compared(other, lambda a, b: a < b)
@@ -216,5 +243,74 @@ class Traced(Fraction):
         return bool(self != 0)
 
     def __hash__(self) -> int:
-        self.path.pin(self)
-        return hash(self.plain)
+        return hash(self._pinned())
+
+    @property
+    def numerator(self) -> int:
+        return self._pinned().numerator
+
+    @property
+    def denominator(self) -> int:
+        return self._pinned().denominator
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        return self._pinned().as_integer_ratio()
+
+    def is_integer(self) -> bool:
+        return self._pinned().denominator == 1
+
+    def limit_denominator(self, max_denominator: int = 1_000_000) -> Fraction:
+        return self._pinned().limit_denominator(max_denominator)
+
+    def __float__(self) -> float:
+        return float(self._pinned())
+
+    def __complex__(self) -> complex:
+        return complex(self._pinned())
+
+    def __round__(self, ndigits: Any = None) -> Any:
+        return round(self._pinned(), ndigits)
+
+    def __pow__(self, other: Any, modulo: Any = None) -> Any:
+        if isinstance(other, int) and other in {0, 1}:
+            return self if other else Fraction(1)
+        return self._pinned()**other
+
+    def __rpow__(self, other: Any, modulo: Any = None) -> Any:
+        return other**self._pinned()
+
+    def __str__(self) -> str:
+        return str(self._pinned())
+
+    def __repr__(self) -> str:
+        return repr(self._pinned())
+
+    def __format__(self, spec: str, /) -> str:
+        return format(self._pinned(), spec)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __reduce__(self) -> Any:
+        return Fraction, (self.plain.numerator, self._pinned().denominator)
+
+
+def _floored(above: Any, below: Any) -> int:
+    """above // below: the whole number k with k * below <= above < (k + 1) * below."""
+    whole = _plain(above) // _plain(below)
+    if not below > 0:
+        for one in (above, below):
+            if isinstance(one, Traced):
+                one.path.pin(one)
+        return int(whole)
+    reached, left = above >= whole * below, above < (whole + 1) * below
+    assert reached
+    assert left
+    return int(whole)
+
+
+def _plain(number: Any) -> Any:
+    return number.plain if isinstance(number, Traced) else number

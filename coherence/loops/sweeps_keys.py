@@ -53,7 +53,7 @@ def _exact(number: Fraction) -> str:
 
 def axes(texts: Sequence[str], sources: Mapping[str, str]) -> tuple[Axis, ...]:
     """All `KEY=A:B[:log][:n]`.  Raises UsageError with what is wrong and which keys there are."""
-    known = dict(_scalars(sources))
+    known = dict(scalars(sources))
     made = tuple(_axis(text, known) for text in texts)
     if len({axis.key for axis in made}) < len(made):
         raise UsageError("a key is swept twice: name two different keys")
@@ -63,7 +63,8 @@ def axes(texts: Sequence[str], sources: Mapping[str, str]) -> tuple[Axis, ...]:
     return made
 
 
-def _scalars(sources: Mapping[str, str]) -> Iterator[tuple[str, Scalar]]:
+def scalars(sources: Mapping[str, str]) -> Iterator[tuple[str, Scalar]]:
+    """Every number of the texts with its dotted path."""
     for file, text in sources.items():
         for one in document.read_text(text, file):
             yield from _below(one.root, "")

@@ -16,7 +16,9 @@ A proportional overhead e gives DI = e at every stable load; a system equal to i
 A pure overhead e whose DI is not e.
 ## Limits
 Requests given up count their time until then, and those in flight until the end of the window, so DI is a lower bound
-under time-outs.  It is as good as the isolated needs.
+under time-outs.  It is as good as the isolated needs.  The interval knows what happened in the window alone: where
+rare events (bursts that coincide once in many windows) carry the mean, it covers the long-run value far less often
+than 95 %.
 ## Source
 Kiefer and Wolfowitz 1955 for the twin; definitions 2.2.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from coherence.causal.answers import Answer, Table, number
@@ -16,6 +16,7 @@ from coherence.errors import UsageError, did_you_mean
 
 ORDER = 90
 MOST, TOP = 5, 3
+LEAST = 0.01  # share of the excess that is worth a line
 
 
 def answer(context: Context) -> Answer | None:
@@ -27,22 +28,23 @@ def answer(context: Context) -> Answer | None:
         raise UsageError("--rank needs --window A..B, the seconds in which the incident was")
     if context.chunks is not None:
         return Answer("Root causes", ("refused: streamed telemetry has no windows",), {"refused": "streamed"})
-    series = context.usable[0]
+    loss = context.loss
+    mine = loss is not None and asked == loss.name
+    series = loss.joined(context.usable[0]) if loss is not None and mine else context.usable[0]
     target = asked if asked in series else context.model.resolve(asked)
     if target not in series:
         raise UsageError(f"--rank: there is no signal '{asked}' that can be ranked: {did_you_mean(asked, series.names)}")
     title = f"Root causes of {target} at {window[0]:g}..{window[1]:g} s"
     kept = without_copies(series, context.graph.nodes)
     normal, incident = kept.between(*(context.settings.against or (-math.inf, window[0]))), kept.between(*window)
-    causes = causes_of(kept, _declared(context))
+    causes = causes_of(kept, context.graph if mine else _declared(context))
     try:
         found = rank(normal, incident, causes, target)
     except UsageError as refused:
         return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
     names = {effect: tuple(dict.fromkeys(cause for cause, _ in found)) for effect, found in causes.items()}
     others = {name: rule(normal, incident, names, target) for name, rule in RULES.items()}
-    candidates = len(_behind(names, target))
-    return _told(title, found, others, candidates, context.settings.against is None)
+    return _told(title, found, others, _behind(names, target), context.settings.against is None)
 
 
 def _declared(context: Context) -> Graph:
@@ -63,7 +65,8 @@ def _behind(causes: Mapping[str, tuple[str, ...]], target: str) -> list[str]:
     return found
 
 
-def _told(title: str, found: Ranking, others: Mapping[str, tuple[str, ...]], candidates: int, before: bool) -> Answer:
+def _told(title: str, found: Ranking, others: Mapping[str, tuple[str, ...]], behind: list[str], before: bool) -> Answer:
+    candidates = len(behind)
     unit = "" if found.unit == "1" else f" {found.unit}"
     against = "what was before it" if before else "the stretch of --against"
     parts: list[str | Table] = []
@@ -74,26 +77,31 @@ def _told(title: str, found: Ranking, others: Mapping[str, tuple[str, ...]], can
         )
         parts.append(_table(found, unit))
     else:
-        parts.append(_nothing(found, against))
+        parts += _nothing(found, against)
     first = ", ".join(f"{name}: {names[0] if names else 'nothing'}" for name, names in others.items())
-    share = f"{100 * float(chance(candidates, TOP)):.0f} %"
-    parts.append(f"simple rules name first: {first}; chance has the cause among the first {TOP} of {candidates} in {share}")
-    parts += [f"left out: {one.what}: {one.why}" for one in found.excluded]
+    top = TOP if candidates > TOP else 1
+    share = f"{100 * float(chance(candidates, top)):.0f} %"
+    parts.append(f"simple rules name first: {first}; chance has the cause among the first {top} of {candidates} in {share}")
+    parts += [f"left out: {one.what}: {one.why}" for one in found.excluded if one.what in behind]
     return Answer(title, tuple(parts), _data(found, others, candidates))
 
 
-def _nothing(found: Ranking, against: str) -> str:
+def _nothing(found: Ranking, against: str) -> Iterator[str]:
     if not found.causes:
-        return f"no cause found: nothing exceeds its spread in {against}"
-    return f"no cause found: p = {number(found.p, 2)}, above {found.alpha:g}, over {found.windows} windows of {against}"
+        yield f"no cause found: nothing exceeds its spread in {against}"
+    else:
+        yield f"no cause found: p = {number(found.p, 2)}, above {found.alpha:g}, over {found.windows} windows of {against}"
+    if found.reference == "the window":
+        yield "it was looked at for what moved within the stretch: begin the stretch earlier if it holds the incident alone"
 
 
 def _table(found: Ranking, unit: str) -> Table:
     rows = [
         (f"{place}. {one.node}", number(one.part), f"{100 * one.share:.0f} %", number(one.normal))
         for place, one in enumerate(found.causes[:MOST], start=1)
+        if place == 1 or one.share >= LEAST
     ]
-    return Table(("cause", f"of its own{unit}", "of the excess", "usual"), tuple(rows))
+    return Table(("cause", f"of its own{unit}", "of the excess", "usually"), tuple(rows))
 
 
 def _data(found: Ranking, others: Mapping[str, tuple[str, ...]], candidates: int) -> dict[str, Any]:

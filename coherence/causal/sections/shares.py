@@ -10,9 +10,11 @@ from coherence.causal.context import Context
 from coherence.causal.effects import Attribution, NoLastingEffectError, Share, attribute
 from coherence.causal.figures import Bar, bars, shortened
 from coherence.causal.mechanisms import constants_of
+from coherence.causal.shapley import NotSplitError
 from coherence.causal.split import Split, split
 
 ORDER = 30
+ROUNDING = 1e-12  # of the loss: a sum of floats
 
 
 def answer(context: Context) -> Answer | None:
@@ -22,7 +24,7 @@ def answer(context: Context) -> Answer | None:
     unit = context.loss.unit or context.whole.units.get(context.loss.name, "").removeprefix("1")
     try:
         whole = _split(context, context.loss.name, unit)
-    except NoLastingEffectError as refused:
+    except (NoLastingEffectError, NotSplitError) as refused:
         return Answer(f"Shares of {context.loss.name}", (f"refused: {refused}",), {"refused": str(refused)})
     found = whole.attribution
     rows = [(share.cause, *_figures(share.amount.value, interval(share.amount), found)) for share in _ordered(found)]
@@ -57,6 +59,8 @@ def _ordered(found: Attribution) -> list[Share]:
 
 
 def _figures(amount: float, reach: str, found: Attribution) -> tuple[str, str, str]:
+    if abs(amount) <= ROUNDING * abs(found.measured.value):
+        return "0", "0.0 %" if found.measured.value else "", ""
     part = f"{100 * amount / found.measured.value:.1f} %" if found.measured.value else ""
     return number(amount), part, reach
 
