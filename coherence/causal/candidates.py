@@ -50,15 +50,17 @@ def candidates(model: Model, observed: Iterable[str] = ()) -> Graph:
     found: list[Influence] = []
     for path, tree in model.outputs.items():
         found += _declared(model, path, tree, positive)
-    for path, state in model.states.items():
-        found += _moving(model, path, positive, state.step or ZERO)
+    for path in model.states:
+        found += _moving(model, path, positive)
     for loop in model.loops:
         found += _acting(model, loop, positive)
     found += influences_of_calls(model.design)
     fixed = {path for path, one in model.constants.items() if not one.varies and path not in seen}
     kept = tuple(dict.fromkeys(one for one in found if one.cause not in fixed))
-    computed = frozenset(model.outputs) | frozenset(model.commands)
+    modes = frozenset(loop.name for loop in model.loops)
+    computed = frozenset(model.outputs) | frozenset(model.commands) | modes
     every = [*model.inputs, *model.constants, *model.states, *model.commands, *model.outputs]
+    every += [loop.name for loop in model.loops]
     every += [name for one in kept for name in (one.cause, one.effect)]
     nodes = tuple(dict.fromkeys(name for name in every if name not in fixed))
     return Graph(nodes, kept, computed, dict(model.outputs), {node: _place(model, node) for node in nodes})
@@ -70,19 +72,23 @@ def _declared(model: Model, path: str, tree: Tree, positive: set[str]) -> Iterat
         yield Influence(model.resolve(read.path), path, read.low, read.high, read.sign, _owner(path), places=(place,))
 
 
-def _moving(model: Model, path: str, positive: set[str], step: Fraction) -> Iterator[Influence]:
+def _moving(model: Model, path: str, positive: set[str]) -> Iterator[Influence]:
     state = model.states[path]
+    step, owner, places = state.step or ZERO, _owner(path), (state.place,)
     if state.next is not None:
         for read in reads(state.next, positive):
-            low, high = read.low + step, read.high + step
-            yield Influence(model.resolve(read.path), path, low, high, read.sign, _owner(path), places=(state.place,))
+            cause = model.resolve(read.path)
+            written = cause in model.commands and read.low == read.high
+            low, high = read.low + (ZERO if written else step), read.high + step
+            yield Influence(cause, path, low, high, read.sign, owner, places=places, either=written)
     if state.flow is not None:
-        yield Influence(path, path, ZERO, ZERO, 1, _owner(path), flow=True, places=(state.place,))
+        yield Influence(path, path, ZERO, ZERO, 1, owner, flow=True, places=places)
         for read in reads(state.flow, positive):
             cause = model.resolve(read.path)
             if cause != path:
+                either = cause in model.commands
                 yield Influence(
-                    cause, path, read.low, read.high, read.sign, _owner(path), flow=True, places=(state.place,)
+                    cause, path, read.low, read.high, read.sign, owner, flow=True, places=places, either=either
                 )
 
 
@@ -97,9 +103,23 @@ def _acting(model: Model, loop: SampledLoop, positive: set[str]) -> Iterator[Inf
     for tree in (*conditions, *changes):
         looked += [_Reads(one.path, one.low, one.high, 0) for one in reads(tree, positive)] if tree else []
     yield Influence(loop.signal, loop.signal, loop.period, loop.period, 1, loop.name, places=(place,))
+    yield Influence(loop.name, loop.signal, loop.lands, loop.lands + late, 0, loop.name, places=(place,))
     for one in _widest(looked):
         low, high = one.low + loop.lands, one.high + loop.lands + late
-        yield Influence(model.resolve(one.path), loop.signal, low, high, one.sign, loop.name, places=(place,))
+        cause = model.resolve(one.path)
+        yield Influence(cause, loop.signal, low, high, one.sign, loop.name, places=(place,), period=loop.period)
+    yield from _triggered(model, loop, looked)
+
+
+def _triggered(model: Model, loop: SampledLoop, looked: Iterable[_Reads]) -> Iterator[Influence]:
+    """A loop's name is a signal too: whether it is triggered, which it may remember."""
+    place = loop.source.place
+    yield Influence(loop.name, loop.name, loop.period, loop.period, 1, loop.name, places=(place,))
+    for one in _widest(looked):
+        cause = model.resolve(one.path)
+        if cause != loop.name:
+            high = one.high + loop.period
+            yield Influence(cause, loop.name, one.low, high, 0, loop.name, places=(place,), period=loop.period)
 
 
 def _direction(loop: SampledLoop) -> int:

@@ -48,10 +48,25 @@ def delays_of(series: Series, graph: Graph) -> dict[tuple[str, str], tuple[int, 
     for one in graph.influences:
         if one.cause in series and one.effect in series:
             lags = _possible(one, series)
-            chosen = tuple(lags) if len(lags) <= MOST_LAGS else _best(series, one, lags)
+            free = len(lags) > MOST_LAGS or (one.either and one.cause != one.effect)
+            chosen = _best(series, one, lags) if free else tuple(lags)
             pair = (one.cause, one.effect)
             found[pair] = tuple(sorted({*found.get(pair, ()), *chosen}))
-    return found
+    return _later(series, graph, found)
+
+
+def _later(
+    series: Series, graph: Graph, found: Mapping[tuple[str, str], tuple[int, ...]]
+) -> dict[tuple[str, str], tuple[int, ...]]:
+    """Without what cannot be: a sampled loop that sees, within a step, the effect of what it writes."""
+    made = dict(found)
+    for one in graph.influences:
+        pair = (one.cause, one.effect)
+        if 0 in made.get(pair, ()) and float(one.period) >= series.step * (1 - 1e-9):
+            now = Graph((), tuple(Influence(*ends) for ends, lags in made.items() if 0 in lags and ends != pair))
+            if one.effect in now.ancestors(one.cause):
+                made[pair] = tuple(lag for lag in made[pair] if lag) or (1,)
+    return made
 
 
 def _possible(one: Influence, series: Series) -> range:

@@ -24,6 +24,8 @@ class Influence:
     """`cause` acts on `effect` after `low` to `high` seconds; `sign` +1 or -1, 0 where either is possible.
 
     `flow`: the cause sets the rate of change of the effect, so what counts is its mean between two samples.
+    `either`: one delay of the range, whichever the telemetry shows (a write is sampled before it is made, or after).
+    `period`: of the sampled loop that carries the influence; it never sees an effect of what it writes at once.
     """
 
     cause: str
@@ -34,6 +36,8 @@ class Influence:
     by: str = ""  # the loop, component or call that declares it
     flow: bool = False
     places: tuple[Place, ...] = field(default=(), compare=False)
+    either: bool = False
+    period: Fraction = Fraction(0)
 
     def lags(self, step: float) -> range:
         """The delays in whole steps that the declared range allows."""
@@ -130,6 +134,7 @@ def _joined(arriving: Iterable[Influence], leaving: Iterable[Influence]) -> Iter
             yield Influence(
                 first.cause, then.effect, first.low + then.low, first.high + then.high, first.sign * then.sign,
                 then.by or first.by, first.flow or then.flow, (*first.places, *then.places),
+                first.either or then.either, max(first.period, then.period),
             )  # fmt: skip
 
 
@@ -160,4 +165,6 @@ def _as_one(parts: Iterable[list[Influence]]) -> Iterator[Influence]:
         signs = {one.sign for one in found}
         places = tuple(dict.fromkeys(place for one in found for place in one.places))
         low, high = min(one.low for one in found), max(one.high for one in found)
-        yield Influence(cause, effect, low, high, signs.pop() if len(signs) == 1 else 0, by, flow, places)
+        sign = signs.pop() if len(signs) == 1 else 0
+        either, period = all(one.either for one in found), min(one.period for one in found)
+        yield Influence(cause, effect, low, high, sign, by, flow, places, either, period)

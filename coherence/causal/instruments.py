@@ -14,6 +14,7 @@ import numpy as np
 from coherence.causal.answers import number
 from coherence.causal.equations import Equation
 from coherence.causal.gram import Column, Grams
+from coherence.causal.memory import OUTSIDE, filtered
 from coherence.causal.series import Floats
 from coherence.values import replace
 
@@ -21,18 +22,23 @@ ENOUGH = 10.0
 
 
 def checked(found: Grams, equations: Iterable[Equation]) -> Iterator[Equation]:
-    """The equations that rest on weak instruments, as refusals."""
+    """What replaces the equations that rest on weak instruments: the filter of `memory` where that is right, else
+    refusals of every coefficient, for weak instruments spoil those beside them too.
+    """
     for equation in equations:
         if equation.instruments and not equation.lost:
             strength = first_stage(found, equation)
             if strength < ENOUGH:
                 lost = _moved(equation)
+                if equation.method == OUTSIDE:
+                    yield filtered(replace(equation, instruments=()))
+                    continue
                 names = " and ".join(dict.fromkeys(name for name, _ in _beside(equation)))
                 causes = " and ".join(dict.fromkeys(name for name, _ in lost))
                 figure = f"first-stage F {number(strength, 2)}, at least {ENOUGH:g} is needed"
                 why = f"{names} hardly moves {causes} ({figure})"
                 more = (f"a longer record, or something that moves {causes} more",)
-                yield replace(equation, lost=lost, refused=why, measure=more)
+                yield replace(equation, lost=equation.columns, refused=why, measure=more)
 
 
 def first_stage(found: Grams, equation: Equation) -> float:

@@ -23,6 +23,7 @@ from coherence.causal.gram import Column, Grams
 from coherence.causal.graph import Graph
 from coherence.causal.series import Floats
 
+OUTSIDE = "its causes, the past of outside signals as instruments"
 MEMORY = 2  # samples of its own past that an own part is allowed to remember
 Places: TypeAlias = npt.NDArray[np.int64]
 STARTS = ((0.0, 0.0), (0.5, 0.0), (0.9, 0.0), (-0.5, 0.0))  # memories from which the smallest rest is searched
@@ -67,7 +68,7 @@ def _from_outside(graph: Graph, one: Equation, seen: tuple[str, ...]) -> Equatio
     instruments = tuple(dict.fromkeys([*direct, *found]))
     if not clean or len(instruments) < len(one.columns):
         return _alone(one) if {name for name, _ in one.columns} == {one.effect} else filtered(one)
-    return replace(one, instruments=instruments, method="its causes, the past of outside signals as instruments")
+    return replace(one, instruments=instruments, method=OUTSIDE)
 
 
 def _alone(one: Equation) -> Equation:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from coherence import repairs
+from coherence import repairs, units
 from coherence.analysis import ask_all
 from coherence.design import Design
-from coherence.errors import CoherenceError, InputError
+from coherence.errors import CoherenceError, InputError, UsageError
 from coherence.expressions.tree import Number
 from coherence.halfspaces.rows import Cell, Form, Point, Row
 from coherence.halfspaces.traced import Path, Traced
@@ -18,11 +19,13 @@ from coherence.loops.sweeps_keys import Axis, scalars
 from coherence.places import Place
 from coherence.questions import Asker
 from coherence.records import Record
-from coherence.regions import Answer, answer, edit_of
+from coherence.regions import Answer, answer, edit_of, spelled
 from coherence.repairing.rechecks import Rebuild
 from coherence.shape import Formula, Quantity
 from coherence.subject import Subject
 from coherence.values import value
+
+DIGITS = 10**12
 
 
 class NotTracedError(CoherenceError):
@@ -31,10 +34,14 @@ class NotTracedError(CoherenceError):
 
 @value
 class Followed:
-    """An answer at a point, and the rows under which it is the same; `pinned`: where more than sums was looked at."""
+    """An answer at a point, and the rows and equations (`pins`) under which it is the same.
+
+    `pinned`: where more than sums was looked at, which gave the equations.
+    """
 
     answer: Answer
-    cell: Cell
+    rows: Cell
+    pins: Cell
     pinned: tuple[str, ...]
 
 
@@ -49,8 +56,12 @@ class Source:
 
 
 def plain(source: Source, askers: Sequence[Asker], point: Point) -> Answer:
-    """What the questions answer at a point."""
-    return answer(ask_all(Subject(_read(source, _edited(source, point)), {}, source.time_limit), askers))
+    """What the questions answer at a point.  Raises NotTracedError."""
+    written = tuple(itertools.starmap(_written, zip(source.axes, point, strict=True)))
+    design = _read(source, _edited(source, written))
+    if written != point:
+        design = _with(source, written, list(point), generic=False)
+    return answer(ask_all(Subject(design, {}, source.time_limit), askers))
 
 
 def followed(source: Source, askers: Sequence[Asker], point: Point, *, generic: bool) -> Followed:
@@ -58,12 +69,13 @@ def followed(source: Source, askers: Sequence[Asker], point: Point, *, generic: 
 
     `generic`: no other number of the design equals these by chance, so one that does was copied from them.
     """
-    edited = _edited(source, point)
-    design, path = copy.deepcopy(_read(source, edited)), Path()
-    places = {key: scalar.place for key, scalar in scalars(edited)}
-    for index, (axis, number) in enumerate(zip(source.axes, point, strict=True)):
+    path = Path()
+    numbers = []
+    for index, number in enumerate(point):
         form = Form(tuple(Fraction(int(k == index)) for k in range(len(point))), Fraction(0))
-        _inject(design, places[axis.key], number, Traced(number, form, path), generic=generic, key=axis.key)
+        numbers.append(Traced(number, form, path))
+    written = tuple(itertools.starmap(_written, zip(source.axes, point, strict=True)))
+    design = _with(source, written, numbers, generic=generic)
     try:
         with path:
             found = answer(ask_all(Subject(design, {}, source.time_limit), askers))
@@ -71,7 +83,26 @@ def followed(source: Source, askers: Sequence[Asker], point: Point, *, generic: 
         raise NotTracedError(f"the values are used otherwise than as exact numbers ({error})") from error
     if found != plain(source, askers, point):
         raise NotTracedError("followed step by step the answer is another one")
-    return Followed(found, tuple(path.rows), tuple(dict.fromkeys(path.pinned)))
+    return Followed(found, tuple(path.rows), tuple(path.pins), tuple(dict.fromkeys(path.pinned)))
+
+
+def _written(axis: Axis, number: Fraction) -> Fraction:
+    """The number, or one near it that has an end in the unit of the key."""
+    try:
+        return number if spelled(axis, number) else number
+    except UsageError:
+        factor = units.unit(axis.unit)[0] if axis.unit else Fraction(1)
+        return Fraction(round(number / factor * DIGITS), DIGITS) * factor
+
+
+def _with(source: Source, written: Point, numbers: Sequence[Fraction], *, generic: bool) -> Design:
+    """The design as it reads with the written numbers, and the numbers themselves in their places."""
+    edited = _edited(source, written)
+    design = copy.deepcopy(_read(source, edited))
+    places = {key: scalar.place for key, scalar in scalars(edited)}
+    for axis, old, new in zip(source.axes, written, numbers, strict=True):
+        _inject(design, places[axis.key], old, new, generic=generic, key=axis.key)
+    return design
 
 
 def _edited(source: Source, point: Point) -> Mapping[str, str]:
@@ -89,13 +120,13 @@ def _read(source: Source, edited: Mapping[str, str]) -> Design:
         raise NotTracedError(str(error).split("\n", maxsplit=1)[0]) from error
 
 
-def _inject(design: Design, place: Place, number: Fraction, traced: Traced, *, generic: bool, key: str) -> None:
-    """Puts the traced number where the design holds the plain one."""
+def _inject(design: Design, place: Place, number: Fraction, new: Fraction, *, generic: bool, key: str) -> None:
+    """Puts the new number where the design holds the written one."""
     done = 0
     for owner, name, found in _numbers(design, set()):
         here = isinstance(owner, Quantity) and _starts(owner.place, place)
         if here and found == number:
-            owner.__dict__[name] = traced
+            owner.__dict__[name] = new
             done += 1
         elif generic and found == number:
             raise NotTracedError(f"the value of {key} is kept in another place as well")

@@ -42,6 +42,7 @@ class Path:
 
     def __init__(self) -> None:
         self.rows: dict[Row, None] = {}
+        self.pins: dict[Row, None] = {}
         self.pinned: list[str] = []  # where a number was looked at otherwise than by a comparison
 
     def __enter__(self) -> None:
@@ -65,7 +66,7 @@ class Path:
     def pin(self, number: Traced) -> None:
         """The form has just this value."""
         if not number.form.known and self._open and not _telling():
-            self.rows[row(number.form.plus(_constant(number.form, -number.plain)), "==")] = None
+            self.pins[row(number.form.plus(_constant(number.form, -number.plain)), "==")] = None
             frame = next(f for f in _frames() if f.f_code.co_filename != __file__)
             self.pinned.append(f"{frame.f_globals.get('__name__', '?')}:{frame.f_lineno}")
 
@@ -103,7 +104,8 @@ class Traced(Fraction):
         return Traced(plain, form, self.path)
 
     def _pinned(self) -> Fraction:
-        return self._pinned()
+        self.path.pin(self)
+        return self.plain
 
     def _form_of(self, other: Any) -> tuple[Fraction, Form] | None:
         """A number and its form; None where it is no exact number."""
