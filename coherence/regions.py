@@ -52,6 +52,9 @@ class Region:
     untouched: tuple[str, ...]
     left_open: tuple[str, ...]
     asks: int
+    at_stake: frozenset[str] = frozenset()  # codes whose answer depends on the values
+    open_keys: frozenset[Key] = frozenset()
+    refused: str = ""  # why some values are no design
 
     def share(self, status: str) -> Fraction:
         """The part of the whole with this status, between 0 and 1."""
@@ -146,7 +149,18 @@ def region(
     design.known.clear()
     cells = list(_cut(design, whole, most_asks))
     untouched, left = _all_named(k for k, _ in design.untouched), _all_named(design.left_open)
-    return Region(chosen, tuple(_merged(cells, chosen)), untouched, left, len(design.known))
+    stake, open_keys = frozenset(code for code, _ in _at_stake(design, whole)), frozenset(design.left_open)
+    refused = next((one.refused for one in design.known.values() if one.refused), "")
+    merged = tuple(_merged(cells, chosen))
+    return Region(chosen, merged, untouched, left, len(design.known), stake, open_keys, refused)
+
+
+def _at_stake(design: Design, whole: Box) -> frozenset[Key]:
+    """What is not answered alike for all values: conflicts, and what is proved or undecided for some of them only."""
+    said, found = design.ask(whole), list(design.known.values())
+    conflicts = frozenset[Key]().union(*(one.certain | one.possible for one in found))
+    proved = frozenset[Key]().union(*(one.proved for one in found)) - said.proved
+    return conflicts | proved | (frozenset[Key]().union(*(one.undecided for one in found)) - design.left_open)
 
 
 def _cut(design: Design, whole: Box, most_asks: int) -> Iterator[Cell]:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from coherence.causal.candidates_of_calls import influences_of_calls
 from coherence.causal.graph import Graph, Influence
+from coherence.causal.mechanisms import affine, without_past
 from coherence.expressions.tree import (
     Arithmetic,
     Call,
@@ -24,6 +25,8 @@ from coherence.expressions.tree import (
     Number,
     Tree,
     children,
+    names,
+    rename,
 )
 from coherence.model import Model, SampledLoop
 from coherence.places import Place
@@ -41,6 +44,7 @@ class _Reads:
     low: Fraction
     high: Fraction
     sign: int
+    spread: bool = False  # every delay counts, as in a mean
 
 
 def candidates(model: Model, observed: Iterable[str] = ()) -> Graph:
@@ -63,13 +67,30 @@ def candidates(model: Model, observed: Iterable[str] = ()) -> Graph:
     every += [loop.name for loop in model.loops]
     every += [name for one in kept for name in (one.cause, one.effect)]
     nodes = tuple(dict.fromkeys(name for name in every if name not in fixed))
-    return Graph(nodes, kept, computed, dict(model.outputs), {node: _place(model, node) for node in nodes})
+    places = {node: _place(model, node) for node in nodes}
+    return Graph(nodes, kept, computed, dict(model.outputs), places, _curved(model, nodes))
+
+
+def _curved(model: Model, nodes: Iterable[str]) -> frozenset[str]:
+    """What is no straight line of its causes: what loops write, and expressions that are not affine in signals."""
+    moving = frozenset(nodes)
+    trees = dict(model.outputs) | {path: one.next or one.flow for path, one in model.states.items()}
+    bent = {path for path, tree in trees.items() if tree is not None and _bent(model, tree, moving)}
+    return frozenset(bent) | frozenset(model.commands) | {loop.name for loop in model.loops}
+
+
+def _bent(model: Model, tree: Tree, moving: frozenset[str]) -> bool:
+    plain = rename(without_past(tree), model.resolve)
+    return affine(plain, moving & set(names(plain))) is None
 
 
 def _declared(model: Model, path: str, tree: Tree, positive: set[str]) -> Iterator[Influence]:
     place = _place(model, path)
     for read in reads(tree, positive):
-        yield Influence(model.resolve(read.path), path, read.low, read.high, read.sign, _owner(path), places=(place,))
+        cause = model.resolve(read.path)
+        yield Influence(
+            cause, path, read.low, read.high, read.sign, _owner(path), places=(place,), spread=read.spread
+        )
 
 
 def _moving(model: Model, path: str, positive: set[str]) -> Iterator[Influence]:
@@ -80,7 +101,9 @@ def _moving(model: Model, path: str, positive: set[str]) -> Iterator[Influence]:
             cause = model.resolve(read.path)
             written = cause in model.commands and read.low == read.high
             low, high = read.low + (ZERO if written else step), read.high + step
-            yield Influence(cause, path, low, high, read.sign, owner, places=places, either=written)
+            yield Influence(
+                cause, path, low, high, read.sign, owner, places=places, either=written, spread=read.spread
+            )
     if state.flow is not None:
         yield Influence(path, path, ZERO, ZERO, 1, owner, flow=True, places=places)
         for read in reads(state.flow, positive):
@@ -97,7 +120,7 @@ def _acting(model: Model, loop: SampledLoop, positive: set[str]) -> Iterator[Inf
     place = loop.source.place
     sensed = [*reads(loop.measured, positive)] if loop.measured is not None else []
     direction = _direction(loop)
-    looked = [_Reads(one.path, one.low, one.high, one.sign * direction) for one in sensed]
+    looked = [_Reads(one.path, one.low, one.high, one.sign * direction, one.spread) for one in sensed]
     conditions = [loop.trigger, loop.enter, loop.leave, *(rule[0] for rule in loop.rules)]
     changes = [loop.by, loop.to, loop.setpoint, *(part for rule in loop.rules for part in rule[1:])]
     for tree in (*conditions, *changes):
@@ -128,13 +151,18 @@ def _direction(loop: SampledLoop) -> int:
 
 
 def _widest(looked: Iterable[_Reads]) -> Iterator[_Reads]:
+    """For each name its delays, those that overlap as one range."""
     ways: dict[str, list[_Reads]] = {}
-    for one in looked:
-        ways.setdefault(one.path, []).append(one)
-    for path, found in ways.items():
-        signs = {one.sign for one in found}
-        low, high = min(one.low for one in found), max(one.high for one in found)
-        yield _Reads(path, low, high, signs.pop() if len(signs) == 1 else 0)
+    for one in sorted(looked, key=lambda one: one.low):
+        mine = ways.setdefault(one.path, [])
+        if not mine or one.low > mine[-1].high:
+            mine.append(one)
+            continue
+        last = mine.pop()
+        sign = last.sign if last.sign == one.sign else 0
+        mine.append(_Reads(one.path, last.low, max(last.high, one.high), sign, last.spread or one.spread))
+    for found in ways.values():
+        yield from found
 
 
 def reads(tree: Tree, positive: set[str], sign: int = 1) -> tuple[_Reads, ...]:
@@ -170,10 +198,11 @@ def _read(tree: Tree, positive: set[str], sign: int) -> Iterator[_Reads]:
 
 
 def _late(inner: Iterable[_Reads], name: str, size: Tree) -> Iterator[_Reads]:
-    """A pure delay is one delay; a window or a sampler is any up to its length."""
+    """A pure delay is one delay; a window or a sampler is all up to its length."""
     by = size.value if isinstance(size, Number) else ZERO
     for one in inner:
-        yield _Reads(one.path, one.low + (by if name == "delayed" else ZERO), one.high + by, one.sign)
+        low, spread = one.low + (by if name == "delayed" else ZERO), one.spread or name != "delayed"
+        yield _Reads(one.path, low, one.high + by, one.sign, spread)
 
 
 def _sign_of(tree: Tree, positive: set[str]) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,18 @@ import numpy as np
 
 from coherence.causal import losses_of
 from coherence.causal.candidates import candidates
-from coherence.causal.couplings import Tested, couplings
-from coherence.causal.fit import Fitted, fit
+from coherence.causal.couplings import FAMILYWISE, Tested, couplings
+from coherence.causal.effects import attribute
+from coherence.causal.equations import Equation
+from coherence.causal.fit import Fitted, fit, from_grams
 from coherence.causal.fit_streams import fit_chunks
 from coherence.causal.graph import Graph
 from coherence.causal.instruments import checked
 from coherence.causal.ledger_of import LOST, TEXT, Booked, booked, lost_time, state_signals
+from coherence.causal.mechanisms import constants_of
 from coherence.causal.requests_of import Asked, asked, bands
 from coherence.causal.series import Excluded, Floats, Series
+from coherence.causal.split import Split, split
 from coherence.errors import UsageError
 from coherence.values import field, value
 
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
     from coherence.model import Model
 
 Window = tuple[float, float]
+FEWEST_ROWS = 20  # beyond one for each coefficient
+MOST_BESIDE, PACK = 150, 30  # signals that are not of the design; above so many they are tested some at a time
 FEWEST_VALUES = 0.5  # share of the times at which a signal must have a value
 
 
@@ -89,6 +96,9 @@ class Context:
     def loss(self) -> losses_of.Loss | None:
         """The loss that is asked for, as a signal of its own."""
         said = self.settings.loss
+        for one in self.usable[1]:
+            if said is not None and one.what in (said, self.model.resolve(said)):
+                raise UsageError(f"--loss: {one.what} cannot be explained: {one.why}; {one.remedy}")
         if said is None or (said in (LOST, TEXT) and said not in self.whole):
             return self._lost_time
         return losses_of.loss_of(said, self.usable[0], self.model)
@@ -115,7 +125,9 @@ class Context:
         said, found = self.settings.loss, self.booked
         if found is None or found.ledger is None or found.series is None or found.ledger.violations:
             if said is not None:
-                raise UsageError(f"--loss: '{said}' is read from the states of devices in telemetry, and there is no ledger")
+                raise UsageError(
+                    f"--loss: '{said}' is read from the states of devices in telemetry, and there is no ledger"
+                )
             return None
         if said is None and not any(map(self._declared.causes, found.series.names)):
             return None
@@ -127,7 +139,7 @@ class Context:
         graph = candidates(self.model, self.usable[0].names)
         still = set(unchanging(self.whole))
         acting = tuple(one for one in graph.influences if one.cause not in still)
-        return Graph(graph.nodes, acting, graph.computed, graph.mechanisms, graph.places) if still else graph
+        return replace(graph, influences=acting) if still else graph
 
     @cached_property
     def graph(self) -> Graph:
@@ -137,25 +149,55 @@ class Context:
 
     @cached_property
     def series(self) -> Series:
-        """The signals of the window that is explained, the loss included."""
+        """The signals of the graph in the window that is explained, the loss included.  Raises UsageError."""
+        found = self.within(self.settings.window, "--window")
+        known = set(self.graph.nodes)
+        return found.of(name for name in found.names if name in known)
+
+    def within(self, window: Window | None, option: str) -> Series:
+        """Every signal that can be fitted, the loss included, in a stretch of time.  Raises UsageError: it is empty."""
         found = self.usable[0]
         found = self.loss.joined(found) if self.loss is not None else found
-        return found.between(*self.settings.window) if self.settings.window else found
+        kept = found.between(*window) if window else found
+        if window and not len(kept) and len(found):
+            first, last = found.times[0], found.times[-1]
+            raise UsageError(f"{option} {window[0]:g}..{window[1]:g}: the telemetry is from {first:g} to {last:g} s")
+        return kept
 
     @cached_property
     def fitted(self) -> Fitted:
-        """The fitted graph; what rests on weak instruments is refused."""
+        """The fitted graph; what rests on weak instruments, or on too few rows, is refused."""
         exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
         if self.chunks is not None:
-            return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact)
+            return self._told(fit_chunks(map(self._with_loss, self.chunks), self.graph, exact))
         found = fit(self.series, self.graph, exact)
         weak = [*checked(found.grams, [node.equation for node in found.nodes.values()])]
-        return fit(self.series, self.graph, [*exact, *weak]) if weak else found
+        return self._told(fit(self.series, self.graph, [*exact, *weak]) if weak else found)
+
+    def _told(self, found: Fitted) -> Fitted:
+        """Equations with fewer rows than tell anything are refused."""
+        short = {one.effect: one for one in too_short(found)}
+        if not short:
+            return found
+        plan = {effect: short.get(effect, node.equation) for effect, node in found.nodes.items()}
+        return from_grams(found.grams, found.graph, plan, found.step, found.signals, found.delays)
+
+    @cached_property
+    def split(self) -> Split:
+        """The loss by cause, through declared mechanisms as they are.  Raises NoLastingEffectError."""
+        assert self.loss is not None
+        unit = self.loss.unit or self.whole.units.get(self.loss.name, "").removeprefix("1")
+        name, reference = self.loss.name, self.settings.reference
+        if self.chunks is not None:
+            return Split(attribute(self.fitted, name, reference=reference, unit=unit))
+        constants = constants_of(self.model)
+        return split(self.series, self.fitted, name, constants=constants, reference=reference, unit=unit)
 
     def _with_loss(self, chunk: Series) -> Series:
         kept = chunk.of(name for name in chunk.names if name in self.usable[0])
-        said = self.settings.loss
-        return losses_of.loss_of(said, kept, self.model).joined(kept) if said is not None else kept
+        said, known = self.settings.loss, set(self.graph.nodes)
+        made = losses_of.loss_of(said, kept, self.model).joined(kept) if said is not None else kept
+        return made.of(name for name in made.names if name in known)
 
     @cached_property
     def couplings(self) -> Tested:
@@ -168,7 +210,31 @@ class Context:
         found = self.usable[0].of(name for name in self.usable[0].names if name not in booked_only)
         found = without_copies(found, graph.nodes)
         found = found.between(*self.settings.window) if self.settings.window else found
-        return couplings(found, graph)
+        return tested(found, graph) if len(found) >= FEWEST_ROWS else Tested((), 0)
+
+
+def tested(series: Series, graph: Graph) -> Tested:
+    """`couplings`; where very many signals are not of the design, some at a time, with errors held for all together."""
+    known = set(graph.nodes)
+    mine, others = ([name for name in series.names if (name in known) is own] for own in (True, False))
+    if len(others) <= MOST_BESIDE:
+        return couplings(series, graph)
+    packs = [others[at : at + PACK] for at in range(0, len(others), PACK)]
+    level = FAMILYWISE / len(packs)
+    found = [couplings(series.of([*mine, *pack]), graph, level=level) for pack in packs]
+    seen = {name for one in found for pair in one.found for name in (pair.cause, pair.effect)}
+    last = couplings(series.of(name for name in series.names if name in known or name in seen), graph, level=level)
+    return Tested(last.found, sum(one.tests for one in found))
+
+
+def too_short(fitted: Fitted) -> Iterator[Equation]:
+    """Estimated equations with fewer rows than tell their coefficients and how sure they are, as refused."""
+    rows = int(fitted.grams.rows.sum())
+    for effect, node in fitted.nodes.items():
+        one = node.equation
+        if not one.exact and one.columns and rows < FEWEST_ROWS + len(one.used):
+            why = f"{rows} rows are too few for what acts on {effect}: {FEWEST_ROWS + len(one.used)} are needed"
+            yield Equation(effect, one.columns, lost=one.columns, refused=why, measure=("a longer record",))
 
 
 def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
@@ -194,10 +260,9 @@ def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
 
 def unchanging(series: Series) -> tuple[str, ...]:
     """The signals with one value all the time, at most of the times."""
-    return tuple(
-        name for name in series.names
-        if len(there := series[name][np.isfinite(series[name])]) >= FEWEST_VALUES * len(series) > 0 and not np.ptp(there)
-    )  # fmt: skip
+    values = {name: series[name][np.isfinite(series[name])] for name in series.names}
+    enough = max(FEWEST_VALUES * len(series), 1)
+    return tuple(name for name, there in values.items() if len(there) >= enough and not np.ptp(there))
 
 
 def without_copies(series: Series, kept: Iterable[str]) -> Series:

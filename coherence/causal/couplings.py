@@ -25,6 +25,7 @@ from coherence.values import value
 
 FAMILYWISE = 0.005  # of finding anything where nothing is: half of what is promised, for t quantiles are approximate
 MEMORY = 2  # past steps of everything that are held fixed, and in which another signal is looked for
+EXACT = 1e-9  # share of its variance: a signal with less of its own follows from what is held fixed
 SCREEN = 1e-2  # of the ordinary t test: what does not pass it cannot pass the family-wise one
 
 
@@ -54,10 +55,11 @@ def couplings(series: Series, graph: Graph, *, level: float = FAMILYWISE, placeb
     seen = graph.bypassing(series.names)
     delays = delays_of(series, seen)
     pairs = tuple(Pair(*one) for one in implied(seen, series.names, delays, series.step, MEMORY))
-    found = _found(series, seen, delays, pairs, level)
+    bases = {effect: _base(seen, delays, effect, series.names) for effect in dict.fromkeys(pair.effect for pair in pairs)}
+    found = _found(series, bases, pairs, level)
     if not placebo:
         return Tested(found, len(pairs))
-    return Tested(found, len(pairs), _placebo(series, seen, delays, pairs, level))
+    return Tested(found, len(pairs), _placebo(series, bases, pairs, level))
 
 
 @value
@@ -75,10 +77,8 @@ class Pair:
 
 
 def _found(
-    series: Series, graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]], pairs: Sequence[Pair],
-    level: float,
-) -> tuple[Coupling, ...]:  # fmt: skip
-    bases = {effect: _base(graph, delays, effect, series.names) for effect in {pair.effect for pair in pairs}}
+    series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float
+) -> tuple[Coupling, ...]:
     sums = grams(series, _columns(series.names, bases, pairs))
     stacked = sums.stacked
     passing: list[tuple[float, Pair]] = []
@@ -132,8 +132,12 @@ def _screened(sums: Grams, effect: str, base: tuple[Column, ...], pairs: Sequenc
     at = {column: number for number, column in enumerate(looked, start=1)}
     free = max(float(whole[0, 0]) - len(held) - MEMORY - 2, 1.0)
     limit = float(stdtrit(free, 1 - SCREEN / 2)) ** 2
+    spread = np.diagonal(whole)[asked] - whole[0, asked] ** 2 / max(float(whole[0, 0]), 1.0)
+    moves = np.diagonal(left) > EXACT * np.maximum(spread, 1e-300)
+    if not moves[0]:
+        return  # the declared causes say everything: there is nothing that another could explain
     for pair in pairs:
-        block = [at[column] for column in _beside(pair, base)]
+        block = [at[column] for column in _beside(pair, base) if moves[at[column]]]
         if block and _largest(left, block, free) > limit:
             yield pair
 
@@ -199,12 +203,11 @@ def _asked(pair: Pair) -> set[Column]:
 
 
 def _placebo(
-    series: Series, graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]], pairs: Sequence[Pair],
-    level: float,
-) -> int:  # fmt: skip
+    series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float
+) -> int:
     """How many are found where none can be: every candidate stands half a record away."""
     shifted = {f"{name} (moved)": np.roll(series[name], len(series) // 2) for name in sorted({p.cause for p in pairs})}
     values = np.column_stack([series.values, *shifted.values()])
     moved = Series((*series.names, *shifted), values, series.step, series.start)
     renamed = [Pair(f"{pair.cause} (moved)", pair.effect, pair.lags) for pair in pairs]
-    return len(_found(moved, graph, delays, renamed, level))
+    return len(_found(moved, bases, renamed, level))

@@ -214,7 +214,7 @@ def knots_of(fitted: Fitted, loss: str) -> Iterator[Knot]:
         for group in node.groups:
             names = _ordered(fitted, {cause for cause, _ in group})
             if len(names) > 1:
-                yield Knot(names, "they move together exactly: only their sum can be told", (_apart(names),))
+                yield Knot(names, "they move together: only their sum can be told", (_apart(names),))
 
 
 def _apart(names: tuple[str, ...]) -> str:

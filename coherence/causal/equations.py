@@ -11,6 +11,7 @@ from coherence.causal.graph import Graph, Influence
 from coherence.causal.series import Floats, Series
 from coherence.values import value
 
+MOST_SPREAD = 30  # delays of a mean that are all estimated
 MOST_LAGS = 3  # a wider range of delays is searched for its best one
 
 
@@ -48,8 +49,10 @@ def delays_of(series: Series, graph: Graph) -> dict[tuple[str, str], tuple[int, 
     for one in graph.influences:
         if one.cause in series and one.effect in series:
             lags = _possible(one, series)
-            free = len(lags) > MOST_LAGS or (one.either and one.cause != one.effect)
-            chosen = _best(series, one, lags) if free else tuple(lags)
+            most = MOST_SPREAD if one.spread else MOST_LAGS
+            free = len(lags) > most or (one.either and one.cause != one.effect)
+            best = _best if len(lags) > MOST_LAGS else _beside_its_past
+            chosen = best(series, one, lags) if free else tuple(lags)
             pair = (one.cause, one.effect)
             found[pair] = tuple(sorted({*found.get(pair, ()), *chosen}))
     return _later(series, graph, found)
@@ -81,6 +84,20 @@ def _best(series: Series, one: Influence, lags: range) -> tuple[int, ...]:
     cause, effect = _changes(series[one.cause]), _changes(series[one.effect])
     score = [abs(float(np.dot(cause[: len(cause) - lag or None], effect[lag:]))) for lag in lags]
     return (lags[int(np.argmax(score))],)
+
+
+def _beside_its_past(series: Series, one: Influence, lags: range) -> tuple[int, ...]:
+    """The delay at which the cause explains most of what the effect's own past does not."""
+    cause, effect = series[one.cause], series[one.effect]
+    deepest = max(*lags, 1)
+    past, now = effect[deepest - 1 : -1], effect[deepest:]
+    left = {}
+    for lag in lags:
+        rows = np.column_stack([past, cause[deepest - lag : len(cause) - lag], np.ones(len(past))])
+        whole = np.isfinite(rows).all(axis=1) & np.isfinite(now)
+        found = np.linalg.lstsq(rows[whole], now[whole], rcond=None)[0]
+        left[lag] = float(((now[whole] - rows[whole] @ found) ** 2).sum())
+    return (min(left, key=lambda lag: left[lag]),)
 
 
 def _changes(values: Floats) -> Floats:

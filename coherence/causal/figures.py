@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from coherence.causal.answers import number
-from coherence.causal.fit import Fitted
+from coherence.causal.fit import Fitted, Node
 from coherence.causal.intervals import Estimate
 from coherence.drawing.pictures import COLOURS, Arrow, Dots, Line, Panel
 from coherence.values import value
@@ -61,27 +61,35 @@ def graph(fitted: Fitted, target: str | None, seen: Mapping[tuple[str, str], boo
     """The fitted graph from left to right; dashed: not told, dotted: told and not seen in the data."""
     nodes = _nodes(fitted, target)
     at = _placed(fitted, nodes)
-    arrows = []
-    for effect, node in fitted.nodes.items():
-        for number_, (cause, lag) in enumerate(node.equation.columns):
-            if cause in at and effect in at and cause != effect:
-                lost = (cause, lag) in node.equation.lost
-                style = 1 if lost else 0 if seen.get((cause, effect)) else 2
-                words = "?" if lost else number(float(node.coefficients[0, number_]), 3)
-                arrows.append(Arrow(at[cause], at[effect], words, style))
+    arrows = [
+        _arrow(node, cause, at, seen=bool(seen.get((cause, effect))))
+        for effect, node in fitted.nodes.items()
+        for cause in dict.fromkeys(name for name, _ in node.equation.columns)
+        if cause in at and effect in at and cause != effect
+    ]
     tall = max((-y for _, y in at.values()), default=1.0)
     texts = tuple((x, y + 0.07 * tall + 0.02, "middle", shortened(name)) for name, (x, y) in at.items())
     ends = [min(x for x, _ in at.values()) - 0.4, max(x for x, _ in at.values()) + 0.4]
     room = tuple(Line("", ((x, 0.5), (x, 0.5)), 5) for x in ends)
     dots = (Dots("", tuple(at.values()), "o", 5),)
-    return Panel("Fitted influences", "", "", room, dots, arrows=tuple(arrows), texts=texts, ticks="")
+    return Panel("Fitted influences", "", "", room, dots, arrows=tuple(arrows), texts=texts, ticks="", large=True)
+
+
+def _arrow(node: Node, cause: str, at: Mapping[str, tuple[float, float]], *, seen: bool) -> Arrow:
+    """One arrow for all delays, with their lasting strength."""
+    places = [number_ for number_, (name, _) in enumerate(node.equation.columns) if name == cause]
+    lost = any(node.equation.columns[place] in node.equation.lost for place in places)
+    words = "?" if lost else number(float(node.coefficients[0, places].sum()), 3)
+    style = 1 if lost else 0 if seen else 2
+    return Arrow(at[cause], at[node.effect], "" if node.equation.exact else words, style)
 
 
 def _nodes(fitted: Fitted, target: str | None) -> tuple[str, ...]:
     """What is behind the loss, nearest first; without a loss everything that is joined to something."""
     joined = {name for node in fitted.nodes.values() for name in (node.effect, *(c for c, _ in node.equation.columns))}
     behind = fitted.graph.ancestors(target) if target is not None else joined
-    return tuple(name for name in fitted.signals if name in joined and name in behind)[-MOST_NODES:]
+    mine = tuple(name for name in fitted.signals if name in joined and name in behind)
+    return (mine or tuple(name for name in fitted.signals if name in joined))[-MOST_NODES:]
 
 
 def _placed(fitted: Fitted, nodes: Iterable[str]) -> dict[str, tuple[float, float]]:

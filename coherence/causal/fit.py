@@ -18,6 +18,7 @@ import numpy as np
 from coherence.causal.equations import Equation, delays_of
 from coherence.causal.gram import Column, Grams, grams, means
 from coherence.causal.graph import Graph
+from coherence.causal.groups import nearly
 from coherence.causal.identification import identify
 from coherence.causal.intervals import jackknife
 from coherence.causal.memory import remembering, whitened
@@ -25,6 +26,7 @@ from coherence.causal.series import Floats, Series
 from coherence.values import field, value
 
 COLLINEAR = 1e-9  # smallest eigenvalue of a correlation matrix that still tells its columns apart
+NEAR = 100.0  # ratio of eigenvalues from which causes may move together too nearly to be told apart
 FALSE_DISCOVERIES = 0.05
 
 
@@ -122,6 +124,9 @@ def node_of(found: Grams, sums: Floats, equation: Equation) -> Node:
         scaled = whitened(found, sums, equation) if remembers else _solved(sums, regressors, target, instruments)
         made = scaled[:, 1 : 1 + width] * scale[:width]
         condition, groups = _collinear(sums[0], regressors[1 : 1 + width], equation.columns)
+        if not groups and not equation.lost and condition > NEAR:
+            near = nearly(_centred(sums[0], regressors[1 : 1 + width]), equation.columns, scaled[:, 1 : 1 + width])
+            groups = _united(near, equation.columns)
     made[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
     low, high, error = (made[0], made[0], np.zeros(width)) if equation.exact else jackknife(made[0], made[1:])
     noise, explained = _residual(sums[0], [0, *regressors[1 : scaled.shape[1]]], target, scaled[0])
@@ -152,6 +157,15 @@ def _solved(sums: Floats, regressors: list[int], target: int, instruments: list[
 
 def _block(sums: Floats, rows: list[int], columns: list[int]) -> Floats:
     return np.asarray(sums[:, np.array(rows)[:, None], np.array(columns)], np.float64)
+
+
+def _centred(whole: Floats, places: list[int]) -> Floats:
+    return np.asarray(whole[np.ix_(places, places)] - np.outer(whole[places, 0], whole[places, 0]) / whole[0, 0])
+
+
+def _united(groups: Iterable[tuple[Column, ...]], columns: Sequence[Column]) -> tuple[tuple[Column, ...], ...]:
+    joined = _together([columns.index(column) for column in group] for group in groups)
+    return tuple(tuple(columns[number] for number in group) for group in joined)
 
 
 def _collinear(

@@ -25,6 +25,7 @@ class Influence:
 
     `flow`: the cause sets the rate of change of the effect, so what counts is its mean between two samples.
     `either`: one delay of the range, whichever the telemetry shows (a write is sampled before it is made, or after).
+    `spread`: every delay of the range counts (a mean, a sampler), not one of them.
     `period`: of the sampled loop that carries the influence; it never sees an effect of what it writes at once.
     """
 
@@ -38,6 +39,7 @@ class Influence:
     places: tuple[Place, ...] = field(default=(), compare=False)
     either: bool = False
     period: Fraction = Fraction(0)
+    spread: bool = False
 
     def lags(self, step: float) -> range:
         """The delays in whole steps that the declared range allows."""
@@ -50,13 +52,18 @@ class Influence:
 
 @value
 class Graph:
-    """Signals and declared influences.  `computed`: functions of others; `mechanisms`: those functions, if declared."""
+    """Signals and declared influences.
+
+    `computed`: functions of others; `mechanisms`: those functions, if declared.  `curved`: what is, by its declaration,
+    no straight line of its causes.
+    """
 
     nodes: tuple[str, ...]
     influences: tuple[Influence, ...]
     computed: frozenset[str] = frozenset()
     mechanisms: Mapping[str, Tree] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
+    curved: frozenset[str] = frozenset()
     _known: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)  # ancestors that were asked for
 
     def into(self, effect: str) -> tuple[Influence, ...]:
@@ -77,7 +84,7 @@ class Graph:
         """The graph with these loops off: what they declare is gone."""
         off = set(loops)
         kept = tuple(one for one in self.influences if one.by not in off)
-        return Graph(self.nodes, kept, self.computed, self.mechanisms, self.places)
+        return Graph(self.nodes, kept, self.computed, self.mechanisms, self.places, self.curved)
 
     def bypassing(self, observed: Iterable[str]) -> Graph:
         """The graph without latent signals that are only computed: their causes act on their effects directly.
@@ -93,7 +100,11 @@ class Graph:
         through = [one for one in _passed(influences, latent) if one.cause in seen and one.effect in seen]
         influences += [one for one in through if one not in influences]
         mechanisms = {path: tree for path, tree in self.mechanisms.items() if path in nodes}
-        return Graph(nodes, tuple(_merged(influences)), self.computed, mechanisms, self.places)
+        curved = set(self.curved)
+        for node in hidden:
+            curved |= {one.effect for one in self.influences if one.cause == node} if node in curved else set()
+        kept = tuple(_merged(influences))
+        return Graph(nodes, kept, self.computed, mechanisms, self.places, frozenset(curved))
 
     def latent(self, observed: Iterable[str]) -> tuple[str, ...]:
         """Signals with a chance of their own that the telemetry lacks, and that act on something."""
@@ -135,6 +146,7 @@ def _joined(arriving: Iterable[Influence], leaving: Iterable[Influence]) -> Iter
                 first.cause, then.effect, first.low + then.low, first.high + then.high, first.sign * then.sign,
                 then.by or first.by, first.flow or then.flow, (*first.places, *then.places),
                 first.either or then.either, max(first.period, then.period),
+                first.spread or then.spread,
             )  # fmt: skip
 
 
@@ -167,4 +179,5 @@ def _as_one(parts: Iterable[list[Influence]]) -> Iterator[Influence]:
         low, high = min(one.low for one in found), max(one.high for one in found)
         sign = signs.pop() if len(signs) == 1 else 0
         either, period = all(one.either for one in found), min(one.period for one in found)
-        yield Influence(cause, effect, low, high, sign, by, flow, places, either, period)
+        spread = any(one.spread for one in found)
+        yield Influence(cause, effect, low, high, sign, by, flow, places, either, period, spread)

@@ -21,7 +21,7 @@ import numpy as np
 from coherence.causal.equations import Equation, default_equations
 from coherence.causal.gram import Column
 from coherence.causal.graph import Graph, Influence
-from coherence.causal.memory import MEMORY, filtered, from_moments
+from coherence.causal.memory import DEEP, MEMORY, filtered, from_moments
 from coherence.causal.series import Floats
 from coherence.causal.trials import SAME, Draw, Edge, draws, edges_of
 from coherence.values import field, value
@@ -67,7 +67,8 @@ def implied(
 ) -> Iterator[tuple[str, str, tuple[int, ...]]]:
     """(other, effect, delays in steps) where the graph says: given its causes, the effect has nothing to do with it.
 
-    Only for effects with nothing latent behind them.  The past of a signal that does not act is always independent
+    Only for effects with nothing latent behind them.  What is no straight line of its causes (a step, a product) is
+    related, beside the line, to every other function of them: there only signals with nothing behind both.  The past of a signal that does not act is always independent
     given the causes; its present too, unless the effect acts on it within the step.
     """
     edges = edges_of(graph, delays, step)
@@ -77,7 +78,8 @@ def implied(
         if not causes & set(observed) or not _plain(graph, edges, frozenset(observed), effect):
             continue
         for other in observed:
-            if other != effect and other not in causes:
+            apart = effect not in graph.curved or not graph.ancestors(other) & graph.ancestors(effect)
+            if other != effect and other not in causes and apart:
                 after = effect in now.ancestors(other)
                 yield other, effect, tuple(range(int(after), memory + 1))
 
@@ -193,6 +195,10 @@ def _candidates(problem: _Problem) -> list[Column]:
 def _instruments(problem: _Problem, effect: str, columns: Sequence[Column]) -> tuple[Column, ...]:
     """Columns that the own part of the effect does not reach and that move its causes; none if they are too few."""
     possible = [column for column in _candidates(problem) if column != (effect, 0)]
+    if any(name == effect for name, _ in columns):  # its own past needs what moved it then
+        deepest = problem.systems[0].depth - 1
+        past = [(name, lag + back) for name, lag in columns for back in range(1, DEEP + 1) if name != effect]
+        possible = list(dict.fromkeys([*possible, *(column for column in past if column[1] <= deepest)]))
     rows = [(draw, _own_part(problem, draw, effect, columns)) for draw in problem.systems]
     valid = [c for c in possible if all(not _related(draw.row(c), rest) for draw, rest in rows)]
     moving = [c for c in valid if any(_related(problem.systems[0].row(c), problem.systems[0].row(x)) for x in columns)]
@@ -299,10 +305,13 @@ def _reason(problem: _Problem, effect: str, lost: Sequence[Column]) -> str:
     between: dict[str, list[str]] = {}
     shared: dict[str, list[str]] = {}
     rest: list[str] = []
+    past = ""
     for cause in dict.fromkeys(name for name, _ in lost):
         hidden = ", ".join(sorted(_hidden_behind(problem, cause) & _hidden_behind(problem, effect)))
-        if effect in _sources_now(problem, cause) and cause != effect:
+        if cause != effect and effect in _sources_now(problem, cause):
             back.append(cause)
+        elif cause == effect:
+            past = f"what {effect} keeps of its past and what keeps acting on it look alike"
         elif cause in lasting:
             between.setdefault(", ".join(lasting[cause]), []).append(cause)
         elif hidden:
@@ -312,6 +321,7 @@ def _reason(problem: _Problem, effect: str, lost: Sequence[Column]) -> str:
     told = [f"{_and(back)} and {effect} act on each other within one step: which moved first cannot be seen"] * bool(back)
     told += [f"{_and(c)} {_act(c)} on {effect} through {h}, which is not measured and keeps its past" for h, c in between.items()]
     told += [f"{_and(c)} and {effect} have a common cause that is not measured: {h}" for h, c in shared.items()]
+    told += [past] * bool(past)
     told += [f"{_and(rest)} cannot be told apart from what else acts on {effect}"] * bool(rest)
     return "; ".join(told)
 

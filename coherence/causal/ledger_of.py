@@ -70,7 +70,9 @@ def booked(
     if log is not None:
         return _closed(stated, unit, None, _logged(stated.fleet, log, window))
     if not whole:
-        return Booked(stated, unit, None, refused=("telemetry that is streamed is not booked: name a log with --ledger",))
+        return Booked(
+            stated, unit, None, refused=("telemetry that is streamed is not booked: name a log with --ledger",)
+        )
     kept = series.of(_spoken(stated.fleet, series, graph))
     try:
         times = times_of_series(stated.fleet, kept)
@@ -128,8 +130,9 @@ def lost_time(given: Ledger, series: Series, unit: str = WORK, *, idle: bool = F
     """L_struct at each time, in work units per second, as an exact sum over state signals; with `idle` C_nom - C_eff.
 
     Idle time for want of demand is what the other states leave over: a cause that takes less of it saves devices, not
-    work, so that it is no part of what is explained unless it is asked for.  A second of d in a state that is not useful loses y[d], one of useful work of class k what it falls short of y[d];
-    devices that no signal speaks of are `<device>.unlabelled`, a signal of its own.
+    work, so that it is no part of what is explained unless it is asked for.  A second of d in a state that is not
+    useful loses y[d], one of useful work of class k what it falls short of y[d]; devices that no signal speaks of are
+    `<device>.unlabelled`, a signal of its own.
     """
     fleet, worth, short = given.capacity.fleet, given.capacity.y, given.capacity.reduced
     weights: dict[str, float] = {}
@@ -142,7 +145,9 @@ def lost_time(given: Ledger, series: Series, unit: str = WORK, *, idle: bool = F
         if np.nanmax(np.abs(rest), initial=0.0) > ROUNDING * fleet.count[d]:
             name = f"{device}.{UNLABELLED}"
             mine, beside[name] = {**mine, name: float(worth[d])}, rest
-        beside |= {name: series[name] for name in mine if name in series and np.nanmax(series[name]) == np.nanmin(series[name])}
+        beside |= {
+            name: series[name] for name in mine if name in series and np.nanmax(series[name]) == np.nanmin(series[name])
+        }
         weights |= {name: weight for name, weight in mine.items() if abs(weight) > ROUNDING * float(worth.max())}
     values = sum((w * (beside[n] if n in beside else series[n]) for n, w in weights.items()), np.zeros(len(series)))
     terms = [Arithmetic("*", Number(Fraction(weight)), Name(name)) for name, weight in weights.items()]

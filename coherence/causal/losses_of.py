@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -38,11 +39,11 @@ class Loss:
     def added(self, graph: Graph) -> Graph:
         """The graph with the loss in it."""
         if self.tree is None:
-            return graph
+            return graph if self.name in graph.nodes else replace(graph, nodes=(*graph.nodes, self.name))
         acting = tuple(Influence(cause, self.name, by="loss") for cause in _signals(self))
         mechanisms = {**graph.mechanisms, self.name: self.tree}
         nodes = tuple(dict.fromkeys([*graph.nodes, *_signals(self), self.name]))
-        return Graph(nodes, (*graph.influences, *acting), graph.computed, mechanisms, graph.places)
+        return replace(graph, nodes=nodes, influences=(*graph.influences, *acting), mechanisms=mechanisms)
 
     def joined(self, series: Series) -> Series:
         """The series with the loss as its last signal."""
@@ -50,7 +51,9 @@ class Loss:
             return series
         more = {name: column for name, column in self.beside.items() if name not in series}
         values = np.column_stack([series.values, *more.values(), self.values])
-        return Series((*series.names, *more, self.name), values, series.step, series.start, series.units, series.excluded)
+        return Series(
+            (*series.names, *more, self.name), values, series.step, series.start, series.units, series.excluded
+        )
 
 
 def _signals(loss: Loss) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ def non_linear(graph: Graph, observed: Iterable[str], constants: Mapping[str, fl
             tree = _inlined(graph.mechanisms[effect], graph, seen, frozenset({effect}))
             signals = {name for name in names(tree) if name in seen}
             known = all(name in seen or name in constants for name in names(tree))
-            if known and effect not in signals and _readable(tree) and affine(_without_past(tree), signals) is None:
+            if known and effect not in signals and _readable(tree) and affine(without_past(tree), signals) is None:
                 found[effect] = tree
     return found
 
@@ -127,15 +127,15 @@ def _inlined(tree: Tree, graph: Graph, seen: frozenset[str], above: frozenset[st
     return rename(tree, place)
 
 
-def _without_past(tree: Tree) -> Tree:
+def without_past(tree: Tree) -> Tree:
     """The same expression without its delays, for the question whether it is linear."""
     match tree:
         case Call(function="delayed" | "mean_over" | "sampled", arguments=(inner, *_)):
-            return _without_past(inner)
+            return without_past(inner)
         case Call(function=name, arguments=parts):
-            return Call(name, tuple(map(_without_past, parts)))
+            return Call(name, tuple(map(without_past, parts)))
         case Arithmetic(op=op, left=left, right=right):
-            return Arithmetic(op, _without_past(left), _without_past(right))
+            return Arithmetic(op, without_past(left), without_past(right))
         case _:
             return tree
 

@@ -177,7 +177,8 @@ def _stepped(blocks: Floats, slopes: Floats, phi: Floats) -> tuple[Floats, Float
 
 
 def _least(left: Floats, right: Floats) -> Floats:
-    size = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 1e-300))
+    size = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 0.0))
+    size = np.where(size > 1e-9 * size.max(axis=1, keepdims=True), size, np.inf)  # what does not move has no effect
     even = left / size[:, :, None] / size[:, None, :]
     inverse = np.linalg.pinv(even, rcond=1e-9, hermitian=True)
     return np.asarray((inverse @ (right / size)[..., None])[..., 0] / size, np.float64)

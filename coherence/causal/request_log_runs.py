@@ -8,6 +8,7 @@ from coherence.causal.request_log import RequestLog, request_log
 from coherence.causal.series import Excluded
 from coherence.errors import UsageError
 from coherence.simulate.recording import isolated
+from coherence.simulate.request_stamps import stamps
 from coherence.simulate.requests import Result
 
 
@@ -15,7 +16,8 @@ def of_run(result: Result, *, deadline: float | None = None) -> RequestLog:
     """Finished requests of a run; the service is the source.  Raises UsageError where nothing was answered.
 
     Requests that were given up have the mean need of their source, and those of a source of which none was answered
-    take no part; both are told in `excluded`.  Requests still in flight are not in the records of a run.
+    take no part; both are told in `excluded`.  Layers are the stations of a chain of calls, where the run was traced
+    and all requests pass the same ones.  Requests still in flight are not in the records of a run.
     """
     log, needs = result.requests, isolated(result)
     known = np.isfinite(needs)
@@ -35,6 +37,7 @@ def of_run(result: Result, *, deadline: float | None = None) -> RequestLog:
         deadline=deadline,
         attempts=np.maximum(log.tries[known], 1),
         service=names[log.source[known]],
+        layers={layer.name: (layer.left[known], layer.share * needs[known]) for layer in stamps(result)},
         until=max(result.end, float(log.end[known].max())),
         excluded=tuple(told),
     )  # fmt: skip

@@ -146,8 +146,11 @@ def _streamed(design: Design, files: Sequence[str], step: float | None, asked: S
     from coherence.causal import telemetry
     from coherence.causal.context import Context
 
-    if not files or asked.window or asked.against:
-        raise UsageError("--stream reads files named with --telemetry as a whole: leave out --window and --against")
+    if not files or asked.window or asked.against or asked.off or asked.do or asked.rank:
+        raise UsageError(
+            "--stream reads files named with --telemetry once and as a whole: leave out --window, --against, --off, "
+            "--do and --rank"
+        )
     every = telemetry.chunks(files, step=step)
     first = next(iter(every), None)
     if first is None:

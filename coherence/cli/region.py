@@ -12,6 +12,7 @@ from coherence.cli._seconds import Seconds
 from coherence.errors import UsageError
 
 if TYPE_CHECKING:
+    from coherence.halfspaces.telling import Beside
     from coherence.regions import Cell, Region
 
 
@@ -28,15 +29,26 @@ if TYPE_CHECKING:
     "--time-limit", type=Seconds(0.1), default=20.0, show_default=True, metavar="SECONDS",
     help="For one question about one box; beyond it the box is undecided.",
 )  # fmt: skip
+@click.option(
+    "--half-spaces/--no-half-spaces", "half_spaces", default=True, show_default=True,
+    help="Also seek linear inequalities that are safe.",
+)  # fmt: skip
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
-    time_limit: float, output: str,
+    time_limit: float, half_spaces: bool, output: str,
 ) -> int:  # fmt: skip
     """Cut the values into boxes that are safe (proved for every value inside), unsafe, or undecided.
 
     KEY is the dotted path of a number that stands in the design, for example calls.0.tries; A and B are in its unit
     unless they have one.
+
+    Beside the boxes stand inequalities such as deadline >= 3 * per_try + 2 * pause: within the ranges, every value
+    that satisfies one is safe, border and all. They come from following how the questions compute their answers,
+    step by step, and are proved by z3 to be filled by values that are answered alike; "a conflict just beyond" says
+    that they cannot be wider there. Values that count (tries, replicas) are fixed, one after the other. A question
+    that looks at more than sums of the values (a product of two, an execution) gets none; the reason is told. JSON
+    has the coefficients (SI units), and the SMT-LIB script of each proof.
     """
     from coherence.analysis import passes
     from coherence.questions import askers, known
@@ -52,12 +64,18 @@ def command(
         raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
     chosen = [one for one in askers() if any(passes(q.code, select, ignore) for q in one.questions)]
     made = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
-    click.echo(json.dumps(as_data(path, made), indent=2) if output == "json" else text(path, made))
+    found: tuple[Beside, ...] = ()
+    if half_spaces:
+        from coherence.halfspaces.telling import beside
+
+        found = beside(made, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
+    click.echo(json.dumps(as_data(path, made, found), indent=2) if output == "json" else text(path, made, found))
     return 0
 
 
-def as_data(path: str, made: Region) -> dict[str, Any]:
+def as_data(path: str, made: Region, found: tuple[Beside, ...] = ()) -> dict[str, Any]:
     """The region as JSON; ends are texts in the unit of their key."""
+    from coherence.halfspaces.telling import as_data as half_spaces
     from coherence.version import VERSION
 
     cells = [
@@ -76,6 +94,8 @@ def as_data(path: str, made: Region) -> dict[str, Any]:
         "untouched": list(made.untouched),
         "left_open": list(made.left_open),
         "asks": made.asks,
+        "half_spaces": half_spaces(found),
+        "no_half_space": [one.found.reason for one in found if one.found.reason],
     }
 
 
@@ -85,7 +105,7 @@ def _ends(cell: Cell, made: Region) -> list[tuple[str, str]]:
     return [(spelled(axis, low), spelled(axis, high)) for axis, (low, high) in zip(made.axes, cell.box, strict=True)]
 
 
-def text(path: str, made: Region) -> str:
+def text(path: str, made: Region, found: tuple[Beside, ...] = ()) -> str:
     """A table: one line a box."""
     rows = [("", *(axis.key for axis in made.axes), "")]
     for cell in made.cells:
@@ -97,4 +117,6 @@ def text(path: str, made: Region) -> str:
     lines += ["", f"{path}: {shares}; {made.asks} boxes and corners asked"]
     lines += [f"in conflict whatever the values: {one}" for one in made.untouched]
     lines += [f"undecided whatever the values: {one}" for one in made.left_open]
-    return "\n".join(lines)
+    from coherence.halfspaces.telling import in_text
+
+    return "\n".join([*lines, *in_text(found)])

@@ -53,7 +53,8 @@ class Arrow:
 class Panel:
     """Axes with what is drawn on them.  `log`: which axes (x, y, xy or empty); `square`: equal units on both.
 
-    `texts`: (x, y, start | middle | end, words); `ticks`: the axes that have numbers.
+    `texts`: (x, y, start | middle | end, words); `ticks`: the axes that have numbers; `large`: a row of its own, and
+    half as high again.
     """
 
     title: str
@@ -71,6 +72,7 @@ class Panel:
     arrows: tuple[Arrow, ...] = ()
     texts: tuple[tuple[float, float, str, str], ...] = ()
     ticks: str = "xy"
+    large: bool = False
 
 
 @value
@@ -115,9 +117,9 @@ def _matplotlib() -> None:
 
 def svg(figure: Figure) -> str:
     """The figure as a text of SVG, with a title and a description for readers."""
-    columns = max(1, min(figure.columns, len(figure.panels)))
-    rows = max(1, math.ceil(len(figure.panels) / columns))
-    width, height = columns * WIDTH, rows * HEIGHT + 34 + 18 * len(figure.notes)
+    columns, boxes = layout(figure)
+    bottom = max((box[1] + box[3] for box in boxes), default=HEIGHT)
+    width, height = columns * WIDTH, bottom + 34 + 18 * len(figure.notes)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
     made = [
         head + 'role="img" font-family="system-ui, Helvetica, Arial, sans-serif" font-size="12">',
@@ -126,12 +128,26 @@ def svg(figure: Figure) -> str:
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         _text(14, 22, figure.title, size=15, weight="600"),
     ]
-    for index, panel in enumerate(figure.panels):
-        made.append(f'<g transform="translate({index % columns * WIDTH} {34 + index // columns * HEIGHT})">')
-        made += [*_panel(panel, f"clip{index}"), "</g>"]
+    for index, (panel, (left, top, across, down)) in enumerate(zip(figure.panels, boxes, strict=True)):
+        made.append(f'<g transform="translate({left} {34 + top})">')
+        made += [*_panel(panel, f"clip{index}", across, down), "</g>"]
     for index, note in enumerate(figure.notes):
-        made.append(_text(14, 34 + rows * HEIGHT + 12 + 18 * index, note, fill="#444444"))
+        made.append(_text(14, 34 + bottom + 12 + 18 * index, note, fill="#444444"))
     return "\n".join([*made, "</svg>"]) + "\n"
+
+
+def layout(figure: Figure) -> tuple[int, list[tuple[int, int, int, int]]]:
+    """(columns, (left, top, width, height) of each panel): rows from left to right, a large panel in its own row."""
+    columns = max(1, min(figure.columns, len(figure.panels)))
+    boxes: list[tuple[int, int, int, int]] = []
+    left = top = 0
+    for panel in figure.panels:
+        if left and (panel.large or left == columns):
+            left, top = 0, top + HEIGHT
+        width, height = (columns * WIDTH, HEIGHT * 3 // 2) if panel.large else (WIDTH, HEIGHT)
+        boxes.append((left * WIDTH, top, width, height))
+        left, top = (0, top + height) if panel.large else (left + 1, top)
+    return columns, boxes
 
 
 def _text(  # noqa: PLR0913  (the attributes of a text)
@@ -213,14 +229,14 @@ def _numbers(panel: Panel) -> tuple[list[float], list[float]]:
     return xs, ys
 
 
-def _panel(panel: Panel, clip: str) -> list[str]:
+def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
     xs, ys = _numbers(panel)
-    x = _Axis(xs, LEFT, WIDTH - RIGHT, log="x" in panel.log)
-    y = _Axis(ys, HEIGHT - BOTTOM, TOP, log="y" in panel.log)
+    x = _Axis(xs, LEFT, across - RIGHT, log="x" in panel.log)
+    y = _Axis(ys, down - BOTTOM, TOP, log="y" in panel.log)
     if panel.square:
         _squared(x, y)
     made = [_text(LEFT, 22, panel.title, weight="600"), *_frame(panel, x, y)]
-    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    width, height = across - LEFT - RIGHT, down - TOP - BOTTOM
     made.append(f'<clipPath id="{clip}"><rect x="{LEFT}" y="{TOP}" width="{width}" height="{height}"/></clipPath>')
     made.append(f'<g clip-path="url(#{clip})">')
     made += [_cell(x, y, cell) for cell in panel.cells]
@@ -251,7 +267,8 @@ def _arrow(x: _Axis, y: _Axis, arrow: Arrow) -> list[str]:
     line = f'<path d="M{tail[0]:.1f} {tail[1]:.1f}L{tip[0]:.1f} {tip[1]:.1f}" stroke="{colour}" fill="none"{dash}/>'
     made = [line, f'<polygon points="{head}" fill="{colour}"/>']
     if arrow.text:
-        made.append(_text((x0 + x1) / 2 + 6 * uy, (y0 + y1) / 2 - 4, arrow.text, size=10, anchor="middle", fill=colour))
+        x2, y2 = 0.6 * x0 + 0.4 * x1, 0.6 * y0 + 0.4 * y1  # two arrows between two points keep their texts apart
+        made.append(_text(x2 + 6 * uy, y2 - 4, arrow.text, size=10, anchor="middle", fill=colour))
     return made
 
 
@@ -264,7 +281,7 @@ def _squared(x: _Axis, y: _Axis) -> None:
 
 
 def _frame(panel: Panel, x: _Axis, y: _Axis) -> list[str]:
-    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+    bottom, right = round(y.start), round(x.end)
     made = [f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" fill="#fbfbfb" stroke="#999"/>']
     for tick in x.ticks() if "x" in panel.ticks else ():
         at = x.at(tick)

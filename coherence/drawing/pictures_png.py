@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from coherence.drawing.pictures import COLOURS, Arrow, Figure, Panel
+from coherence.drawing.pictures import COLOURS, HEIGHT, WIDTH, Arrow, Figure, Panel, layout
 
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
 
@@ -15,12 +14,16 @@ def write_png(figure: Figure, file: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Sheet
 
-    columns = max(1, min(figure.columns, len(figure.panels)))
-    rows = max(1, math.ceil(len(figure.panels) / columns))
-    sheet: Any = Sheet(figsize=(4.4 * columns, 3.1 * rows + 0.6), layout="constrained")
+    columns, boxes = layout(figure)
+    bottom = max((top + down for _, top, _, down in boxes), default=HEIGHT)
+    sheet: Any = Sheet(figsize=(4.4 * columns, 3.1 * bottom / HEIGHT + 0.6), layout="constrained")
     FigureCanvasAgg(sheet)
-    for index, panel in enumerate(figure.panels):
-        _panel(sheet.add_subplot(rows, columns, index + 1), panel)
+    half = HEIGHT // 2
+    grid = sheet.add_gridspec(max(bottom // half, 1), columns)
+    for panel, (left, top, across, down) in zip(figure.panels, boxes, strict=True):
+        first = left // WIDTH
+        place = grid[top // half : (top + down) // half, first : first + across // WIDTH]
+        _panel(sheet.add_subplot(place), panel)
     sheet.suptitle("\n".join((figure.title, *figure.notes)), fontsize=11)
     sheet.savefig(file, dpi=150)
 
@@ -56,14 +59,15 @@ def _panel(axes: Any, panel: Panel) -> None:
         axes.set_yscale("log")
     if panel.square:
         axes.set_aspect("equal", adjustable="datalim")
+    points = [p for arrow in panel.arrows for p in (arrow.start, arrow.end)] + [(x, y) for x, y, *_ in panel.texts]
+    points += [p for x0, y0, x1, y1, _ in panel.cells for p in ((x0, y0), (x1, y1))]
+    if points:
+        axes.update_datalim(points)
+        axes.autoscale_view()
     if panel.low is not None or panel.high is not None:
         axes.set_ylim(panel.low, panel.high)
     if any([*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)]):
         axes.legend(fontsize=8)
-    if panel.arrows or panel.texts:
-        points = [p for arrow in panel.arrows for p in (arrow.start, arrow.end)] + [(x, y) for x, y, *_ in panel.texts]
-        axes.update_datalim(points)
-        axes.autoscale_view()
     for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
         axis.set_visible(name in panel.ticks)
     axes.grid(visible=True, color="#dddddd")
@@ -73,5 +77,5 @@ def _arrow(axes: Any, arrow: Arrow) -> None:
     colour = COLOURS[arrow.style % 6]
     look = {"arrowstyle": "-|>", "color": colour, "linestyle": STYLES[arrow.style % 6], "shrinkA": 6, "shrinkB": 8}
     axes.annotate("", xy=arrow.end, xytext=arrow.start, arrowprops=look)
-    middle = ((arrow.start[0] + arrow.end[0]) / 2, (arrow.start[1] + arrow.end[1]) / 2)
-    axes.annotate(arrow.text, middle, color=colour, fontsize=7, ha="center", va="bottom")
+    place = tuple(0.6 * a + 0.4 * b for a, b in zip(arrow.start, arrow.end, strict=True))  # two ways, two texts
+    axes.annotate(arrow.text, place, color=colour, fontsize=7, ha="center", va="bottom")

@@ -61,7 +61,14 @@ def plain(source: Source, askers: Sequence[Asker], point: Point) -> Answer:
     design = _read(source, _edited(source, written))
     if written != point:
         design = _with(source, written, list(point), generic=False)
-    return answer(ask_all(Subject(design, {}, source.time_limit), askers))
+    return _answers(source, design, askers)
+
+
+def _answers(source: Source, design: Design, askers: Sequence[Asker]) -> Answer:
+    try:
+        return answer(ask_all(Subject(design, {}, source.time_limit), askers))
+    except InputError as error:
+        return Answer(refused=str(error).split("\n", maxsplit=1)[0])
 
 
 def followed(source: Source, askers: Sequence[Asker], point: Point, *, generic: bool) -> Followed:
@@ -78,7 +85,7 @@ def followed(source: Source, askers: Sequence[Asker], point: Point, *, generic: 
     design = _with(source, written, numbers, generic=generic)
     try:
         with path:
-            found = answer(ask_all(Subject(design, {}, source.time_limit), askers))
+            found = _answers(source, design, askers)
     except (TypeError, ValueError, AttributeError, AssertionError) as error:  # code that takes no number but its own
         raise NotTracedError(f"the values are used otherwise than as exact numbers ({error})") from error
     if found != plain(source, askers, point):

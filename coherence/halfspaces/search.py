@@ -115,6 +115,10 @@ def _random(seen: Seen, rng: random.Random) -> Iterator[Point]:
 def _sets(seen: Seen) -> Iterator[HalfSpace]:
     """Single half-spaces; where none holds all that is safe, the intersection of those that lose none of it."""
     made: list[HalfSpace] = []
+    whole = _proved(seen, ()) if len(seen.of(SAFE)) == len(seen.points) else None
+    if whole is not None:
+        yield whole
+        return
     for side in _sides(seen):
         if len(made) >= MOST_CANDIDATES or not _hopeful(seen, (side,)):
             continue

@@ -100,8 +100,8 @@ class Traced(Fraction):
         made.plain, made.form, made.path = plain, form, path
         return made
 
-    def _made(self, plain: Fraction, form: Form) -> Traced:
-        return Traced(plain, form, self.path)
+    def _made(self, plain: Fraction, form: Form) -> Fraction:
+        return plain if form.known else Traced(plain, form, self.path)
 
     def _pinned(self) -> Fraction:
         self.path.pin(self)
@@ -236,10 +236,15 @@ class Traced(Fraction):
         return self._compared(other, lambda a, b: a >= b)
 
     def __eq__(self, other: Any) -> Any:
+        if isinstance(other, Traced) and other.path is not self.path:
+            if self.path is not Path.current:  # a key of some cache, which was kept with the number that it has
+                return other == self.plain
+            other = other.plain
         return self._compared(other, lambda a, b: a == b)
 
     def __ne__(self, other: Any) -> Any:
-        return self._compared(other, lambda a, b: a != b)
+        equal = self == other
+        return equal if equal is NotImplemented else not equal
 
     def __bool__(self) -> bool:
         return bool(self != 0)

@@ -33,6 +33,7 @@ from coherence.simulate.past import (
     lookback_of,
     refuse_lost_streaks,
 )
+from coherence.simulate.windows import Mark, Sums
 from coherence.values import field, replace, value
 
 Num = Any  # Fraction, Affine or float
@@ -151,6 +152,8 @@ class Execution:
         self.lookback: Lookback = lookback_of(model, self.values)
         self.horizon, self.watched = self.lookback.horizon, self.lookback.watched
         self.past: list[Entry] = []
+        self.marks: list[tuple[Mark, Mark] | None] = []  # of each entry: alone, and with the gap before it
+        self.sums: dict[tuple[Tree, Fraction, str], Sums] = {}
         self.origin = self.seen = self.base()
         self.count, self.halted, self.warped = 0, (Fraction(0), 0), False
         self.order = self._order()
@@ -282,10 +285,36 @@ class Execution:
         """Time average over the last `window` seconds (`window` 0: the value now)."""
         if not window:
             return evaluate(tree, now)
+        kept = self._summed(tree, now, window)
+        if kept is not None:
+            return kept / window
         total: Num = Fraction(0)
         for length, level, _ in self.pieces(tree, now, window):
             total = total + level * length
         return total / window
+
+    def _summed(self, tree: Tree, now: View, window: Fraction) -> Num | None:
+        """The integral over the window by running sums; None where it must be added up (floats, scrapes)."""
+        start, reads = now.time - window, self.lookback.of_windows[tree]
+        if not self.motion.exact or reads.scrapes:
+            return None
+        key = (tree, window, now.loop)
+        sums = self.sums.get(key)
+        if sums is None or (sums.at and sums.at[-1] < start):
+            sums = self.sums[key] = Sums(start)
+        if start < sums.since:
+            return None
+        evaluate(tree, now)  # what it remembers of each sample it remembers of this one
+        low = sums.at[-1] if sums.at else sums.since
+        index = bisect.bisect_left(self.past, low - max(reads.lags, default=Fraction(0)), key=lambda entry: entry.time)
+        cuts = self.lookback.cuts(tree, low, now.time, [entry.time for entry in self.past[index:]])
+
+        def level(begin: Fraction, end: Fraction) -> Num:
+            return self._span(tree, now, begin, end)[0]
+
+        sums.extend(cuts, level)
+        sums.forget(start)
+        return sums.integral(start, now.time, level)
 
     def largest(self, tree: Tree, now: View, window: Fraction) -> Num:
         """The largest value in the last `window` seconds."""
@@ -371,9 +400,10 @@ class Execution:
         if self.horizon is None:
             return
         self.past.append(Entry(self.time, sampled, after, self.course))
+        self.marks.append(None)
         if len(self.past) > 64 and self.past[len(self.past) // 2].time < self.time - self.horizon:
             keep = bisect.bisect_right(self.past, self.time - self.horizon, key=lambda entry: entry.time) - 1
-            self.past = self.past[max(keep, 0) :]
+            self.past, self.marks = self.past[max(keep, 0) :], self.marks[max(keep, 0) :]
 
     # -- configuration space --------------------------------------------------------------------
 
@@ -384,11 +414,12 @@ class Execution:
         made.values, made.modes, made.commanded = dict(self.values), dict(self.modes), dict(self.commanded)
         made.memory = {name: memory.copy() for name, memory in self.memory.items()}
         made.watch, made.pending, made.past = self.watch.copy(), list(self.pending), list(self.past)
+        made.marks, made.sums = list(self.marks), {key: sums.copy() for key, sums in self.sums.items()}
         return made
 
     def configuration(self, hyperperiod: Fraction) -> tuple[Any, ...]:
         """Everything that decides the future, relative to now: equal configurations have equal futures."""
-        recent = tuple((e.time - self.time, _frozen(e.sampled), _frozen(e.after)) for e in self._window())
+        recent = self._recent()
         memory = tuple(
             m.relative(self.time, loop, self.longest)
             for loop, m in zip(self.model.loops, self.memory.values(), strict=True)
@@ -407,11 +438,29 @@ class Execution:
             to_come,
         )
 
-    def _window(self) -> list[Entry]:
+    def _first(self) -> int:
+        """Where in the past the window begins that decides the future."""
         if self.horizon is None:
-            return []
-        start = bisect.bisect_right(self.past, self.time - self.horizon, key=lambda entry: entry.time) - 1
-        return self.past[max(start, 0) :]
+            return len(self.past)
+        return max(bisect.bisect_right(self.past, self.time - self.horizon, key=lambda entry: entry.time) - 1, 0)
+
+    def _window(self) -> list[Entry]:
+        return self.past[self._first() :]
+
+    def _recent(self) -> tuple[Any, ...]:
+        """The window as times and values relative to now."""
+        first = self._first()
+        if first == len(self.past):
+            return ()
+        marks = [self.marks[index] or self._marked(index) for index in range(first, len(self.past))]
+        return (self.time - self.past[-1].time, marks[0][0], *(linked for _, linked in marks[1:]))
+
+    def _marked(self, index: int) -> tuple[Mark, Mark]:
+        entry = self.past[index]
+        content = (_frozen(entry.sampled), _frozen(entry.after))
+        gap = entry.time - self.past[index - 1].time if index else None
+        made = self.marks[index] = (Mark(content), Mark((gap, *content)))
+        return made
 
     def map_numbers(self, change: Callable[[str, Num], Num]) -> None:
         """Replace every state, command, pending and remembered number by `change(its name, number)`."""
@@ -429,6 +478,7 @@ class Execution:
             )
             for n, e in enumerate(window)
         ]
+        self.marks, self.sums = [None] * len(self.past), {}
         self.course = self.motion.settle(self)
 
 

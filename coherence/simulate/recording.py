@@ -13,6 +13,7 @@ from coherence.errors import UsageError
 from coherence.simulate import tables_csv
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import has_requests, processes
+from coherence.simulate.request_stamps import stamps
 from coherence.simulate.samples import SAMPLES, Requests, exactly, with_setting
 from coherence.simulate.study import Setting
 from coherence.simulate.telemetry import Cause, Telemetry, joined, of_instants, of_requests
@@ -63,20 +64,31 @@ def _observed(design: Design, setting: Setting) -> tuple[Telemetry, Result | Non
 
 
 REQUESTS = ("arrival", "need", "end", "outcome", "attempts", "service")
+LEFT, NEED = "left.", "need."
 
 
 def _requests(result: Result, path: Path) -> Path:
-    """Every finished request in one row; a request that was never answered has the mean need of its source."""
+    """Every finished request in one row; a request that was never answered has the mean need of its source.
+
+    Where all pass the same stations one after another: when each left each of them, and its need there.
+    """
+    import math
+
     from coherence.simulate.requests import OUTCOMES
 
     log, names = result.requests, [source.name for source in result.program.sources]
     needs = isolated(result)
     columns = (log.start, needs, log.end, log.outcome, log.tries, log.source)
+    layers = stamps(result)
+    header = [*REQUESTS, *(f"{kind}{layer.name}" for layer in layers for kind in (LEFT, NEED))]
+    further = [column for layer in layers for column in (layer.left, needs * layer.share)]
     rows = (
-        (start, need, end, OUTCOMES[outcome], max(int(tries), 1), names[source])
-        for start, need, end, outcome, tries, source in zip(*(one.tolist() for one in columns), strict=True)
-    )
-    tables_csv.save(path, REQUESTS, rows, ())
+        (start, need, end, OUTCOMES[outcome], max(int(tries), 1), names[source],
+         *(None if math.isnan(one) else one for one in more))
+        for start, need, end, outcome, tries, source, *more in zip(
+            *(one.tolist() for one in (*columns, *further)), strict=True)
+    )  # fmt: skip
+    tables_csv.save(path, header, rows, ())
     return path
 
 

@@ -30,6 +30,7 @@ from coherence.verify.systems import Constraint, Edge, Linear, Polyhedron, Syste
 
 MOST_LEVELS, MOST_CLAIMS = 600, 24_000
 OUT = 1e-5  # by how much (in the frame) a bound is moved outward before it is rounded
+FIRST = 3  # part of the time for a Lyapunov function
 _STILL = 2e-5
 
 
@@ -39,6 +40,7 @@ class Descent:
 
     levels: int
     certificate: str
+    quadratic: bool = False  # by a Lyapunov function at the end
 
 
 def settles(system: System, *, broken: str, deadline: float) -> Descent | str:
@@ -57,8 +59,16 @@ def reaches(system: System, *, deadline: float) -> Descent | str:
 
 
 def _descend(plain: System, goal: System, broken: str, deadline: float) -> Descent | str:
+    from coherence.verify.settling import in_basin
+
     reason = "no bounded set that the edges keep was found"
     with np.errstate(all="ignore"):
+        try:
+            rest = in_basin(plain, goal, broken, now() + (deadline - now()) / FIRST)
+        except (np.linalg.LinAlgError, OverflowError, ValueError) as error:
+            rest = f"stopped: {error}"
+        if isinstance(rest, Descent):
+            return rest
         for effort in (1, 2):
             try:
                 chain = _chain(plain, goal, broken, effort, deadline)
@@ -67,7 +77,7 @@ def _descend(plain: System, goal: System, broken: str, deadline: float) -> Desce
             if isinstance(chain, str):
                 reason = chain
                 continue
-            script = certificate(_levelled(plain, goal, broken, len(chain)), _named(chain))
+            script = certificate(levelled(plain, goal, broken, len(chain)), named(chain))
             left = deadline - now()
             if left <= 0:
                 return "the time is over"
@@ -80,7 +90,7 @@ def _descend(plain: System, goal: System, broken: str, deadline: float) -> Desce
 # -- the chain, in floats, rounded ------------------------------------------------------------------
 
 
-class _Frame:
+class Frame:
     """The system in the coordinates of its runs, with the directions of one template."""
 
     def __init__(self, plain: System, goal: System, effort: int, deadline: float) -> None:
@@ -120,12 +130,12 @@ Level = dict[str, Polyhedron]
 
 
 def _chain(plain: System, goal: System, broken: str, effort: int, deadline: float) -> list[Level] | str:
-    frame = _Frame(plain, goal, effort, deadline)
+    frame = Frame(plain, goal, effort, deadline)
     found = next((f for w in (0.02, 0.3) if (f := post_fixpoint(frame.abstraction, frame.seen, w)) is not None), None)
     if found is None:
         return "no bounded set that the edges keep was found"
-    exact = _rounded(frame, found[0], None)
-    levels = [_level(frame, exact)]
+    exact = rounded(frame, found[0], None)
+    levels = [level_of(frame, exact)]
     abstraction = frame.abstraction
     abstraction.start = Bounds(
         np.zeros_like(abstraction.start.reached), np.full_like(abstraction.start.support, -np.inf)
@@ -133,21 +143,21 @@ def _chain(plain: System, goal: System, broken: str, effort: int, deadline: floa
     while len(levels) <= MOST_LEVELS and len(levels) * max(1, len(plain.edges)) <= MOST_CLAIMS:
         if now() > deadline:
             return f"the time is over after {len(levels)} steps"
-        bounds = _floats(frame, exact)
+        bounds = bounds_of(frame, exact)
         if _good(frame, bounds, goal, broken):
             return levels
-        following = _rounded(frame, abstraction.image(bounds).next, exact)
+        following = rounded(frame, abstraction.image(bounds).next, exact)
         if _same(frame, exact, following):
             return f"after {len(levels) - 1} steps the sets shrink no more, and they are not yet inside"
         exact = following
-        levels.append(_level(frame, exact))
+        levels.append(level_of(frame, exact))
     return f"the sets are not yet inside after {len(levels)} steps"
 
 
 Exact = dict[int, tuple[Fraction | None, ...]]
 
 
-def _rounded(frame: _Frame, bounds: Bounds, before: Exact | None) -> Exact:
+def rounded(frame: Frame, bounds: Bounds, before: Exact | None) -> Exact:
     """Per reached mode its bounds as decimals (None: no bound), never above those of the level before."""
     made: Exact = {}
     for m in np.nonzero(bounds.reached)[0].tolist():
@@ -161,7 +171,7 @@ def _rounded(frame: _Frame, bounds: Bounds, before: Exact | None) -> Exact:
     return made
 
 
-def _floats(frame: _Frame, exact: Exact) -> Bounds:
+def bounds_of(frame: Frame, exact: Exact) -> Bounds:
     modes, rows = len(frame.inner.modes), len(frame.directions)
     reached, support = np.zeros(modes, dtype=bool), np.full((modes, rows), -np.inf)
     for m, row in exact.items():
@@ -170,7 +180,7 @@ def _floats(frame: _Frame, exact: Exact) -> Bounds:
     return Bounds(reached, support)
 
 
-def _same(frame: _Frame, old: Exact, new: Exact) -> bool:
+def _same(frame: Frame, old: Exact, new: Exact) -> bool:
     if old.keys() != new.keys():
         return False
     pairs = ((j, a, b) for m in old for j, (a, b) in enumerate(zip(old[m], new[m], strict=True)))
@@ -180,7 +190,7 @@ def _same(frame: _Frame, old: Exact, new: Exact) -> bool:
     )
 
 
-def _good(frame: _Frame, bounds: Bounds, goal: System, broken: str) -> bool:
+def _good(frame: Frame, bounds: Bounds, goal: System, broken: str) -> bool:
     """Do the bounds seem to miss every bad set and close every edge into the broken mode?"""
     place = {mode: k for k, mode in enumerate(frame.inner.modes)}
     wide = len(frame.inner.frame.scale)
@@ -208,7 +218,7 @@ def _good(frame: _Frame, bounds: Bounds, goal: System, broken: str) -> bool:
     return True
 
 
-def _level(frame: _Frame, exact: Exact) -> Level:
+def level_of(frame: Frame, exact: Exact) -> Level:
     return {frame.inner.modes[m]: tuple(_rows(frame.directions, row)) for m, row in exact.items()}
 
 
@@ -221,7 +231,7 @@ def _rows(directions: tuple[Direction, ...], bounds: tuple[Fraction | None, ...]
 # -- the system with levels ---------------------------------------------------------------------------
 
 
-def _named(chain: list[Level]) -> Invariant:
+def named(chain: list[Level]) -> Invariant:
     modes = dict.fromkeys(mode for level in chain for mode in level)
     made = {_at(mode, k): ((level[mode],) if mode in level else ()) for k, level in enumerate(chain) for mode in modes}
     return _Everywhere(made)
@@ -238,7 +248,7 @@ def _at(mode: str, level: int) -> str:
     return f"{mode} @{level}"
 
 
-def _levelled(plain: System, goal: System, broken: str, levels: int) -> System:
+def levelled(plain: System, goal: System, broken: str, levels: int) -> System:
     """The system that counts its steps up to the last level; bad states count at the last level only."""
     last = levels - 1
     edges = [

@@ -25,6 +25,7 @@ class Come:
     certificates: tuple[str, ...]
     readings: tuple[Reading, ...]
     within: Fraction
+    quadratic: bool = False  # some order by a Lyapunov function
 
 
 def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Come | str:
@@ -32,6 +33,7 @@ def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Com
     if not told_by_instants(model, condition, "eventually_always" if stays else "eventually"):
         raise NotLinearError("what the promise says of flowing states may change between the instants")
     ways, certificates, used, within = readings(model), list[str](), list[Reading](), Fraction(0)
+    quadratic = False
     for schedule in schedules(model):
         found = _one(model, schedule, condition, stays, ways, deadline)
         if isinstance(found, str):
@@ -40,9 +42,10 @@ def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Com
         ways = [reading, *(way for way in ways if way != reading)]
         certificates.append(descent.certificate)
         used.append(reading)
+        quadratic = quadratic or descent.quadratic
         laps = Fraction(math.ceil(descent.levels / len(encoder.plan.moments)) + 1)
         within = max(within, laps * schedule.hyperperiod)
-    return Come(tuple(certificates), tuple(dict.fromkeys(used)), within)
+    return Come(tuple(certificates), tuple(dict.fromkeys(used)), within, quadratic)
 
 
 def _one(

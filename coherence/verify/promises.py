@@ -30,6 +30,7 @@ GRACE = 0.5  # seconds for a last look when the time is over
 FEW_STARTS = 8  # of a loop alone: run before a proof is searched
 METHOD = "template invariant, z3"
 DESCENT = "shrinking template sets, z3"
+QUADRATIC = "quadratic Lyapunov function in exact rationals, z3"
 
 
 def condition_of(model: Model, promise: Promise) -> Tree:
@@ -139,7 +140,8 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
         return Open(f"no chain of shrinking sets found: {found}", told.bound)
     certificate = "(reset)\n".join(found.certificates)
     bound = f"within {float(found.within):g} s"
-    return Shown(DESCENT, certificate, ("every phase, start and order", bound, *_told(found.readings)))
+    method = QUADRATIC if found.quadratic else DESCENT
+    return Shown(method, certificate, ("every phase, start and order", bound, *_told(found.readings)))
 
 
 def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from coherence.solver import joined, unsat, unsat_each
+from coherence.verify.boxes import box_invariant
 from coherence.verify.clock import now
 from coherence.verify.directions import Direction, template
 from coherence.verify.fixpoint import APART, TOUCHING, Abstraction, post_fixpoint
@@ -36,6 +37,7 @@ BARELY = Effort(1, (0.02,), TOUCHING)
 
 
 WHOLE_MS = 500
+BOX_SECONDS = 1.0  # for boxes by exact iteration
 MANY, WHOLE_SECONDS = 60, 4.0  # so many obligations are asked as one; seconds for that
 
 
@@ -104,6 +106,9 @@ def _candidates(ground: Ground, diary: Diary, *, hopeful: bool) -> Iterator[tupl
     Not `hopeful`: a run in floats seems to be bad.  It may have crossed a bound that exact runs only
     come close to, so a little is tried all the same.
     """
+    exact = box_invariant(ground.system, min(diary.deadline, now() + BOX_SECONDS)) if hopeful else None
+    if exact is not None:
+        yield exact, "exact boxes"
     for effort in (BOXES, QUICK, USUAL, BARELY) if hopeful else (BARELY,):
         yield from _invariants(ground, effort, diary)
     if hopeful and diary.left > 0:

@@ -1,3 +1,4 @@
+# ruff: noqa: INP001  (a script beside its design)
 """Telemetry of this design with known causes: `python make.py` writes telemetry.csv and requests.csv beside it."""
 
 from __future__ import annotations

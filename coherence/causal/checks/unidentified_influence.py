@@ -49,15 +49,17 @@ def ask(context: Context) -> Iterator[Finding]:
     for effect, node in context.fitted.nodes.items():
         place = context.graph.places.get(effect, file)
         one = node.equation
-        if one.lost:
+        if one.lost and {cause for cause, _ in one.columns} != {effect}:  # its own past alone: no share depends on it
             causes = tuple(dict.fromkeys(cause for cause, _ in one.lost))
-            needs = f"cannot tell what {' and '.join(causes)} does to {effect}: {one.refused}; " + _measure(one.measure)
+            does = "do" if len(causes) > 1 else "does"
+            what = f"what {' and '.join(causes)} {does} to {effect}" if causes != (effect,) else f"how much {effect} keeps"
+            needs = f"cannot tell {what}: {one.refused}; " + _measure(one.measure)
             yield QUESTION.undecided(needs, [place], (*causes, effect))
         for group in node.groups:
             names = tuple(dict.fromkeys(cause for cause, _ in group))
             if len(names) > 1:
                 needs = (
-                    f"cannot tell {' and '.join(names)} apart in what they do to {effect}: they move together exactly; "
+                    f"cannot tell {' and '.join(names)} apart in what they do to {effect}: they move together; "
                     f"needs a stretch of time in which one of them changes alone"
                 )
                 yield QUESTION.undecided(needs, [place], (*names, effect))

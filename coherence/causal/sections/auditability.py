@@ -73,10 +73,10 @@ def _told(device: str, made: Audit, found: Booked) -> Iterator[str | Table]:
     if not open_:
         yield f"{device}: every state is told: the logged ones add up to all {count:g} devices"
         return
-    rows = [
-        (_listed([one.name for one in alike]), number(low / HOUR), number(high / HOUR), f"{100 * (high - low) / provisioned:.1f} %")
-        for (low, high), alike in _alike(open_)
-    ]  # fmt: skip
+    rows = []
+    for (low, high), alike in _alike(open_):
+        left = f"{100 * (high - low) / provisioned:.1f} %"
+        rows.append((_listed([one.name for one in alike]), number(low / HOUR), number(high / HOUR), left))
     yield Table((f"states of {device} that are not told", "least device-h", "most device-h", "left open"), tuple(rows))
     yield f"to tell each of them, log {_listed([f'{device}.{name}' for name in made.order])}"
 

@@ -56,7 +56,7 @@ def answer(context: Context) -> Answer | None:
         return None
     if count < FEWEST:
         return Answer(TITLE, (f"refused: an interval needs {FEWEST} draws or more",), {"refused": f"{count} draws"})
-    loss = _loss(context, fitted)
+    loss = _loss(context)
     own = np.array([fitted.levels[name, 0][0] for name in fitted.signals])
     equations = [node.equation for node in fitted.nodes.values()]
     drawn = bootstrap(
@@ -70,15 +70,14 @@ def answer(context: Context) -> Answer | None:
     return Answer(TITLE, (said, table), {"draws": count, "batches": fitted.batches, "estimates": rows})
 
 
-def _loss(context: Context, fitted: Fitted) -> str | None:
+def _loss(context: Context) -> str | None:
     """The loss, where its shares are those of the linear fit."""
     if context.loss is None:
         return None
     try:
-        attribute(fitted, context.loss.name)
+        return context.loss.name if not context.split.mechanisms else None
     except NoLastingEffectError:
         return None
-    return context.loss.name
 
 
 def _strengths(fitted: Fitted, ends: Floats) -> list[dict[str, Any]]:
@@ -88,7 +87,9 @@ def _strengths(fitted: Fitted, ends: Floats) -> list[dict[str, Any]]:
             if not node.equation.exact and (cause, lag) not in node.equation.lost:
                 jackknife = [float(node.low[number_]), float(node.high[number_])]
                 value, both = float(node.coefficients[0, number_]), ends[:, at + number_].tolist()
-                made.append(_one(cause, node.effect, f"strength after {number(lag * fitted.step)} s", value, jackknife, both))
+                made.append(
+                    _one(cause, node.effect, f"strength after {number(lag * fitted.step)} s", value, jackknife, both)
+                )
         at += len(node.equation.columns)
     return made
 
@@ -99,11 +100,12 @@ def _shares(context: Context, fitted: Fitted, loss: str | None, ends: Floats) ->
         return []
     at: Mapping[str, int] = {name: number for number, name in enumerate(fitted.signals)}
     first = ends.shape[1] - len(fitted.signals)
-    return [
-        _one(one.cause, loss, "share", one.amount.value, [one.amount.low, one.amount.high], ends[:, first + at[one.cause]].tolist())
-        for one in attribute(fitted, loss).shares
-        if one.cause in at and not one.refused
-    ]  # fmt: skip
+    made = []
+    for one in attribute(fitted, loss).shares:
+        if one.cause in at and not one.refused:
+            found, jackknife = one.amount, [one.amount.low, one.amount.high]
+            made.append(_one(one.cause, loss, "share", found.value, jackknife, ends[:, first + at[one.cause]].tolist()))
+    return made
 
 
 def _one(
@@ -122,4 +124,11 @@ def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
     def pair(ends: Sequence[float | None]) -> str:
         return "not known" if None in ends else " .. ".join(number(end) for end in ends if end is not None)
 
-    return one["cause"], one["effect"], one["what"], number(one["value"]), pair(one["jackknife"]), pair(one["bootstrap"])
+    return (
+        one["cause"],
+        one["effect"],
+        one["what"],
+        number(one["value"]),
+        pair(one["jackknife"]),
+        pair(one["bootstrap"]),
+    )

@@ -38,4 +38,4 @@ def _panels(found: list[Measured | Refusal]) -> tuple[Panel, ...]:
     """Those whose intervals fit beside each other."""
     known = [Bar(one.index.name, one.estimate) for one in found if isinstance(one, Measured) and not one.bound]
     drawn = [bar for bar in known if bar.name in DRAWN and bar.amount.high - bar.amount.low <= WIDEST]
-    return (bars("Indices with their intervals", "1", drawn),) if drawn else ()
+    return (bars("Indices with their intervals", "", drawn),) if drawn else ()

@@ -66,7 +66,7 @@ def _refusals(fitted: Fitted) -> Iterator[str]:
             yield f"  to tell it, measure {' or '.join(node.equation.measure)}"
         for group in node.groups:
             names = ", ".join(dict.fromkeys(name for name, _ in group))
-            yield f"{node.effect}: {names} move together exactly; only their sum is told"
+            yield f"{node.effect}: {names} move together; only their sum is told"
 
 
 def _data(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]) -> dict[str, Any]:

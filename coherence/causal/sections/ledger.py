@@ -16,7 +16,6 @@ from coherence.causal.ledger_of import Booked, told
 from coherence.causal.ledger_report import as_json, bill_json
 from coherence.causal.ledger_report import waterfall as steps
 from coherence.causal.ledger_states import SLACK, UNLABELLED
-from coherence.causal.ledger_times import expanded
 from coherence.causal.pricing import Bill, Ghost, bill, ghosts, prices_of
 from coherence.drawing.pictures import Panel
 from coherence.errors import InputError
@@ -38,14 +37,17 @@ def answer(context: Context) -> Answer | None:
         return None
     given = found.ledger
     if given is None:
-        lines = [f"refused: {why}" for why in found.refused]
-        return Answer(TITLE, tuple(lines), {"refused": list(found.refused)})
+        return Answer(TITLE, tuple(f"refused: {why}" for why in found.refused), {"refused": list(found.refused)})
     if given.violations:
         data = {"refused": list(given.violations), "C_nom": given.nominal, "C_eff": given.effective}
-        return Answer(TITLE, ("refused: the numbers contradict each other, so no share is told", *given.violations), data)
+        return Answer(
+            TITLE, ("refused: the numbers contradict each other, so no share is told", *given.violations), data
+        )
     paid, lines, priced = _priced(context, given)
-    parts = (_heads(given, found.unit), *_notes(found, given), _shares(given), *paid, *lines)
-    return Answer(TITLE, parts, {**as_json(given), "unit_of_work": found.unit, **priced}, panels=(_panel(given, found.unit),))
+    every: tuple[str | Table, ...] = (_heads(given, found.unit), *_notes(found, given), _shares(given), *paid, *lines)
+    return Answer(
+        TITLE, parts, {**as_json(given), "unit_of_work": found.unit, **priced}, panels=(_panel(given, found.unit),)
+    )
 
 
 def _heads(given: Ledger, unit: str) -> Table:
@@ -91,7 +93,8 @@ def _notes(found: Booked, given: Ledger) -> Iterator[str]:
     yield from (f"left out: {one.what}: {one.why}" for one in given.times.excluded if found.series is None)
     if not given.capacity.unique:
         low, high = given.structural.low, given.structural.high
-        yield f"devices may be priced in more than one way: U_struct is {100 * low:.1f} to {100 * high:.1f} % over all of them"
+        span = f"{100 * low:.1f} to {100 * high:.1f} %"
+        yield f"devices may be priced in more than one way: U_struct is {span} over all of them"
 
 
 def _demand(found: Booked, given: Ledger) -> Iterator[str]:
@@ -115,7 +118,9 @@ def _shares(given: Ledger) -> Table:
     for line in given.types:
         if not _nothing(line):
             rows.append(_row(f"{line.letter}  {line.words}", line))
-            rows += [_row(f"   {one.name}", one) for one in given.states if one.letter == line.letter and not _nothing(one)]
+            rows += [
+                _row(f"   {one.name}", one) for one in given.states if one.letter == line.letter and not _nothing(one)
+            ]
     slack = given[SLACK]
     rows += [] if _nothing(slack) else [(IDLE, _hours(slack), *_of(slack), "")]
     header = ("type and state", "device-h", *(f"of {name}" for name in DENOMINATORS), "95 % of demanded")
@@ -132,7 +137,9 @@ def _row(name: str, line: Line) -> tuple[str, ...]:
 
 def _of(line: Line) -> tuple[str, ...]:
     """Idle time for want of demand is a part of what is provisioned alone."""
-    return tuple(_percent(line.shares[of].value) if line.name != SLACK or of == DENOMINATORS[0] else "" for of in DENOMINATORS)
+    return tuple(
+        _percent(line.shares[of].value) if line.name != SLACK or of == DENOMINATORS[0] else "" for of in DENOMINATORS
+    )
 
 
 def _hours(line: Line) -> str:
@@ -161,15 +168,14 @@ def _priced(context: Context, given: Ledger) -> tuple[tuple[Table, ...], tuple[s
     except InputError as error:
         return (), tuple(f"no money is told: {why}" for why in told(error)), {}
     hidden = ghosts(made)
-    return (_money(given, made),), tuple(_ghosts(hidden, made)), {"money": bill_json(made, hidden)}
+    return (_money(made),), tuple(_ghosts(hidden, made)), {"money": bill_json(made, hidden)}
 
 
-def _money(given: Ledger, made: Bill) -> Table:
-    words = {label: column for label, column in zip(given.times.labels, expanded(given.capacity.fleet.classes), strict=True)}
+def _money(made: Bill) -> Table:
     rows = [
         (one.name, _figure(one.cost), _percent(one.of_cost), _percent(one.of_time), number(one.amplification, 3))
         for one in made.charges
-        if one.name in words and (one.cost or one.of_time)
+        if one.cost or one.of_time
     ]
     whole = ("all", _figure(made.cost), _percent(1.0), _percent(1.0), "")
     head = ("money beside, never added", made.currency, "of the cost", "of the time", "cost per time")

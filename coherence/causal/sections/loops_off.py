@@ -14,12 +14,15 @@ ORDER = 40
 
 def answer(context: Context) -> Answer | None:
     """The loss by loop; those that `--off` names, else every loop that acts on a measured signal behind the loss."""
-    if context.loss is None or context.chunks is not None:
-        return None
     known = [loop.name for loop in context.model.loops]
     for name in context.settings.off:
         if name not in known:
-            raise UsageError(f"--off: there is no loop '{name}': {did_you_mean(name, known)}")
+            near = did_you_mean(name, known) or "the design has none"
+            raise UsageError(f"--off: there is no loop '{name}': {near}")
+    if context.loss is None and context.settings.off:
+        raise UsageError("--off asks what a loss would be without a loop: name the loss with --loss")
+    if context.loss is None or context.chunks is not None:
+        return None
     acting = writers(context.fitted)
     behind = context.fitted.graph.ancestors(context.loss.name)
     loops = context.settings.off or [name for name in known if behind & set(acting.get(name, ()))][:MOST_PLAYERS]

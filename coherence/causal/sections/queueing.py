@@ -29,7 +29,8 @@ def answer(context: Context) -> Answer | None:
         return Answer(TITLE, tuple(f"refused: measure {what}" for what in lacks), {"refused": list(lacks)})
     wave = measured(given.facts, ["WPI"])[0]
     found = [
-        (burst, decide(facts, seed=context.settings.seed, burst=burst, wave=wave)) for facts, burst in _pieces(given.facts)
+        (burst, decide(facts, seed=context.settings.seed, burst=burst, wave=wave))
+        for facts, burst in _pieces(given.facts)
     ]
     if not found:
         return Answer(TITLE, (f"refused: a decision needs {FEWEST} requests",), {"refused": [f"{FEWEST} requests"]})
@@ -49,7 +50,8 @@ def _pieces(facts: Facts) -> Iterator[tuple[Facts, Burst | None]]:
     log = latency(facts)
     told = _apart(bursts(facts, log), log, facts.servers or 1)
     ends = [*(one.start for one in told[1:]), log.until]
-    for burst, end in zip(told or [None], ends, strict=True):
+    every: list[Burst | None] = [*told] if told else [None]
+    for burst, end in zip(every, ends, strict=True):
         part = log if burst is None else _between(log, burst.start, end)
         if len(part) >= FEWEST:
             yield replace(facts, log=part, latency_class=None), burst
@@ -92,5 +94,9 @@ def _data(burst: Burst | None, one: Decision) -> dict[str, Any]:
         "quiet_after_s": one.quiet_after, "drain_s": one.drain,
     }  # fmt: skip
     finite = {name: amount if abs(amount) < float("inf") else None for name, amount in numbers.items()}
-    where = {"service": burst.service if burst else None, "start": burst.start if burst else None, "end": burst.end if burst else None}
+    where = {
+        "service": burst.service if burst else None,
+        "start": burst.start if burst else None,
+        "end": burst.end if burst else None,
+    }
     return {**where, "verdict": one.verdict, "reasons": list(one.reasons), "overloaded": one.overloaded, **finite}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from coherence.causal.answers import Answer, Table, number
@@ -11,7 +12,6 @@ from coherence.causal.context import Context, without_copies
 from coherence.causal.graph import Graph
 from coherence.causal.ranking import Ranking, causes_of, rank
 from coherence.causal.ranking_rules import RULES, chance
-from coherence.causal.series import Series
 from coherence.errors import UsageError, did_you_mean
 
 ORDER = 90
@@ -33,7 +33,9 @@ def answer(context: Context) -> Answer | None:
     series = loss.joined(context.usable[0]) if loss is not None and mine else context.usable[0]
     target = asked if asked in series else context.model.resolve(asked)
     if target not in series:
-        raise UsageError(f"--rank: there is no signal '{asked}' that can be ranked: {did_you_mean(asked, series.names)}")
+        raise UsageError(
+            f"--rank: there is no signal '{asked}' that can be ranked: {did_you_mean(asked, series.names)}"
+        )
     title = f"Root causes of {target} at {window[0]:g}..{window[1]:g} s"
     kept = without_copies(series, context.graph.nodes)
     normal, incident = kept.between(*(context.settings.against or (-math.inf, window[0]))), kept.between(*window)
@@ -54,7 +56,7 @@ def _declared(context: Context) -> Graph:
         return graph
     kept = tuple(one for one in graph.influences if one.effect != loss.name)
     mechanisms = {name: tree for name, tree in graph.mechanisms.items() if name != loss.name}
-    return Graph(graph.nodes, kept, graph.computed, mechanisms, graph.places)
+    return replace(graph, influences=kept, mechanisms=mechanisms)
 
 
 def _behind(causes: Mapping[str, tuple[str, ...]], target: str) -> list[str]:
@@ -72,8 +74,8 @@ def _told(title: str, found: Ranking, others: Mapping[str, tuple[str, ...]], beh
     parts: list[str | Table] = []
     if found.found:
         parts.append(
-            f"{number(found.excess)}{unit} beyond {found.reference} (root mean square); so large a cause comes by chance"
-            f" with p = {number(found.p, 2)} over {found.windows} windows of {against}"
+            f"{number(found.excess)}{unit} beyond {found.reference} (root mean square); so large a cause comes by"
+            f" chance with p = {number(found.p, 2)} over {found.windows} windows of {against}"
         )
         parts.append(_table(found, unit))
     else:
@@ -81,7 +83,9 @@ def _told(title: str, found: Ranking, others: Mapping[str, tuple[str, ...]], beh
     first = ", ".join(f"{name}: {names[0] if names else 'nothing'}" for name, names in others.items())
     top = TOP if candidates > TOP else 1
     share = f"{100 * float(chance(candidates, top)):.0f} %"
-    parts.append(f"simple rules name first: {first}; chance has the cause among the first {top} of {candidates} in {share}")
+    parts.append(
+        f"simple rules name first: {first}; chance has the cause among the first {top} of {candidates} in {share}"
+    )
     parts += [f"left out: {one.what}: {one.why}" for one in found.excluded if one.what in behind]
     return Answer(title, tuple(parts), _data(found, others, candidates))
 
@@ -90,9 +94,10 @@ def _nothing(found: Ranking, against: str) -> Iterator[str]:
     if not found.causes:
         yield f"no cause found: nothing exceeds its spread in {against}"
     else:
-        yield f"no cause found: p = {number(found.p, 2)}, above {found.alpha:g}, over {found.windows} windows of {against}"
+        p = f"p = {number(found.p, 2)}, above {found.alpha:g}"
+        yield f"no cause found: {p}, over {found.windows} windows of {against}"
     if found.reference == "the window":
-        yield "it was looked at for what moved within the stretch: begin the stretch earlier if it holds the incident alone"
+        yield "looked at for what moved within the stretch: begin it earlier if it holds the incident alone"
 
 
 def _table(found: Ranking, unit: str) -> Table:

@@ -7,11 +7,11 @@ from typing import Any
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
 from coherence.causal.context import Context
-from coherence.causal.effects import Attribution, NoLastingEffectError, Share, attribute
+from coherence.causal.effects import Attribution, NoLastingEffectError, Share
 from coherence.causal.figures import Bar, bars, shortened
-from coherence.causal.mechanisms import constants_of
 from coherence.causal.shapley import NotSplitError
-from coherence.causal.split import Split, split
+from coherence.causal.split import Split
+from coherence.errors import UsageError
 
 ORDER = 30
 ROUNDING = 1e-12  # of the loss: a sum of floats
@@ -20,13 +20,15 @@ ROUNDING = 1e-12  # of the loss: a sum of floats
 def answer(context: Context) -> Answer | None:
     """The shares of the loss that is asked for; nothing where none is."""
     if context.loss is None:
+        if context.settings.reference:
+            raise UsageError("--reference is of the causes of a loss: name the loss with --loss")
         return None
-    unit = context.loss.unit or context.whole.units.get(context.loss.name, "").removeprefix("1")
     try:
-        whole = _split(context, context.loss.name, unit)
+        whole = context.split
     except (NoLastingEffectError, NotSplitError) as refused:
         return Answer(f"Shares of {context.loss.name}", (f"refused: {refused}",), {"refused": str(refused)})
     found = whole.attribution
+    unit = found.unit
     rows = [(share.cause, *_figures(share.amount.value, interval(share.amount), found)) for share in _ordered(found)]
     rows.append(("unexplained", *_figures(found.unexplained.value, interval(found.unexplained), found)))
     rows.append(("measured", *_figures(found.measured.value, interval(found.measured), found)))
@@ -35,15 +37,6 @@ def answer(context: Context) -> Answer | None:
     drawn = [Bar(share.cause, share.amount) for share in _ordered(found)] + [Bar("unexplained", found.unexplained)]
     panel = bars(f"Shares of {shortened(found.loss)}", unit, drawn)
     return Answer(title, (Table(header, tuple(rows)), *_met(whole), *_refusals(found)), _data(whole), panels=(panel,))
-
-
-def _split(context: Context, loss: str, unit: str) -> Split:
-    """Through declared mechanisms as they are; in one pass over a stream, through their linear fits."""
-    reference = context.settings.reference
-    if context.chunks is not None:
-        return Split(attribute(context.fitted, loss, reference=reference, unit=unit))
-    constants = constants_of(context.model)
-    return split(context.series, context.fitted, loss, constants=constants, reference=reference, unit=unit)
 
 
 def _met(found: Split) -> Iterator[str]:

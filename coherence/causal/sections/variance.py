@@ -19,6 +19,9 @@ def answer(context: Context) -> Answer | None:
         return None
     name = context.loss.name
     title = f"What makes {name} vary"
+    if context.loss.tree is not None and context.loss.equation is None:
+        why = "it is not a sum of signals, and the variance of anything else is not split"
+        return Answer(title, (f"refused: {why}",), {"refused": why})
     try:
         found = variance(context.fitted, name)
     except UsageError as refused:

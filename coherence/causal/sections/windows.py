@@ -14,11 +14,14 @@ ORDER = 42
 def answer(context: Context) -> Answer | None:
     """The change of the loss from `--against` to `--window` (or to all that is after it)."""
     against = context.settings.against
-    if against is None or context.loss is None or context.chunks is not None:
+    if against is None or context.chunks is not None:
         return None
-    whole = context.loss.joined(context.usable[0])
-    after = whole.between(*(context.settings.window or (against[1], float("inf"))))
-    before = whole.between(*against)
+    if context.loss is None:
+        if context.settings.rank is not None:
+            return None  # it is the normal time of a ranking
+        raise UsageError("--against explains the change of a loss: name the loss with --loss")
+    after = context.within(context.settings.window or (against[1], float("inf")), "--window")
+    before = context.within(against, "--against")
     title = f"{context.loss.name}: what changed since {against[0]:g}..{against[1]:g} s"
     exact = (context.loss.equation,) if context.loss.equation is not None else ()
     try:

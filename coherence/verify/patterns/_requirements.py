@@ -13,6 +13,7 @@ from coherence.shape import Formula
 from coherence.subject import Subject
 from coherence.values import value
 from coherence.verify.known import Known
+from coherence.verify.latencies import demanded
 from coherence.verify.limits import cap, floor, place_of
 from coherence.verify.moves import seen
 from coherence.verify.ranges import FUNCTIONS, PAST
@@ -65,7 +66,10 @@ def _promises(subject: Subject, facts: Known) -> Iterator[Requirement]:
 
 
 def full(facts: Known, tree: Tree) -> Tree:
-    """The tree over constants and commands; where nobody retries, the attempts of a workload are its rate."""
+    """The tree over constants and commands; where nobody retries, the attempts of a workload are its rate.
+
+    An upper bound on a latency is the lower bound on servers that it needs at the least.
+    """
     design = facts.design
     calling = {call.caller.text for call in design.calls if call.caller is not None}
     changing = {name for name, w in design.workload.items() if getattr(w.arrivals, "switches", ())}
@@ -75,7 +79,7 @@ def full(facts: Known, tree: Tree) -> Tree:
         plain = signal == "attempts" and thing in design.workload and thing not in calling | changing
         return f"{thing}.rate" if plain and f"{thing}.rate" in facts.values else facts.bare.get(path, path)
 
-    return rename(facts.tree(rename(tree, inner)), inner)
+    return rename(facts.tree(rename(demanded(facts, tree), inner)), inner)
 
 
 def _limits(subject: Subject, facts: Known) -> Iterator[Requirement]:

@@ -5,7 +5,9 @@ Writes every promise that must hold all the time (`always`, `never`, `eventually
 and the values at which proportional loops rest as conditions over constants and commands within their stated ranges,
 and asks a solver for one state that fulfils all that share a signal.  Where there is none it names a smallest set of
 demands that cannot be kept together, and the ranges without which they could.  Values of the past lie between two
-states that keep the demands themselves; unknown constants may take any value of their range.
+states that keep the demands themselves; unknown constants may take any value of their range.  An upper bound on the
+latency of a queue of the catalogue is the number of servers that it needs at the least (M/M/c); where nothing excludes
+it, the promise on servers that runs can follow is asked for.
 
 Boundary: a condition that contradicts itself, or another one word by word, is a `vacuous-design`; one limit or claim
 against the ranges alone is `limit-against-demand` or `capacity-claims`; which promise a run breaks first is
@@ -49,15 +51,17 @@ from coherence.expressions.evaluate import NotExactError
 from coherence.expressions.tree import Call, Compare, Name, Number, Tree
 from coherence.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.places import Place
+from coherence.phrases import Promise
 from coherence.shape import Formula
 from coherence.solver import unsat
 from coherence.subject import Question, Subject
 from coherence.values import replace
 from coherence.verify import worlds
 from coherence.verify.known import Known, known
+from coherence.verify.latencies import Asked, asked_in, enough, least
 from coherence.verify.patterns._requirements import Requirement, full, requirements
 from coherence.verify.spans import stated, whole
-from coherence.verify.worlds import Question as Asked
+from coherence.verify.worlds import Question as Conditions
 
 QUESTION = Question("COH231", "unsatisfiable-targets", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -71,10 +75,36 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     facts = known(subject)
     deadline = time.monotonic() + subject.time_limit
+    broken: set[str] = set()
     for group in _groups(list(requirements(subject, facts)), facts):
         kinds = {one.kind for one in group}
         if len(group) <= MOST and ("promise" in kinds or ("target" in kinds and len(kinds) > 1)):
-            yield from _group(subject, facts, group, deadline)
+            for finding in _group(subject, facts, group, deadline):
+                broken.update(finding.of)
+                yield finding
+    yield from (_latency(facts, promise) for promise in _on_latency(facts) if promise.name not in broken)
+
+
+def _on_latency(facts: Known) -> Iterator[Promise]:
+    for promise in facts.design.promises.values():
+        asked = promise.condition is not None and promise.kind in ("always", "eventually_always")
+        if asked and promise.condition is not None and next(asked_in(facts, promise.condition.tree), None) is not None:
+            yield promise
+
+
+def _latency(facts: Known, promise: Promise) -> Finding:
+    """What the promise needs in numbers that runs carry: a latency is a distribution, which no run computes."""
+    assert promise.condition is not None
+    needs, of = [], [promise.name]
+    for asked in asked_in(facts, promise.condition.tree):
+        count, servers = enough(facts, asked), asked.latency.servers
+        of.append(asked.latency.queue)
+        needs.append(
+            f"a promise on {servers} that runs can follow: `{promise.kind} {servers} >= {count}` is enough for {promise.name}"
+            if count is not None
+            else f"{asked.latency.arrivals} and {asked.latency.rate} with which some number of servers keeps {promise.name}"
+        )
+    return QUESTION.undecided(f"needs {' and '.join(needs)}", (promise.place,), tuple(dict.fromkeys(of)))
 
 
 def _groups(found: list[Requirement], facts: Known) -> list[list[Requirement]]:
@@ -114,7 +144,7 @@ def _group(subject: Subject, facts: Known, group: list[Requirement], deadline: f
 MOST_PASTS = 3  # values of the past that are followed to their own times; more are free within their ranges
 
 
-def _asked(facts: Known, demands: list[Requirement]) -> Asked:
+def _asked(facts: Known, demands: list[Requirement]) -> Conditions:
     """Each demand now, and at the times between which the values of the past lie that any demand reads."""
     constant = frozenset(name for name, quantity in facts.quantities.items() if not quantity.varies)
     pasts = {worlds.past_name(n): n for one in demands for n in walk(one.tree) if worlds.is_past(n)}
@@ -135,7 +165,7 @@ def _asked(facts: Known, demands: list[Requirement]) -> Asked:
     values |= worlds.copied(values, trees)
     kept = whole(facts)
     copies = {name for tree in trees for name in used(tree) if name.rpartition("@")[0] in kept}
-    return Asked(tuple(trees), values, kept | copies)
+    return Conditions(tuple(trees), values, kept | copies)
 
 
 def _between(name: str, node: Tree, constant: frozenset[str], number: int) -> Iterator[Tree]:
@@ -154,7 +184,7 @@ def _ours(core: list[Requirement], ranges: tuple[str, ...]) -> bool:
         return kinds == {"promise"} and bool(ranges)
     if kinds <= {"limit", "claim"}:
         return False
-    alone = Asked(tuple(worlds.plain(one.stated, steady=False) for one in core), {})
+    alone = Conditions(tuple(worlds.plain(one.stated, steady=False) for one in core), {})
     return not unsat(alone.script(), timeout_ms=worlds.TIMEOUT_MS).unsat
 
 
@@ -162,6 +192,8 @@ def _executed(subject: Subject, facts: Known, core: list[Requirement]) -> bool:
     """One promise alone or against where loops rest, in a part that runs: interacting-loops executes it."""
     from coherence.verify import exact_runs
 
+    if any(True for one in core for _ in asked_in(facts, one.stated)):
+        return False  # runs carry no distributions
     if sum(one.kind == "promise" for one in core) != 1:
         return False
     signals = tuple(name for one in core for name in used(one.tree) if name in facts.written)
@@ -176,6 +208,7 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
     verb = "can never be kept" if len(core) == 1 else "can never be kept together"
     message = f"{told} {verb}" + (f" with {', '.join(_range(facts, name) for name in ranges)}" if ranges else "")
     steps = [Step(None, f"{one.name} demands {one.text}") for one in core]
+    steps += [Step(None, said) for one in core for asked in asked_in(facts, one.stated) if (said := _said(facts, asked))]
     steps += [Step(None, _range(facts, name)) for name in ranges]
     steps.append(Step(None, "no state fulfils all of these"))
     numbers = {
@@ -186,9 +219,17 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
     evidence = Evidence(Grade.PROVED, "no state, by solver", tuple(steps), certificate=script, numbers=numbers)
     writers = [w.name for name in ranges for w in facts.written.get(name, ())]
     return QUESTION.conflict(
-        message, places, (*names, *writers), evidence, certain=_certain(facts, core), assumptions=_assumed(core),
+        message, places, (*names, *writers), evidence, certain=_certain(facts, core), assumptions=_assumed(facts, core),
         repairs=_repairs(subject, facts, core),
     )  # fmt: skip
+
+
+def _said(facts: Known, asked: Asked) -> str:
+    """What a latency needs at the least."""
+    tree = least(facts, asked)
+    if not isinstance(tree, Compare) or not isinstance(tree.left, Name) or not isinstance(tree.right, Number):
+        return ""
+    return f"for that {tree.left.path} must be {units.decimal(tree.right.value)} or more"
 
 
 def _certain(facts: Known, core: list[Requirement]) -> bool:
@@ -203,10 +244,12 @@ def _moves(facts: Known, name: str) -> bool:
     return quantity is not None and quantity.varies
 
 
-def _assumed(core: list[Requirement]) -> Iterator[str]:
+def _assumed(facts: Known, core: list[Requirement]) -> Iterator[str]:
     for one in core:
         if one.kind == "target":
             yield f"{one.name} comes to rest"
+        for asked in asked_in(facts, one.stated):
+            yield f"{asked.latency.queue} has Poisson arrivals and exponential service times (M/M/c)"
 
 
 def _values(facts: Known, ranges: tuple[str, ...]) -> Iterator[Place]:
