@@ -170,7 +170,7 @@ def _dropping(came: Floats, needs: Floats, servers: int, *, patience: float = 1.
     return request_log(came, needs, np.array(ends), completed=np.array(well), attempts=1.0)
 
 
-RETRYING = replace(Cluster(), slots=22, floor=0, pool=22, switch=0.0, tick=0.005, tries=2)
+RETRYING = replace(Cluster(), slots=22, floor=0, pool=22, switch=0.0, launch=0.003, tick=0.005, tries=2)
 HEAVY = replace(Work(), rate=20.0, burst=3.0, between=60.0, lasts=15.0, gangs=0.0)
 
 

@@ -27,12 +27,12 @@ class Cluster:
     """What it has and how it acts; seconds.  `pool`: slots of requests alone (0: all are shared)."""
 
     slots: int = 64
-    floor: int = 42  # slots that batch may always have; the others are what requests are entitled to
+    floor: int = 38  # slots that batch may always have; the others are what requests are entitled to
     pool: int = 0
     cap: int = 64  # slots of one service
     tick: float = 0.030
-    launch: float = 0.003
-    switch: float = 0.030
+    launch: float = 0.004
+    switch: float = 0.020
     affine: bool = False  # slots of the same class first
     atomic: bool = False  # gangs start whole
     drops: bool = False  # what has expired is not served
@@ -49,19 +49,19 @@ class Cluster:
 class Work:
     """What comes: requests of each service, with bursts of their own, and gangs.  Seconds, rates per second."""
 
-    rate: float = 18.0  # of one service outside bursts
-    burst: float = 3.0  # times the rate
-    lasts: float = 12.0
-    between: float = 110.0
+    rate: float = 16.0  # of one service outside bursts
+    burst: float = 4.4  # times the rate
+    lasts: float = 2.2
+    between: float = 14.3
     need: float = 0.120
     spread: float = 0.35  # coefficient of variation of needs
-    gangs: float = 0.95
+    gangs: float = 0.86
     size: int = 8
     takes: float = 4.0
 
 
 BASE = Cluster()
-COORD = replace(BASE, pool=22, cap=12, tick=0.020, affine=True, atomic=True, drops=True)
+COORD = replace(BASE, pool=26, cap=10, tick=0.015, affine=True, atomic=True, drops=True)
 
 
 def bursts(work: Work, until: float, rng: np.random.Generator) -> list[tuple[float, float]]:

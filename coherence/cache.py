@@ -189,14 +189,14 @@ def fits(one: Any, kind: Any) -> bool:
         return fits(one[0], kind[0]) and fits(one[1], kind[1])
     if type(one) is not kind:
         return False
-    if kind.__name__ in _VALUES and not all(fits(getattr(one, name), type_) for name, type_ in _types(kind)):
+    if kind.__name__ in _VALUES and not all(fits(getattr(one, name), type_) for name, type_ in _types(kind.__name__)):
         return False
     return kind is not Place or min(one.line, one.column, one.end_line, one.end_column) > 0
 
 
 @once
-def _types(kind: Any) -> tuple[tuple[str, Any], ...]:
-    return tuple(get_type_hints(kind).items())
+def _types(name: str) -> tuple[tuple[str, Any], ...]:
+    return tuple(get_type_hints(_VALUES[name]).items())
 
 
 def decoded(data: Any) -> Any:

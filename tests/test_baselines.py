@@ -135,7 +135,8 @@ GOOD = {"fingerprint": "0" * 16, "code": "COH201", "verdict": "conflict", "of": 
         {"findings": [], "format_version": True}, {"findings": [1], "format_version": 1},
         *({"findings": [GOOD | wrong], "format_version": 1} for wrong in (
             {"count": 0}, {"count": True}, {"count": 10**30}, {"of": "a"}, {"of": [1]}, {"code": 7},
-            {"verdict": "maybe"}, {"fingerprint": ""}, {"errors": 2}, {"errors": -1}, {"errors": True}, {"reason": 3}, {"extra": 1},
+            {"verdict": "maybe"}, {"fingerprint": ""}, {"errors": 2}, {"errors": -1}, {"errors": True}, {"reason": 3},
+            {"extra": 1},
         )),
         {"findings": [GOOD, GOOD], "format_version": 1},
     ],

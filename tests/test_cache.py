@@ -97,7 +97,9 @@ def _forged(data: object) -> bytes:
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
-WRONG = st.sampled_from([None, True, -1, 0, 10**40, "", "\ud800", [], [None], {"float": "nan"}, {"Fraction": ["1", "3"]}])
+WRONG = st.sampled_from(
+    [None, True, -1, 0, 10**40, "", "\ud800", [], [None], {"float": "nan"}, {"Fraction": ["1", "3"]}]
+)
 
 
 @settings(max_examples=80, deadline=None)

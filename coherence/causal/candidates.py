@@ -88,9 +88,7 @@ def _declared(model: Model, path: str, tree: Tree, positive: set[str]) -> Iterat
     place = _place(model, path)
     for read in reads(tree, positive):
         cause = model.resolve(read.path)
-        yield Influence(
-            cause, path, read.low, read.high, read.sign, _owner(path), places=(place,), spread=read.spread
-        )
+        yield Influence(cause, path, read.low, read.high, read.sign, _owner(path), places=(place,), spread=read.spread)
 
 
 def _moving(model: Model, path: str, positive: set[str]) -> Iterator[Influence]:
@@ -101,9 +99,7 @@ def _moving(model: Model, path: str, positive: set[str]) -> Iterator[Influence]:
             cause = model.resolve(read.path)
             written = cause in model.commands and read.low == read.high
             low, high = read.low + (ZERO if written else step), read.high + step
-            yield Influence(
-                cause, path, low, high, read.sign, owner, places=places, either=written, spread=read.spread
-            )
+            yield Influence(cause, path, low, high, read.sign, owner, places=places, either=written, spread=read.spread)
     if state.flow is not None:
         yield Influence(path, path, ZERO, ZERO, 1, owner, flow=True, places=places)
         for read in reads(state.flow, positive):

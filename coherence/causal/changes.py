@@ -23,7 +23,7 @@ from coherence.errors import UsageError
 from coherence.values import value
 
 # blocks -> (blocks on each side of a change, 97 % point of the largest D^2 / V over independent normal blocks)
-BLOCKS = {50: (5, 140.0), 25: (3, 211.0)}
+BLOCKS = {50: (5, 147.0), 25: (3, 245.0)}
 FEWEST = 100  # samples
 OUTLASTS = 5  # times the memory of the series that a block must last
 STRETCHES = 8  # in which the memory is measured, so that changes of level do not count as memory

@@ -17,7 +17,7 @@ from coherence.causal.equations import Equation
 from coherence.causal.fit import Fitted, fit, from_grams
 from coherence.causal.fit_streams import fit_chunks
 from coherence.causal.graph import Graph
-from coherence.causal.instruments import checked
+from coherence.causal.instruments import ENOUGH, checked
 from coherence.causal.ledger_of import LOST, TEXT, Booked, booked, lost_time, state_signals
 from coherence.causal.mechanisms import constants_of
 from coherence.causal.requests_of import Asked, asked, bands
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Window = tuple[float, float]
 FEWEST_ROWS = 20  # beyond one for each coefficient
 MOST_BESIDE, PACK = 150, 30  # signals that are not of the design; above so many they are tested some at a time
+MOST_MOVED = 60  # signals up to which the couplings are tested again with everything moved in time
 FEWEST_VALUES = 0.5  # share of the times at which a signal must have a value
 
 
@@ -169,18 +170,16 @@ class Context:
         """The fitted graph; what rests on weak instruments, or on too few rows, is refused."""
         exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
         if self.chunks is not None:
-            return self._told(fit_chunks(map(self._with_loss, self.chunks), self.graph, exact))
+            found = fit_chunks(map(self._with_loss, self.chunks), self.graph, exact)
+            weak = [*checked(found.grams, [node.equation for node in found.nodes.values()])]
+            return self._told(replaced(found, map(once_only, weak)))
         found = fit(self.series, self.graph, exact)
         weak = [*checked(found.grams, [node.equation for node in found.nodes.values()])]
         return self._told(fit(self.series, self.graph, [*exact, *weak]) if weak else found)
 
     def _told(self, found: Fitted) -> Fitted:
         """Equations with fewer rows than tell anything are refused."""
-        short = {one.effect: one for one in too_short(found)}
-        if not short:
-            return found
-        plan = {effect: short.get(effect, node.equation) for effect, node in found.nodes.items()}
-        return from_grams(found.grams, found.graph, plan, found.step, found.signals, found.delays)
+        return replaced(found, too_short(found))
 
     @cached_property
     def split(self) -> Split:
@@ -218,13 +217,32 @@ def tested(series: Series, graph: Graph) -> Tested:
     known = set(graph.nodes)
     mine, others = ([name for name in series.names if (name in known) is own] for own in (True, False))
     if len(others) <= MOST_BESIDE:
-        return couplings(series, graph)
+        return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED)
     packs = [others[at : at + PACK] for at in range(0, len(others), PACK)]
     level = FAMILYWISE / len(packs)
     found = [couplings(series.of([*mine, *pack]), graph, level=level) for pack in packs]
     seen = {name for one in found for pair in one.found for name in (pair.cause, pair.effect)}
     last = couplings(series.of(name for name in series.names if name in known or name in seen), graph, level=level)
-    return Tested(last.found, sum(one.tests for one in found))
+    again = couplings(series.of(mine), graph, level=level).tests * (len(packs) - 1)  # pairs that every pack has
+    return Tested(last.found, sum(one.tests for one in found) - again, broken=last.broken)
+
+
+def once_only(equation: Equation) -> Equation:
+    """What a single pass can do about weak instruments: refuse; another estimate would read the data again."""
+    if equation.lost:
+        return equation
+    why = f"what comes from outside hardly moves the causes of {equation.effect} (first-stage F below {ENOUGH:g})"
+    more = ("a longer record, or fit it without --stream",)
+    return Equation(equation.effect, equation.columns, lost=equation.columns, refused=why, measure=more)
+
+
+def replaced(fitted: Fitted, equations: Iterable[Equation]) -> Fitted:
+    """The same sums of products with other equations for some signals."""
+    new = {one.effect: one for one in equations}
+    if not new:
+        return fitted
+    plan = {effect: new.get(effect, node.equation) for effect, node in fitted.nodes.items()}
+    return from_grams(fitted.grams, fitted.graph, plan, fitted.step, fitted.signals, fitted.delays)
 
 
 def too_short(fitted: Fitted) -> Iterator[Equation]:

@@ -4,7 +4,8 @@ A design says that a signal, given its causes, has nothing to do with what is no
 can be read off the graph is tested: one regression on the signal's causes, on its own past and theirs (so that
 errors that remember the past do not look like causes), and on the present and past of the other signal.  Family-wise
 errors are held below 1 % (Holm) with the jackknife's t values, for autocorrelated signals fool the usual ones: of 20
-that have nothing to do with an effect, naive tests choose 8.6.
+that have nothing to do with an effect, naive tests choose 8.6.  The clock is held fixed too: a straight trend, and the
+day where the record has one, act on everything that follows them.
 SOURCE: local Markov property (Pearl 2009, 1.2.2); Holm 1979.
 """
 
@@ -25,6 +26,7 @@ from coherence.values import value
 
 FAMILYWISE = 0.005  # of finding anything where nothing is: half of what is promised, for t quantiles are approximate
 MEMORY = 2  # past steps of everything that are held fixed, and in which another signal is looked for
+DAY = 86_400.0  # seconds
 EXACT = 1e-9  # share of its variance: a signal with less of its own follows from what is held fixed
 SCREEN = 1e-2  # of the ordinary t test: what does not pass it cannot pass the family-wise one
 
@@ -43,11 +45,15 @@ class Coupling:
 
 @value
 class Tested:
-    """All couplings found, and how many statements of independence were tested."""
+    """All couplings found, and how many statements of independence were tested.
+
+    `broken`: how many of the statements do not hold; a coupling breaks those of everything that acts through it too.
+    """
 
     found: tuple[Coupling, ...]
     tests: int
     placebo: int | None = None  # found with every other signal moved by half the record, where nothing can act
+    broken: int = 0
 
 
 def couplings(series: Series, graph: Graph, *, level: float = FAMILYWISE, placebo: bool = False) -> Tested:
@@ -55,11 +61,28 @@ def couplings(series: Series, graph: Graph, *, level: float = FAMILYWISE, placeb
     seen = graph.bypassing(series.names)
     delays = delays_of(series, seen)
     pairs = tuple(Pair(*one) for one in implied(seen, series.names, delays, series.step, MEMORY))
-    bases = {effect: _base(seen, delays, effect, series.names) for effect in dict.fromkeys(pair.effect for pair in pairs)}
-    found = _found(series, bases, pairs, level)
-    if not placebo:
-        return Tested(found, len(pairs))
-    return Tested(found, len(pairs), _placebo(series, bases, pairs, level))
+    bases = {
+        effect: _base(seen, delays, effect, series.names) for effect in dict.fromkeys(pair.effect for pair in pairs)
+    }
+    timed, clock = _clocked(series)
+    bases = {effect: (*base, *clock) for effect, base in bases.items()}
+    found, broken = _found(timed, bases, pairs, level)
+    moved = _placebo(timed, bases, pairs, level) if placebo else None
+    return Tested(found, len(pairs), moved, broken)
+
+
+def _clocked(series: Series) -> tuple[Series, tuple[Column, ...]]:
+    """The series with a trend, and with the day and its half where the record has a day and a half, as signals."""
+    length = len(series)
+    made = {"clock: trend": np.linspace(-1, 1, length)}
+    if length * series.step >= 1.5 * DAY and series.step <= DAY / 8:
+        turn = 2 * np.pi * series.times / DAY
+        made |= {f"clock: {name}": part for name, part in (
+            ("day, sine", np.sin(turn)), ("day, cosine", np.cos(turn)), ("half day, sine", np.sin(2 * turn)),
+            ("half day, cosine", np.cos(2 * turn)),
+        )}  # fmt: skip
+    values = np.column_stack([series.values, *made.values()])
+    return Series((*series.names, *made), values, series.step, series.start), tuple((name, 0) for name in made)
 
 
 @value
@@ -78,7 +101,8 @@ class Pair:
 
 def _found(
     series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float
-) -> tuple[Coupling, ...]:
+) -> tuple[tuple[Coupling, ...], int]:
+    """(direct couplings, number of broken statements)."""
     sums = grams(series, _columns(series.names, bases, pairs))
     stacked = sums.stacked
     passing: list[tuple[float, Pair]] = []
@@ -86,7 +110,8 @@ def _found(
         for pair in _screened(sums, effect, base, [pair for pair in pairs if pair.effect == effect]):
             node = node_of(sums, stacked, Equation(effect, _beside(pair, base), controls=base))
             passing.append((_p(node, pair), pair))
-    return tuple(_direct(sums, stacked, bases, _holm(passing, len(pairs), level), len(pairs)))
+    broken = _holm(passing, len(pairs), level)
+    return tuple(_direct(sums, stacked, bases, broken, len(pairs))), len(broken)
 
 
 def _beside(pair: Pair, base: Iterable[Column]) -> tuple[Column, ...]:
@@ -202,12 +227,10 @@ def _asked(pair: Pair) -> set[Column]:
     return {(pair.cause, lag) for lag in pair.lags}
 
 
-def _placebo(
-    series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float
-) -> int:
+def _placebo(series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float) -> int:
     """How many are found where none can be: every candidate stands half a record away."""
     shifted = {f"{name} (moved)": np.roll(series[name], len(series) // 2) for name in sorted({p.cause for p in pairs})}
     values = np.column_stack([series.values, *shifted.values()])
     moved = Series((*series.names, *shifted), values, series.step, series.start)
     renamed = [Pair(f"{pair.cause} (moved)", pair.effect, pair.lags) for pair in pairs]
-    return len(_found(moved, bases, renamed, level))
+    return len(_found(moved, bases, renamed, level)[0])

@@ -68,8 +68,9 @@ def implied(
     """(other, effect, delays in steps) where the graph says: given its causes, the effect has nothing to do with it.
 
     Only for effects with nothing latent behind them.  What is no straight line of its causes (a step, a product) is
-    related, beside the line, to every other function of them: there only signals with nothing behind both.  The past of a signal that does not act is always independent
-    given the causes; its present too, unless the effect acts on it within the step.
+    related, beside the line, to every other function of them: there only signals with nothing behind both.  The past
+    of a signal that does not act is always independent given the causes; its present too, unless the effect acts on it
+    within the step.
     """
     edges = edges_of(graph, delays, step)
     now = Graph((), tuple(Influence(cause, effect) for cause, effect, lag in edges if lag == 0 and cause != effect))
@@ -118,11 +119,15 @@ def _causes(problem: _Problem, effect: str) -> tuple[Column, ...]:
 
 
 def _answered(problem: _Problem, effect: str) -> Equation:
-    """The first way that tells everything; else the regression that tells most of the effect's own causes."""
+    """The first way that tells everything; else the regression that tells most of the effect's own causes.
+
+    Causes of causes stand in for them only where that tells more.
+    """
     best: Equation | None = None
     for way in _ways(problem, effect):
         lost = _lost(problem, way)
-        if not lost:
+        direct = len(best.columns) - len(best.lost) if best is not None else 0
+        if not lost and (not way.replaced or len(way.columns) > direct):
             return replace(way, lost=())
         if best is None or (not way.instruments and not way.replaced and len(lost) < len(best.lost)):
             best = replace(way, lost=lost)
@@ -144,9 +149,8 @@ def _ways(problem: _Problem, effect: str) -> Iterator[Equation]:
     instruments = _instruments(problem, effect, columns)
     if instruments:
         yield Equation(effect, columns, instruments=instruments, method="instruments")
-    wider = () if problem.shortened else _replaced(problem, effect, columns)
+    wider, gone = ((), ()) if problem.shortened else _replaced(problem, effect, columns)
     if wider and wider != columns:
-        gone = tuple(dict.fromkeys(name for name, _ in columns if name not in {kept for kept, _ in wider}))
         yield Equation(effect, wider, method="through its causes", replaced=gone)
         instruments = _instruments(problem, effect, wider)
         if instruments:
@@ -239,8 +243,12 @@ def _truth(problem: _Problem, draw: Draw, effect: str, columns: Sequence[Column]
     return dict(zip(columns, found.tolist(), strict=True))
 
 
-def _replaced(problem: _Problem, effect: str, columns: Sequence[Column]) -> tuple[Column, ...]:
-    """Causes whose own part is tied to the effect's are replaced by their causes, until none is left."""
+def _replaced(problem: _Problem, effect: str, columns: Sequence[Column]) -> tuple[tuple[Column, ...], tuple[str, ...]]:
+    """Causes whose own part is tied to the effect's are replaced by their causes, until none is left.
+
+    (what is left, every signal that was replaced anywhere on the way: what is its own stays with the effect)
+    """
+    gone: list[str] = []
     rests = [(draw, _own_part(problem, draw, effect, columns)) for draw in problem.systems]
     made: list[Column] = []
     waiting = [(column, frozenset({effect})) for column in columns]
@@ -249,12 +257,13 @@ def _replaced(problem: _Problem, effect: str, columns: Sequence[Column]) -> tupl
         behind = problem.into.get(cause, ())
         tied = any(_related(draw.row((cause, lag)), rest) for draw, rest in rests)
         if tied and cause not in met and any(edge[0] in problem.observed for edge in behind):
+            gone += [cause] if cause != effect else []
             waiting += [((edge[0], lag + edge[2]), met | {cause}) for edge in behind if edge[0] in problem.observed]
         else:
             made.append((cause, lag))
     kept = [column for column in dict.fromkeys(made) if column != (effect, 0)]
     deepest = problem.systems[0].depth - 1
-    return tuple(column for column in kept if column[1] <= deepest)
+    return tuple(column for column in kept if column[1] <= deepest), tuple(dict.fromkeys(gone))
 
 
 def _lost(problem: _Problem, way: Equation) -> tuple[Column, ...]:
@@ -318,8 +327,13 @@ def _reason(problem: _Problem, effect: str, lost: Sequence[Column]) -> str:
             shared.setdefault(hidden, []).append(cause)
         else:
             rest.append(cause)
-    told = [f"{_and(back)} and {effect} act on each other within one step: which moved first cannot be seen"] * bool(back)
-    told += [f"{_and(c)} {_act(c)} on {effect} through {h}, which is not measured and keeps its past" for h, c in between.items()]
+    told = [f"{_and(back)} and {effect} act on each other within one step: which moved first cannot be seen"] * bool(
+        back
+    )
+    told += [
+        f"{_and(c)} {_act(c)} on {effect} through {h}, which is not measured and keeps its past"
+        for h, c in between.items()
+    ]
     told += [f"{_and(c)} and {effect} have a common cause that is not measured: {h}" for h, c in shared.items()]
     told += [past] * bool(past)
     told += [f"{_and(rest)} cannot be told apart from what else acts on {effect}"] * bool(rest)

@@ -68,7 +68,12 @@ def booked(
     if stated.fleet is None:
         return Booked(stated, unit, None, refused=tuple(f"write {m.key}: {m.words}" for m in stated.missing))
     if log is not None:
-        return _closed(stated, unit, None, _logged(stated.fleet, log, window))
+        stays = read_log(log)
+        low, high = window or (-math.inf, math.inf)
+        if not any(one.start < high and one.end > low for one in stays):
+            return Booked(stated, unit, None, refused=(f"no interval of the log lies in {low:g}..{high:g} s",))
+        start, end = (edge if math.isfinite(edge) else None for edge in (low, high))
+        return _closed(stated, unit, None, times_of_log(stated.fleet, stays, start=start, end=end, source=log))
     if not whole:
         return Booked(
             stated, unit, None, refused=("telemetry that is streamed is not booked: name a log with --ledger",)
@@ -112,11 +117,6 @@ def _spoken(fleet: Fleet, series: Series, graph: Graph | None) -> list[str]:
         name for name in series.names
         if name in mine or (name.split(".")[0] in fleet.devices and name not in known and name not in sums)
     ]  # fmt: skip
-
-
-def _logged(fleet: Fleet, log: str, window: tuple[float, float] | None) -> Times:
-    start, end = (edge if math.isfinite(edge) else None for edge in window or (math.inf, math.inf))
-    return times_of_log(fleet, read_log(log), start=start, end=end, source=log)
 
 
 def _closed(stated: Stated, unit: str, series: Series | None, times: Times) -> Booked:

@@ -5,7 +5,7 @@ In a circle, the past own part of an effect has reached its causes by now, so ca
                 and phi chosen together so that what is left is smallest.
     own past    x(t) = r x(t - 1) + b z(t) + u(t): r and the memory of u look alike in x's own past; the past of what
                 comes from outside the circle tells them apart (two-stage least squares), else the way in which b
-                returns one step later (the same filter as above).  With neither, nothing tells them apart: r is refused.
+                returns one step later (the same filter as above).  With neither, r is refused.
 SOURCE: Cochrane and Orcutt 1949; Sargan 1964 (with own past); Liviatan 1963 (lagged exogenous signals as instruments).
 """
 
@@ -97,7 +97,7 @@ def whitened(found: Grams, sums: Floats, equation: Equation) -> Floats:
 def from_moments(moments: Floats, width: int) -> Floats:
     """Coefficients from exact moments of [columns, effect], each 0, 1 .. `MEMORY` steps earlier in turn."""
     places = np.arange((width + 1) * (MEMORY + 1)).reshape(width + 1, MEMORY + 1)
-    return _chosen(_blocks(moments[None], places, np.ones(places.shape)))[0]
+    return np.asarray(_chosen(_blocks(moments[None], places, np.ones(places.shape)))[0], np.float64)
 
 
 def _blocks(sums: Floats, places: Places, ratio: Floats) -> Floats:
@@ -114,20 +114,22 @@ def _chosen(blocks: Floats) -> Floats:
     From several memories for the whole (with own past beside, there can be two valleys), then from there for each.
     """
     whole = blocks[:1]
-    best, least = None, np.inf
-    for first in STARTS:
-        phi = np.array([first])
-        for _ in range(ROUNDS):
-            slopes = _slopes(whole, phi)
-            phi = _memory(whole, slopes)
-        left = float(_left(whole, slopes, phi)[0])
-        if best is None or left < least * (1 - 1e-9):
-            best, least = (slopes, phi), left
-    assert best is not None
+    tried = [_settled(whole, np.array([first])) for first in STARTS]
+    left = [float(_left(whole, *one)[0]) for one in tried]
+    best = next(one for one, rest in zip(tried, left, strict=True) if not rest > min(left) * (1 + 1e-9))
     slopes, phi = (np.repeat(one, len(blocks), axis=0) for one in best)
     for _ in range(NEWTON):
         slopes, phi = _stepped(blocks, slopes, phi)
     return slopes
+
+
+def _settled(blocks: Floats, phi: Floats) -> tuple[Floats, Floats]:
+    """Coefficients and memory, each the best for the other, in turn."""
+    slopes = _slopes(blocks, phi)
+    for _ in range(ROUNDS):
+        phi = _memory(blocks, slopes)
+        slopes = _slopes(blocks, phi)
+    return slopes, phi
 
 
 def _filter(phi: Floats) -> Floats:

@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from coherence.causal.indices import Action, Facts, Tube
-from coherence.causal.request_log import RequestLog
+from coherence.causal.request_log import Bools, RequestLog
 from coherence.causal.request_log_files import read
 from coherence.causal.series import Series
 from coherence.design import Design, Workload
-from coherence.errors import UsageError
 from coherence.model import Model
 from coherence.shape import Quantity
 from coherence.values import value
@@ -48,7 +47,10 @@ def asked(
         return Asked(control)
     deadline = _number(design.workload[only].deadline) if (only := _only(design)) is not None else None
     requests = read(Path(log), deadline=float(deadline) if deadline is not None else None)
-    requests = _between(requests, window) if window is not None else requests
+    if window is not None and not (inside := _inside(requests, window)).any():
+        span = f"the log is from {requests.since:g} to {requests.until:g} s"
+        return Asked(control, (f"no request of the log arrived at {window[0]:g}..{window[1]:g} s: {span}",))
+    requests = replace(requests.where(inside), until=min(requests.until, window[1])) if window else requests
     name = _latency_class(design, requests)
     servers, note = _servers(design, name)
     provisioned = [_number(tier.count) for tier in design.tiers.values()]
@@ -101,11 +103,9 @@ def _servers(design: Design, name: str | None) -> tuple[int | None, tuple[str, .
     return None, ("write workload.<class>.entitlement, the servers that the latency class may claim",)
 
 
-def _between(log: RequestLog, window: tuple[float, float]) -> RequestLog:
-    chosen = (log.arrival >= window[0]) & (log.arrival < window[1])
-    if not chosen.any():
-        raise UsageError(f"--window {window[0]:g}..{window[1]:g}: no request of the log arrived in it")
-    return replace(log.where(chosen), until=min(log.until, window[1]))
+def _inside(log: RequestLog, window: tuple[float, float]) -> Bools:
+    chosen: Bools = (log.arrival >= window[0]) & (log.arrival < window[1])
+    return chosen
 
 
 # -- what loops did -----------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     help="Also seek linear inequalities that are safe.",
 )  # fmt: skip
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(
+def command(  # noqa: PLR0913  (one parameter for each option)
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
     time_limit: float, half_spaces: bool, output: str,
 ) -> int:  # fmt: skip

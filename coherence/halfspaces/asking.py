@@ -12,8 +12,7 @@ from coherence import repairs, units
 from coherence.analysis import ask_all
 from coherence.design import Design
 from coherence.errors import CoherenceError, InputError, UsageError
-from coherence.expressions.tree import Number
-from coherence.halfspaces.rows import Cell, Form, Point, Row
+from coherence.halfspaces.rows import Cell, Form, Point
 from coherence.halfspaces.traced import Path, Traced
 from coherence.loops.sweeps_keys import Axis, scalars
 from coherence.places import Place
@@ -21,7 +20,7 @@ from coherence.questions import Asker
 from coherence.records import Record
 from coherence.regions import Answer, answer, edit_of, spelled
 from coherence.repairing.rechecks import Rebuild
-from coherence.shape import Formula, Quantity
+from coherence.shape import Quantity
 from coherence.subject import Subject
 from coherence.values import value
 
@@ -96,7 +95,8 @@ def followed(source: Source, askers: Sequence[Asker], point: Point, *, generic: 
 def _written(axis: Axis, number: Fraction) -> Fraction:
     """The number, or one near it that has an end in the unit of the key."""
     try:
-        return number if spelled(axis, number) else number
+        spelled(axis, number)
+        return number
     except UsageError:
         factor = units.unit(axis.unit)[0] if axis.unit else Fraction(1)
         return Fraction(round(number / factor * DIGITS), DIGITS) * factor
@@ -176,6 +176,3 @@ def _forget(node: Any) -> None:
     if known is not None:
         for name in [name for name in node.__dict__ if name not in known]:
             del node.__dict__[name]
-
-
-__all__ = ["Followed", "NotTracedError", "Row", "Source", "followed", "plain"]

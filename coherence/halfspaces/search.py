@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from coherence.halfspaces.asking import Followed, NotTracedError, Source, followed, plain
-from coherence.halfspaces.rows import Cell, Outline, Point, Row, inside, row, uncovered
+from coherence.halfspaces.rows import Cell, Outline, Point, Row, inside, outline_rows, row, uncovered
 from coherence.questions import Asker
 from coherence.regions import Answer
 from coherence.repairing.rechecks import Key
@@ -99,7 +99,8 @@ def half_spaces(source: Source, askers: Sequence[Asker], left_open: Iterable[Key
     if not seen.askers:
         return Found((), "nothing is in conflict in the ranges, or nothing that these values decide")
     try:
-        for point in itertools.islice(_random(seen, random.Random(1)), SEEDS):
+        rng = random.Random(1)  # noqa: S311  (the same points in every run)
+        for point in itertools.islice(_random(seen, rng), SEEDS):
             seen.at(point, generic=True)
         found = tuple(_sets(seen))
     except NotTracedError as error:
@@ -196,7 +197,7 @@ def _proved(seen: Seen, cell: Cell) -> HalfSpace | None:
 def _left_over(seen: Seen, cell: Cell, cover: Sequence[Cell], model: str) -> Point | None:
     """A point that no part of the cover holds, one that can be written: near the solver's, or that itself."""
     exact = _read(model, len(seen.outline))
-    rng = random.Random(len(cover))
+    rng = random.Random(len(cover))  # noqa: S311
     for near in (Fraction(1, 50), Fraction(1, 1000), Fraction(0)):
         for _ in range(20 if near else 1):
             moved = tuple(
@@ -221,7 +222,7 @@ def _read(model: str, width: int) -> Point:
 
 def _checked(seen: Seen, cell: Cell, cover: Sequence[Cell], script: str) -> HalfSpace | None:
     """The set, after points drawn from it were asked in the usual way: one that is not safe refutes it."""
-    rng = random.Random(2)
+    rng = random.Random(2)  # noqa: S311
     drawn = itertools.islice((p for p in itertools.islice(_random(seen, rng), 4000) if inside(cell, p)), CHECKS)
     corners = (p for p in corners_of(cell, seen.outline) if inside(cell, p))
     for point in (*drawn, *corners):
@@ -237,8 +238,6 @@ def _needed(cell: Cell, part: Cell, outline: Outline) -> bool:
 
 def corners_of(cell: Cell, outline: Outline) -> Iterator[Point]:
     """The corners of the closed set within the ranges."""
-    from coherence.halfspaces.rows import outline_rows
-
     width = len(outline)
     rows = (*outline_rows(outline), *(one.closed() for one in cell))
     for chosen in itertools.combinations(rows, width):

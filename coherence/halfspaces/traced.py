@@ -26,7 +26,7 @@ DEPTH = 10  # frames that are looked through for a function that only tells
 TELLING = frozenset(
     function.__code__
     for function in (
-        units.show, units._prefixed, units.seconds, units.clock, units.decimal, units._approximate, subject.rational,
+        units.show, units.seconds, units.clock, units.decimal, subject.rational,
     )
 )  # fmt: skip  # their result is a text for a reader, and nothing is decided by it
 
@@ -72,7 +72,7 @@ class Path:
 
 
 def _frames() -> Iterator[FrameType]:
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
     while frame is not None:
         yield frame
         frame = frame.f_back
@@ -123,7 +123,8 @@ class Traced(Fraction):
         if found is None:
             return mine * float(self._pinned()) + theirs * other if isinstance(other, float) else NotImplemented
         plain, form = found
-        return self._made(mine * self.plain + theirs * plain, self.form.times(Fraction(mine)).plus(form, Fraction(theirs)))
+        added = self.form.times(Fraction(mine)).plus(form, Fraction(theirs))
+        return self._made(mine * self.plain + theirs * plain, added)
 
     def __add__(self, other: Any) -> Any:
         return self._sum(other, 1, 1)
@@ -199,7 +200,8 @@ class Traced(Fraction):
     def __trunc__(self) -> int:
         return math.ceil(self) if self < 0 else math.floor(self)
 
-    __int__ = __trunc__
+    def __int__(self) -> int:
+        return self.__trunc__()
 
     def _compared(self, other: Any, test: Callable[[Any, Any], bool]) -> Any:
         """Decides, and writes down which side of the difference was met."""
@@ -211,7 +213,7 @@ class Traced(Fraction):
         sign = (gap > 0) - (gap < 0)
         holds = test(sign, 0)
         same = {other for other in (-1, 0, 1) if test(other, 0) == holds}
-        if len(same) < 3:  # noqa: PLR2004  (all three signs give the same answer: nothing was decided)
+        if len(same) < 3:  # else all signs give the same answer: nothing was decided
             self._decided(difference, sign, same)
         return holds
 
@@ -235,21 +237,21 @@ class Traced(Fraction):
     def __ge__(self, other: Any) -> Any:
         return self._compared(other, lambda a, b: a >= b)
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: object) -> Any:
         if isinstance(other, Traced) and other.path is not self.path:
             if self.path is not Path.current:  # a key of some cache, which was kept with the number that it has
                 return other == self.plain
             other = other.plain
         return self._compared(other, lambda a, b: a == b)
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: object) -> Any:
         equal = self == other
         return equal if equal is NotImplemented else not equal
 
     def __bool__(self) -> bool:
         return bool(self != 0)
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(self._pinned())
 
     @property
@@ -281,10 +283,10 @@ class Traced(Fraction):
     def __pow__(self, other: Any, modulo: Any = None) -> Any:
         if isinstance(other, int) and other in {0, 1}:
             return self if other else Fraction(1)
-        return self._pinned()**other
+        return self._pinned() ** other
 
     def __rpow__(self, other: Any, modulo: Any = None) -> Any:
-        return other**self._pinned()
+        return other ** self._pinned()
 
     def __str__(self) -> str:
         return str(self._pinned())

@@ -47,7 +47,7 @@ def stamps(result: Result) -> tuple[Stamp, ...]:
     ends = np.where(result.requests.completed, result.requests.end, np.nan)
     left = [*(one[rows] for one in begun), ends]
     means = {station.name: station.service.mean for station in result.program.stations}
-    total = sum(means[name] for name in path)
+    total = sum(means[name] for name in path) or 1.0
     layers = [Stamp(name, left[place + 1], means[name] / total) for place, name in enumerate(path)]
     again = any(route.tries > 1 for route in result.program.routes if depth.get(route.name) == 0)
     return (Stamp(EARLIER, left[0], 0.0), *layers) if again else tuple(layers)

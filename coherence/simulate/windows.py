@@ -18,7 +18,10 @@ MOST = 4096  # cuts that are kept before those that no window reaches any more a
 
 
 class Sums:
-    """The integrals of one expression from its first cut to each later one; `since`: from when on all cuts are known."""
+    """The integrals of one expression from its first cut to each later one.
+
+    `since`: from when on all cuts are known.
+    """
 
     __slots__ = ("at", "since", "total")
 

@@ -172,6 +172,7 @@ def rounded(frame: Frame, bounds: Bounds, before: Exact | None) -> Exact:
 
 
 def bounds_of(frame: Frame, exact: Exact) -> Bounds:
+    """The decimals as bounds in the frame."""
     modes, rows = len(frame.inner.modes), len(frame.directions)
     reached, support = np.zeros(modes, dtype=bool), np.full((modes, rows), -np.inf)
     for m, row in exact.items():
@@ -219,6 +220,7 @@ def _good(frame: Frame, bounds: Bounds, goal: System, broken: str) -> bool:
 
 
 def level_of(frame: Frame, exact: Exact) -> Level:
+    """The set of each reached mode, as rows."""
     return {frame.inner.modes[m]: tuple(_rows(frame.directions, row)) for m, row in exact.items()}
 
 
@@ -232,6 +234,7 @@ def _rows(directions: tuple[Direction, ...], bounds: tuple[Fraction | None, ...]
 
 
 def named(chain: list[Level]) -> Invariant:
+    """The chain as an invariant of the system with levels."""
     modes = dict.fromkeys(mode for level in chain for mode in level)
     made = {_at(mode, k): ((level[mode],) if mode in level else ()) for k, level in enumerate(chain) for mode in modes}
     return _Everywhere(made)

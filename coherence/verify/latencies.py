@@ -16,9 +16,10 @@ from coherence.model import Interval
 from coherence.shape import Formula
 from coherence.values import value
 from coherence.verify.known import Known
-from coherence.verify.sojourn import Demand, fewest
+from coherence.verify.sojourn import Demand, carried, fewest
 
 FAMILY = "mmc_sojourn"
+MOST_STEPS, MANY = 40, 1_000  # numbers of servers that are told apart over a range of arrivals; beyond, the first alone
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -65,9 +66,21 @@ def least(facts: Known, asked: Asked) -> Tree | None:
         return None
     count = fewest(asked.demand, arrivals.low, rate.high, surely=False)
     if count is not None:
-        return Compare(">=", Name(asked.latency.servers), Number(Fraction(count)))
+        return _by_arrivals(asked, arrivals, rate.high, count)
     floor = Fraction(asked.demand.least_rate * (1 - 1e-9)).limit_denominator(10**6)
     return Compare(">=", Name(asked.latency.rate), Number(floor)) if floor > rate.high else None
+
+
+def _by_arrivals(asked: Asked, arrivals: Interval, rate: Fraction, count: int) -> Tree:
+    """At least so many servers, and more where more arrives."""
+    servers, demand = Name(asked.latency.servers), asked.demand
+    found: list[Tree] = [Compare(">=", servers, Number(Fraction(count)))]
+    told = arrivals.high is not None and count <= MANY
+    most = fewest(demand, arrivals.high, rate, surely=False) if told and arrivals.high is not None else count
+    for fewer in range(count, min(most or count, count + MOST_STEPS)):
+        few = Compare("<=", Name(asked.latency.arrivals), Number(carried(demand, fewer, rate)))
+        found.append(Logic("or", (few, Compare(">=", servers, Number(Fraction(fewer + 1))))))
+    return found[0] if len(found) == 1 else Logic("and", tuple(found))
 
 
 def enough(facts: Known, asked: Asked) -> int | None:

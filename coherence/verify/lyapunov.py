@@ -63,7 +63,9 @@ class _Round:
     rests: tuple[Vector, ...]
 
 
-def basin(system: System, goal: System, broken: str, level: Mapping[str, Polyhedron], open_: Iterable[int]) -> Basin | str:
+def basin(
+    system: System, goal: System, broken: str, level: Mapping[str, Polyhedron], open_: Iterable[int]
+) -> Basin | str:  # fmt: skip
     """A proof for the runs that are in the boxes of `level` (per mode), where only the edges `open_` seem open."""
     states = len(system.variables)
     if not 0 < states <= MOST_STATES:
@@ -132,9 +134,7 @@ def _round(modes: Sequence[str], kept: Sequence[Sequence[Edge]], states: int) ->
     return _Round(tuple(modes), tuple(tuple(ways) for ways in kept), tuple(matrices), tuple(rests))
 
 
-def _of_round(
-    one: _Round, system: System, goal: System, broken: str, level: Mapping[str, Polyhedron]
-) -> Basin | str:
+def _of_round(one: _Round, system: System, goal: System, broken: str, level: Mapping[str, Polyhedron]) -> Basin | str:
     # a run that is anywhere in the cycle: the boxes of all its modes count, each from its own start
     made: list[str] = []
     steps = 0
@@ -165,7 +165,8 @@ def _from_start(one: _Round, system: System, goal: System, broken: str, start: P
     if guess is None:
         return "not every pole lies inside the unit circle"
     matrix, rho = guess
-    most = sum((abs(p) * a * b for row, a in zip(matrix, reach, strict=True) for p, b in zip(row, reach, strict=True)), ZERO)
+    pairs = zip(matrix, reach, strict=True)
+    most = sum((abs(p) * a * b for row, a in pairs for p, b in zip(row, reach, strict=True)), ZERO)
     names = [f"y{k}" for k in range(len(reach))]
     scripts = [_bounded(start, system, one.rests[0], reach), *_shrinks(one, matrix, rho, names)]
     scripts.append(_in_box(matrix, reach, most))
@@ -274,7 +275,10 @@ def _shrinks(one: _Round, matrix: Matrix, rho: Fraction, names: Sequence[str]) -
     assert shrinks is not None
     mapped = [linear(row, names) for row in one.matrices[-1]]
     left = f"(- (* {number(rho)} {form(matrix, names)}) {form(matrix, mapped)})"
-    return [identity("V is positive", form(matrix, names), positive, names), identity("V shrinks", left, shrinks, names)]
+    return [
+        identity("V is positive", form(matrix, names), positive, names),
+        identity("V shrinks", left, shrinks, names),
+    ]
 
 
 def _in_box(matrix: Matrix, reach: Vector, most: Fraction) -> str:
@@ -303,7 +307,7 @@ def _cut(row: Constraint, one: _Round, place: int, matrix: Matrix) -> _Cut | Non
         return None
     gap = dot(raw, one.rests[place]) + row.linear.constant
     both = row.relation == "=="
-    if gap < 0 and not both or gap == 0:
+    if gap == 0 or (gap < 0 and not both):
         return None
     columns = list(zip(*one.matrices[place], strict=True))
     vector = [dot(raw, column) for column in columns]
@@ -330,16 +334,15 @@ def _apart(cut: _Cut, least: Fraction, matrix: Matrix, name: str, names: Sequenc
     return joined([identity(name, left, found, names), ground(f"{name}: room", [fact, f"(< 0.0 {gap})"])])
 
 
-def _all_closed(
-    one: _Round, system: System, matrix: Matrix, most: Fraction, names: Sequence[str]
-) -> list[str] | str:
+def _all_closed(one: _Round, system: System, matrix: Matrix, most: Fraction, names: Sequence[str]) -> list[str] | str:
     """No edge but the kept ones can be taken where V <= most."""
     made = []
     for place, (mode, kept) in enumerate(zip(one.modes, one.kept, strict=True)):
         same = {(e.target, e.update) for e in kept}
         for edge in system.edges:
             if edge.source == mode and (edge.target, edge.update) not in same:
-                script = _separated(edge.guard, one, place, matrix, most, f"{edge.label} from {mode} stays closed", names)
+                name = f"{edge.label} from {mode} stays closed"
+                script = _separated(edge.guard, one, place, matrix, most, name, names)
                 if script is None:
                     return f"{edge.label} from {mode} may be taken from where it starts"
                 made.append(script)
@@ -372,7 +375,8 @@ def _goals(
             levels = [_level(rows, one, place, matrix) for rows in kept]
             if kept and all(level is not None for level in levels):
                 least = min(level for level in levels if level is not None)
-                told = [_separated(rows, one, place, matrix, least, f"a run has ended at {mode}", names) for rows in kept]
+                name = f"a run has ended at {mode}"
+                told = [_separated(rows, one, place, matrix, least, name, names) for rows in kept]
                 return least, [script for script in told if script is not None]
             continue
         for rows in bad:

@@ -33,12 +33,15 @@ class Recurrence:
     place: Place
 
 
-def recurrences(facts: Known, thing: str) -> Iterator[Recurrence]:
-    """Every timer and loop that ends members of the thing, or counts a failure of it, more than once."""
+def recurrences(facts: Known, thing: str, *, once: bool = False) -> Iterator[Recurrence]:
+    """Every timer and loop that ends members of the thing, or counts a failure of it, more than once.
+
+    `once`: one time is enough to matter, so a loop counts though it is not said that members come back.
+    """
     for timer in facts.design.timers.values():
         yield from _of_timer(facts, timer, thing)
     for loop in facts.design.loops.values():
-        yield from _of_loop(facts, loop, thing)
+        yield from _of_loop(facts, loop, thing, once=once)
 
 
 def comes_back(component: Component | None) -> bool | None:
@@ -48,14 +51,21 @@ def comes_back(component: Component | None) -> bool | None:
     return component.returns.text != "never"
 
 
+def _host(facts: Known, thing: str) -> str | None:
+    """What the thing runs on: what ends that ends its members."""
+    component = facts.design.components.get(thing)
+    return component.runs_on.text if component is not None and component.runs_on is not None else None
+
+
 def _of_timer(facts: Known, timer: Timer, thing: str) -> Iterator[Recurrence]:
     words = timer.then.text.split() if timer.then is not None else []
-    if len(words) < 2 or words[0] not in VERBS or words[1] != thing:
+    if len(words) < 2 or words[0] not in VERBS or words[1] not in (thing, _host(facts, thing)):
         return
     if timer.unless is not None or timers.firing(timer) is None:
         return
-    apart = _apart(facts, timer, thing)
+    apart = _apart(facts, timer, words[1])
     if apart is not None:
+        apart = apart if words[1] == thing else Interval(apart.low, None)  # not each time the host of this member
         place = next((q.place for q in (timer.every, timer.after) if isinstance(q, Quantity)), timer.place)
         yield Recurrence(timer.name, thing, apart, place.labelled(f"{timer.name}: so far apart"))
 
@@ -75,11 +85,13 @@ def _apart(facts: Known, timer: Timer, thing: str) -> Interval | None:
     return None
 
 
-def _of_loop(facts: Known, loop: Loop, thing: str) -> Iterator[Recurrence]:
+def _of_loop(facts: Known, loop: Loop, thing: str, *, once: bool) -> Iterator[Recurrence]:
     actuation, period = loop.actuation, loop.timescale.period if loop.timescale else None
-    evicts = actuation is not None and actuation.evict is not None and actuation.evict.text == thing
-    if not evicts or not comes_back(facts.design.components.get(thing)) or period is None or period.low <= 0:
+    evicted = actuation.evict.text if actuation is not None and actuation.evict is not None else ""
+    evicts = evicted != "" and evicted in (thing, _host(facts, thing))
+    again = once or comes_back(facts.design.components.get(thing))
+    if not evicts or not again or period is None or period.low <= 0:
         return
     always = loop.trigger is None or getattr(loop.trigger, "text", "") == "always"
-    apart = Interval(period.low, period.high if always else None)
+    apart = Interval(period.low, period.high if always and evicted == thing else None)
     yield Recurrence(loop.name, thing, apart, period.place.labelled(f"{loop.name} may act this often"))

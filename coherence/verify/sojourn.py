@@ -69,6 +69,18 @@ def fewest(demand: Demand, arrivals: Fraction, rate: Fraction, *, surely: bool) 
     return _first(demand, arrivals, rate, (lambda over: over < -SAFE) if surely else (lambda over: over <= SAFE))
 
 
+def carried(demand: Demand, servers: int, rate: Fraction) -> Fraction:
+    """More arrivals per second than this many servers can carry within the demand, by as little as rounding allows."""
+    mu = float(rate)
+    low, high = 0.0, servers * mu
+    for _ in range(60):
+        middle = (low + high) / 2
+        wait = next((w for c, w in waiting(middle, mu) if c == servers), None)
+        kept = wait is not None and demand.kept(middle, mu, wait, servers) <= SAFE
+        low, high = (middle, high) if kept else (low, middle)
+    return Fraction(high) * (1 + Fraction(SAFE))
+
+
 def _first(demand: Demand, arrivals: Fraction, rate: Fraction, good: Callable[[float], bool]) -> int | None:
     if demand.limit <= 0 or rate <= 0 or demand.least_rate > float(rate) * (1 + SAFE):
         return None

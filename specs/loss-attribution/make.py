@@ -55,7 +55,7 @@ def signals(rng: np.random.Generator) -> dict[str, Floats]:
     }  # fmt: skip
     for name, count, states in (("h100", 48, h100), ("a100", 24, a100)):
         rounded = {state: np.round(levels, 3) for state, levels in states.items()}
-        rounded["idle_slack"] = count - sum(rounded.values())
+        rounded["idle_slack"] = count - np.sum(list(rounded.values()), axis=0)
         made |= {f"{name}.{state}": levels for state, levels in rounded.items()}
     return made
 

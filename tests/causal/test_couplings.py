@@ -61,3 +61,33 @@ def test_of_a_chain_only_the_direct_influence_is_told() -> None:
 
 def test_nothing_declared_is_nothing_tested() -> None:
     assert couplings(table(a=np.arange(9.0), b=np.arange(9.0) ** 2), Graph(("a", "b"), ())).tests == 0
+
+
+def test_a_trend_and_a_day_that_all_signals_share_are_no_couplings() -> None:
+    rng = np.random.default_rng(6)
+    day = np.sin(2 * np.pi * np.arange(3000) * 300 / 86_400)
+    made = {name: wandering(rng, 3000, 0.7) + 3 * day + np.linspace(0, 9, 3000) for name in ("a", "b", "c")}
+    series = table(**made, lost=made["a"] + day + wandering(rng, 3000, 0.7) + np.linspace(0, 3, 3000))
+    assert couplings(Series(series.names, series.values, 300.0), WAYS).found == ()
+
+
+def test_what_follows_exactly_from_the_declared_causes_is_no_coupling() -> None:
+    """x' = 0.9 x + w - c without noise: w of the step before is a function of x and c, and explains nothing."""
+    rng = np.random.default_rng(7)
+    w, c = wandering(rng, 2000, 0.5), wandering(rng, 2000, 0.5)
+    x = np.zeros(2000)
+    for t in range(1, 2000):
+        x[t] = 0.9 * x[t - 1] + w[t - 1] - c[t - 1]
+    ways = graph(late("x", "x"), late("w", "x"), late("c", "x"), Influence("x", "c"))
+    assert couplings(table(x=x, w=w, c=c), ways).found == ()
+
+
+def test_beside_a_step_only_signals_of_another_origin_are_tested() -> None:
+    """busy = 1 where load > 2: what a line leaves of a step has to do with every other function of load."""
+    rng = np.random.default_rng(8)
+    load, other = wandering(rng, 4000, 0.5) + 2, wandering(rng, 4000, 0.5)
+    busy, cost = np.where(load > 2, 1.0, 0.0), np.abs(load - 2) + 0.1 * wandering(rng, 4000, 0.5)
+    ways = graph(Influence("load", "busy"), Influence("load", "cost"))
+    bent = Graph(ways.nodes, ways.influences, curved=frozenset({"busy", "cost"}))
+    series = table(load=load, busy=busy, cost=cost + 0.3 * np.roll(other, 1), other=other)
+    assert [(one.cause, one.effect, one.lag) for one in couplings(series, bent).found] == [("other", "cost", 1)]

@@ -288,6 +288,8 @@ def test_the_ledger_of_a_log(ask: Asking) -> None:
     assert (ledger["C_nom"], ledger["C_eff"]) == (500, pytest.approx(300))
     assert ledger["types"]["A"]["share_of"]["provisioned"]["value"] == pytest.approx(0.4)
     assert ledger["mode"] == "throughput"
+    told = ask.told("--ledger", str(log), "--window", "1000..2000").section("Where device time went")
+    assert "refused: no interval of the log lies in 1000..2000 s" in told
 
 
 def test_states_that_cannot_be_are_refused(ask: Asking) -> None:
@@ -317,6 +319,13 @@ def test_requests_without_an_entitlement_ask_for_it(ask: Asking) -> None:
     assert "measure how many servers the latency class may claim (its entitlement)" in told
     assert "HCL" in told
     assert "refused" in found.section("Queueing")
+
+
+def test_a_window_without_requests_is_told(ask: Asking) -> None:
+    ask.write(chain())
+    found = ask.told("--requests", str(SPEC / "requests.csv"), "--window", "1000..3000")
+    assert found.code == 0
+    assert "refused: no request of the log arrived at 1000..3000 s" in found.section("Indices of coordination")
 
 
 def test_a_band_gives_control_coherence(ask: Asking) -> None:

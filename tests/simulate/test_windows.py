@@ -16,9 +16,9 @@ from coherence.simulate.starts import corners
 from coherence.subject import Subject
 
 PLANTS = (
-    "step: 1 s, state: \"x' = 0.5 * x + 0.5 * (10 - cap.value)\"",
-    "step: 2 s, state: \"x' = 10 - cap.value\"",
-    "state: \"x' = 1 - cap.value / 4\"",
+    'step: 1 s, state: "x\' = 0.5 * x + 0.5 * (10 - cap.value)"',
+    'step: 2 s, state: "x\' = 10 - cap.value"',
+    'state: "x\' = 1 - cap.value / 4"',
 )
 
 

@@ -3,8 +3,8 @@
 ## What
 The design says what acts on each signal.  Given these causes, everything else must have nothing to do with it; that
 is tested for each pair of signals, with errors held below 1 % for the whole family of tests and signals that
-remember their past accounted for.  Where the cause comes first, the direction is known; where both move in the same
-step, only that they are coupled.
+remember their past, trends and the day accounted for.  What comes first is told first, and that is no proof that it
+acts: something that nobody measures may act on both, on one of them later.
 
 ## Why it hurts
 A verdict about a design holds for the influences in it.  A coupling that is not declared (a shared disk, a proxy that
@@ -57,7 +57,7 @@ def _message(context: Context, one: Coupling) -> str:
     late = number(one.lag * context.whole.step)
     when = f"{late} s after it" if one.lag else "in the same step, so which of the two acts cannot be seen"
     per = f"{number(one.strength.value)} per unit ({interval(one.strength)})"
-    return f"{one.effect} follows {one.cause} {when}: {per}; the design does not declare it"
+    return f"{one.effect} follows {one.cause} {when}: {per}; the design declares neither this nor a common cause"
 
 
 def _places(context: Context, one: Coupling) -> list[Place]:
@@ -80,4 +80,7 @@ def _evidence(one: Coupling, tested: Tested) -> Evidence:
 
 def _assumptions(context: Context) -> tuple[str, ...]:
     del context
-    return ("a cause that neither the design nor the telemetry has may act on both",)
+    return (
+        "a cause that neither the design nor the telemetry has may act on both",
+        "declared causes are measured as they act: noise in a sensor makes what drives it look like a coupling",
+    )

@@ -52,7 +52,9 @@ def ask(context: Context) -> Iterator[Finding]:
         if one.lost and {cause for cause, _ in one.columns} != {effect}:  # its own past alone: no share depends on it
             causes = tuple(dict.fromkeys(cause for cause, _ in one.lost))
             does = "do" if len(causes) > 1 else "does"
-            what = f"what {' and '.join(causes)} {does} to {effect}" if causes != (effect,) else f"how much {effect} keeps"
+            what = (
+                f"what {' and '.join(causes)} {does} to {effect}" if causes != (effect,) else f"how much {effect} keeps"
+            )
             needs = f"cannot tell {what}: {one.refused}; " + _measure(one.measure)
             yield QUESTION.undecided(needs, [place], (*causes, effect))
         for group in node.groups:

@@ -19,7 +19,8 @@ from coherence.causal.twin import FASTEST, SLOWEST, Twin, inverted, last_kept
 Statistic: TypeAlias = Callable[
     [Floats], Floats
 ]  # of one value for each request -> one for all, one without each batch
-LEFT_OUT = 1e-5  # relative error of gamma where a batch is left out: far below the spread that it measures
+MOST_STEPS = 8
+LEFT_OUT = 1e-4  # relative error of gamma where a batch is left out: far below the spread that it measures
 
 
 def numbers(log: RequestLog, count: int) -> Ints:
@@ -56,8 +57,8 @@ def quantiles(batch: Ints, share: float) -> Statistic:
     return statistic
 
 
-def slowdowns(twin: Twin, statistic: Statistic, observed: Floats) -> Floats:
-    """gamma at which the twin's delays have each of the observed statistics."""
+def slowdowns(twin: Twin, statistic: Statistic, observed: Floats, *, smooth: bool = False) -> Floats:
+    """gamma at which the twin's delays have each of the observed statistics; `smooth` for one without steps."""
     seen: dict[float, Floats] = {}
 
     def of(gamma: float, row: int) -> float:
@@ -67,11 +68,32 @@ def slowdowns(twin: Twin, statistic: Statistic, observed: Floats) -> Floats:
 
     whole = inverted(lambda gamma: of(gamma, 0), float(observed[0]))
     near = min(max(whole, FASTEST), SLOWEST)
-    rest = [
-        inverted(lambda gamma, row=row: of(gamma, row), float(observed[row]), near=near, tolerance=LEFT_OUT)  # type: ignore[misc]
-        for row in range(1, len(observed))
-    ]
-    return np.array([whole, *rest])
+    made = [whole]
+    for row in range(1, len(observed)):
+
+        def rising(gamma: float, row: int = row) -> float:
+            return of(gamma, row)
+
+        wanted = float(observed[row])
+        found = _secant(rising, wanted, near) if smooth else None
+        made.append(inverted(rising, wanted, near=near, tolerance=LEFT_OUT) if found is None else found)
+    return np.array(made)
+
+
+def _secant(rising: Callable[[float], float], wanted: float, near: float) -> float | None:
+    """The place close to `near` where a smooth function has a value; None where a few steps do not reach it.
+
+    Only the second and third places are new: the first two are the same for every row.
+    """
+    places, gaps = [near, near * 1.01], [rising(near) - wanted, rising(near * 1.01) - wanted]
+    while abs(gaps[-1]) > LEFT_OUT * abs(gaps[1] - gaps[0]):  # gaps[1] - gaps[0]: what 1 % of gamma makes
+        rise = gaps[-1] - gaps[-2]
+        step = gaps[-1] * (places[-1] - places[-2]) / rise if rise else math.inf
+        if len(places) > MOST_STEPS or not near / 2 < places[-1] - step < near * 2:
+            return None
+        places.append(places[-1] - step)
+        gaps.append(rising(places[-1]) - wanted)
+    return places[-1]
 
 
 def last_slowdowns(twin: Twin, batch: Ints, observed: Floats) -> Floats:

@@ -29,7 +29,7 @@ def shown(estimate: Estimate, bound: str = "") -> str:
     """`0.43 [0.37, 0.46]`, `>= 0.95`."""
     if bound:
         return f"{bound} {estimate.value:.3g}"
-    if estimate.low == estimate.high:
+    if estimate.low == estimate.high or (estimate.low == -math.inf and estimate.high == math.inf):
         return f"{_number(estimate.value)}"
     return f"{_number(estimate.value)} [{_number(estimate.low)}, {_number(estimate.high)}]"
 

@@ -17,12 +17,14 @@ Services on disjoint resources give 0; a system equal to its twin has no wave.
 ## Falsifier
 Disjoint resources whose interval lies above 0 more often than its level says.
 ## Limits
-Bursts must be independent: common ones are counted as propagation.
+Where the local response is not surely above 0 only a bound is told.  Bursts must be independent: common ones are counted as propagation.
 ## Source
 String stability and bullwhip ratio; definitions 2.4.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -56,10 +58,9 @@ def measure(facts: Facts) -> Measured | Refusal:
     if len(np.unique(log.service)) < 2:
         return Refusal(INDEX, "a wave needs two services", ("requests of a second service",))
     told = bursts(facts, log)
-    gate = delay.measure(facts, variants=False)
-    assert isinstance(gate, Measured)
-    if not gate.estimate.low > GATE:
-        return no_wave(facts.level, gate.estimate)
+    gate = delay.slowdown(facts, log, numbers(log, facts.batches), None)
+    if not gate.low > GATE:
+        return no_wave(facts.level, gate)
     if not told:
         return Refusal(INDEX, "no service has a burst of first attempts", ("a window that holds bursts",))
     return _responses(facts, log, told)
@@ -92,13 +93,26 @@ def _responses(facts: Facts, log: RequestLog, told: tuple[Burst, ...]) -> Measur
     if np.isnan(remote[0]):
         return Refusal(INDEX, "no other service is quiet during any burst", ("bursts that do not coincide",))
     floor = FLOOR * float(log.need.mean())
-    raw = remote / (np.maximum(local, 0.0) + floor)
-    found = clipped(plain(raw, level=facts.level), 0.0)
     parts = tuple(
         Part(name, plain(one, level=facts.level), "s")
         for name, one in zip(("remote response", "local response"), felt, strict=True)
     )
-    return Measured(INDEX, found, said(found.value), parts=parts, notes=(f"{len(told)} bursts",))
+    notes = (f"{len(told)} bursts",)
+    if not parts[1].estimate.low > 0:
+        found, bound = bounded(parts[0].estimate, parts[1].estimate, floor)
+        return Measured(INDEX, found, said_of_bound(found.value, bound), bound, parts, notes)
+    raw = remote / (np.maximum(local, 0.0) + floor)
+    found = clipped(plain(raw, level=facts.level), 0.0)
+    return Measured(INDEX, found, said(found.value), parts=parts, notes=notes)
+
+
+def bounded(remote: Estimate, local: Estimate, floor: float) -> tuple[Estimate, str]:
+    """What is sure where bursts hardly delay their own service: a ratio to what may be nothing has no interval."""
+    if remote.low > 0:
+        least = remote.low / (max(local.high, 0.0) + floor)
+        return Estimate(least, least, math.inf, math.inf, remote.level), ">="
+    most = max(remote.high, 0.0) / floor
+    return Estimate(most, 0.0, most, math.inf, remote.level), "<="
 
 
 def _within(log: RequestLog, spans: Floats, own: Ints) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
@@ -138,6 +152,13 @@ def _response(weight: Floats, excess: Floats, level: Floats, service: Ints, batc
         calm = (weights * level).sum(axis=0) / weights.sum(axis=0)
         found: Floats = ratio(weight * excess, weight, batch) - calm
     return np.where(np.isnan(found), found[0], found)
+
+
+def said_of_bound(value: float, bound: str) -> str:
+    """The bound in words."""
+    if bound == ">=":
+        return f"bursts may not delay their own service at all, and others wait at least {value:.2g} times as much longer"
+    return "bursts are not seen to delay their own service, nor surely any other"
 
 
 def said(value: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from coherence.causal import checks
 from coherence.causal.answers import Answer
 from coherence.causal.context import Context
+from coherence.causal.couplings import Tested
 from coherence.finding import Finding
 
 ORDER = 60
@@ -19,8 +20,19 @@ def answer(context: Context) -> Answer | None:
         if context.chunks is not None
         else "the design states none that can be tested"
     )
-    told = f"{tested} statements of independence tested" if tested else f"statements of independence: {nothing}"
-    return Answer("Design against telemetry", (told,), {"tested": tested, "findings": [_data(f) for f in found]}, found)
+    told = [_held(context.couplings) if tested else f"statements of independence: {nothing}"]
+    moved = context.couplings.placebo
+    if tested and moved is not None:
+        told.append(f"the same with every other signal moved by half the record, where nothing can act: {moved} found")
+    data = {
+        "tested": tested, "hold": tested - context.couplings.broken, "placebo": moved,
+        "findings": [_data(f) for f in found],
+    }  # fmt: skip
+    return Answer("Design against telemetry", tuple(told), data, found)
+
+
+def _held(tested: Tested) -> str:
+    return f"{tested.tests} statements of independence tested: {tested.tests - tested.broken} hold"
 
 
 def _data(finding: Finding) -> dict[str, object]:

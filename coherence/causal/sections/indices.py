@@ -12,6 +12,7 @@ from coherence.drawing.pictures import Panel
 ORDER = 80
 TITLE = "Indices of coordination"
 DRAWN = ("CI", "DI", "WPI", "HCL")
+FEW = 100  # requests
 WIDEST = 10.0  # an interval wider than this would hide the others
 
 
@@ -20,12 +21,20 @@ def answer(context: Context) -> Answer | None:
     given = context.asked
     if given is None:
         return None
+    if given.facts.log is None and not given.facts.tubes:
+        return Answer(TITLE, tuple(f"refused: {note}" for note in given.notes), {"refused": list(given.notes)})
     found = [measured(given.facts, [name])[0] for name in entries() if given.facts.log is not None or name == "CC"]
-    loops = () if given.facts.tubes else tuple(dict.fromkeys(loop.signal for loop in context.model.loops))
-    told = (*given.notes, *lines(found), *(_band(name) for name in loops[:1]))
+    loops = (
+        ()
+        if given.facts.tubes or given.facts.log is None
+        else tuple(dict.fromkeys(loop.signal for loop in context.model.loops))
+    )
+    count = len(given.facts.log) if given.facts.log is not None else FEW
+    few = (f"only {count} requests: too few to rely on, whatever an interval says",) if count < FEW else ()
+    told = (*given.notes, *few, *lines(found), *(_band(name) for name in loops[:1]))
     data = {
         "indices": [as_dict(one) for one in found], "notes": list(given.notes), "servers": given.facts.servers,
-        "requests": len(given.facts.log) if given.facts.log is not None else 0,
+        "requests": count if given.facts.log is not None else 0,
     }  # fmt: skip
     return Answer(TITLE, told, data, panels=_panels(found))
 

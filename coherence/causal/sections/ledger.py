@@ -46,7 +46,7 @@ def answer(context: Context) -> Answer | None:
     paid, lines, priced = _priced(context, given)
     every: tuple[str | Table, ...] = (_heads(given, found.unit), *_notes(found, given), _shares(given), *paid, *lines)
     return Answer(
-        TITLE, parts, {**as_json(given), "unit_of_work": found.unit, **priced}, panels=(_panel(given, found.unit),)
+        TITLE, every, {**as_json(given), "unit_of_work": found.unit, **priced}, panels=(_panel(given, found.unit),)
     )
 
 
@@ -89,8 +89,9 @@ def _reach(share: Share) -> str:
 
 def _notes(found: Booked, given: Ledger) -> Iterator[str]:
     yield from _demand(found, given)
+    read = found.series.excluded if found.series is not None else ()
     yield from (f"taken as stated: {one}" for one in found.stated.assumed)
-    yield from (f"left out: {one.what}: {one.why}" for one in given.times.excluded if found.series is None)
+    yield from (f"left out: {one.what}: {one.why}" for one in given.times.excluded if one not in read)
     if not given.capacity.unique:
         low, high = given.structural.low, given.structural.high
         span = f"{100 * low:.1f} to {100 * high:.1f} %"
@@ -100,12 +101,14 @@ def _notes(found: Booked, given: Ledger) -> Iterator[str]:
 def _demand(found: Booked, given: Ledger) -> Iterator[str]:
     """What time won back would become; where nothing tells idle time, what U_struct would be if the rest were idle."""
     rest = given[UNLABELLED]
-    if found.series is None or not rest.seconds:
+    if not rest.seconds:
         yield MODES[given.mode]
         return
     share = rest.seconds / (given.times.window * float(given.capacity.fleet.count.sum()))
-    yield f"{_percent(share)} of device time has no state signal: it counts as {UNLABELLED}"
-    if any(f"{device}.{SLACK}" in found.series for device in given.capacity.fleet.devices):
+    where = "no state signal" if found.series is not None else "no state in the log"
+    yield f"{_percent(share)} of device time has {where}: it counts as {UNLABELLED}"
+    logged = found.series is not None and any(f"{d}.{SLACK}" in found.series for d in given.capacity.fleet.devices)
+    if logged or given[SLACK].seconds:
         yield MODES[given.mode]
         return
     least = (given.totals["loss"] - rest.amount) / (given.totals["demanded"] - rest.amount)

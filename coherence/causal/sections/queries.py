@@ -5,9 +5,11 @@ from __future__ import annotations
 from coherence.causal.answers import Answer, Table, as_data, interval, number
 from coherence.causal.context import Context
 from coherence.causal.mechanisms import constants_of
+from coherence.causal.queries import Answer as Level
 from coherence.causal.queries import do
 
 ORDER = 41
+ROUNDING = 1e-9
 
 
 def answer(context: Context) -> Answer | None:
@@ -18,7 +20,7 @@ def answer(context: Context) -> Answer | None:
     levels = {name if name in context.fitted.signals else context.model.resolve(name): v for name, v in asked.items()}
     found = do(context.series, context.fitted, levels, constants=constants_of(context.model))
     loss = context.loss.name if context.loss is not None else ""
-    told = sorted((one for one in found if one.refused or one.change.value), key=lambda one: one.signal != loss)
+    told = sorted((one for one in found if one.refused or _moves(one)), key=lambda one: one.signal != loss)
     rows = [
         (one.signal, number(one.measured), number(one.level.value), interval(one.level)) for one in told
         if not one.refused
@@ -34,3 +36,8 @@ def answer(context: Context) -> Answer | None:
     }
     title = f"If {', '.join(f'{name} were {number(level)}' for name, level in levels.items())}"
     return Answer(title, (Table(header, tuple(rows)), *refused), data)
+
+
+def _moves(one: Level) -> bool:
+    """Whether the intervention changes the signal beyond rounding."""
+    return abs(one.change.value) > ROUNDING * max(abs(one.measured), abs(one.level.value))

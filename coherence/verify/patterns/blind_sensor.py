@@ -53,6 +53,7 @@ from coherence.values import value
 from coherence.verify.known import COPIES, Known, known
 from coherence.verify.patterns._capacity import needed, supplies
 from coherence.verify.patterns._pair import Numbers
+from coherence.verify.patterns._removed_sensor import removed
 from coherence.verify.range_claims import claimed
 from coherence.verify.ranges import point, truth
 from coherence.verify.removals import trigger_of
@@ -83,6 +84,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if not removing:
         return
     facts = known(subject)
+    yield from removed(QUESTION, facts, removing)
     for loop, thing in removing:
         held = list(_held(facts, thing))
         read = _read(facts, loop, thing, {resource for resource, _, _ in held})

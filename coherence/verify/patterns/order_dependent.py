@@ -46,8 +46,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from coherence.design import Loop
 from coherence.expressions.evaluate import evaluate
-from coherence.expressions.tree import Tree, rename
+from coherence.expressions.tree import Name, Tree, rename
 from coherence.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.model import Model, SampledLoop, unit_of
 from coherence.places import Place
@@ -55,6 +56,7 @@ from coherence.simulate.slices import influences, reads
 from coherence.subject import Question, Subject
 from coherence.verify import exact_runs
 from coherence.verify.exact_runs import Closed, closed
+from coherence.verify.known import Known, known
 
 if TYPE_CHECKING:
     from coherence.simulate.orbits import LongRun
@@ -67,6 +69,7 @@ LEAST_DIFFERENCE = Fraction(1, 5)  # two rests of one load this far apart are tw
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per pair of loops whose order is open and matters."""
+    yield from _unrelated(subject)
     timed = [loop for loop in subject.design.loops.values() if loop.timescale and loop.timescale.period]
     if len(timed) < 2:
         return
@@ -78,6 +81,48 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided("the time limit", (_place(one), _place(other)), (one.name, other.name))
             return
         yield from _pair(subject, one, other)
+
+
+def _unrelated(subject: Subject) -> Iterator[Finding]:
+    """Two loops steer one reading by two settings of the thing that is read, and the design does not say how."""
+    steering = [loop for loop in subject.design.loops.values() if _steers(loop)]
+    if len(steering) < 2:
+        return
+    facts = known(subject)
+    for one, other in itertools.combinations(steering, 2):
+        (read, first), (again, second) = _steered(facts, one), _steered(facts, other)
+        stated = read in facts.outputs or read in facts.values
+        ranked = one.rank is not None and other.rank is not None and one.rank.low != other.rank.low
+        if (
+            read != again
+            or first == second
+            or stated
+            or ranked
+            or len({p.partition(".")[0] for p in (read, first, second)}) > 1
+        ):
+            continue
+        places = (one.place.labelled(f"moves {first} by {read}"), other.place.labelled(f"moves {second} by {read}"))
+        needs = f"needs how {read} follows from {first} and {second}: which loop acts first may decide where both rest"
+        yield QUESTION.undecided(needs, places, (one.name, other.name))
+
+
+def _steers(loop: Loop) -> bool:
+    """Does it hold one signal at a setpoint by another one?"""
+    actuation, target = loop.actuation, loop.target
+    if actuation is None or actuation.signal is None or target is None or target.signal is None:
+        return False
+    return actuation.law is not None and actuation.law.text == "proportional" and isinstance(target.signal.tree, Name)
+
+
+def _steered(facts: Known, loop: Loop) -> tuple[str, str]:
+    """(what it reads, what it writes)."""
+    assert loop.actuation is not None
+    assert loop.actuation.signal is not None
+    assert loop.target is not None
+    assert loop.target.signal is not None
+    paths = loop.actuation.signal.text, loop.target.signal.text
+    written, read = (facts.bare.get(path.strip(), path.strip()) for path in paths)
+    return read, written
 
 
 def _open(model: Model, one: SampledLoop, other: SampledLoop) -> bool:

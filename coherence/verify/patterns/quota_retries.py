@@ -135,9 +135,7 @@ def _counted(design: Design, counted: Tree | None) -> tuple[str | None, str | No
     return None, None
 
 
-def _flows(
-    subject: Subject, tree: CallTree, callee: str, only: str | None = None
-) -> tuple[tuple[Workload, Way], ...]:
+def _flows(subject: Subject, tree: CallTree, callee: str, only: str | None = None) -> tuple[tuple[Workload, Way], ...]:
     found: list[tuple[Workload, Way]] = []
     for workload in subject.design.workload.values():
         if only is not None and workload.name != only:

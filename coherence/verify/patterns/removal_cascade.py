@@ -9,7 +9,9 @@ more must be stated (`failing:` of the component).  A cap that keeps (N - m) mu 
 trigger is evaluated where it decides: it must stay true from k on.
 
 The same numbers decide whether an ejection cap leaves enough: with m ejected, (N - m) mu <= lambda is an outage that
-the failing members alone would not have been.  An autoscaler helps until its upper bound: there N is that bound.
+the failing members alone would not have been.  Where two loops share one cap, it may
+withhold what both would take out: more fail together (`failing:`) than the cap lets go.  An autoscaler helps until
+its upper bound: there N is that bound.
 
 ## Why it hurts
 A slow member is shed to protect the callers.  The others get its share, become slow, and are shed too: a load that
@@ -55,6 +57,7 @@ from coherence.verify.known import COPIES, Known, copies, known
 from coherence.verify.offered import Rate, member_rate, offered
 from coherence.verify.patterns._pair import Numbers
 from coherence.verify.patterns._removal_repairs import Rates, Stage, proposed
+from coherence.verify.patterns._withheld import withheld
 from coherence.verify.ranges import truth
 from coherence.verify.removals import LEFT, Removal, failing, paths, removals, with_out
 
@@ -67,6 +70,7 @@ MOST_STEPS = 50_000  # evaluations of a trigger
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per way out of service that load drives, or that a cap bounds."""
     facts = known(subject)
+    yield from withheld(QUESTION, facts)
     for removal in removals(facts):
         if removal.driven or (removal.caps and not removal.event):
             yield from _answer(subject, facts, removal)

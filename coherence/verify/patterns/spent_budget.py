@@ -85,7 +85,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     facts = known(subject)
     for budget in _budgets(facts):
-        causes = list(recurrences(facts, budget.thing))
+        causes = list(recurrences(facts, budget.thing, once=budget.lives == 0))
         for cause in causes:
             yield _answer(subject, budget, cause)
         yield from _scope(subject, facts, budget)

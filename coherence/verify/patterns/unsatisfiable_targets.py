@@ -41,17 +41,17 @@ in Optimization (2008), chapter 2, deletion filter.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence import repairs, units
 from coherence.expressions import names as used
 from coherence.expressions import walk
 from coherence.expressions.evaluate import NotExactError
-from coherence.expressions.tree import Call, Compare, Name, Number, Tree
+from coherence.expressions.tree import Call, Compare, Logic, Name, Number, Tree
 from coherence.finding import Evidence, Finding, Grade, Repair, Step
-from coherence.places import Place
 from coherence.phrases import Promise
+from coherence.places import Place
 from coherence.shape import Formula
 from coherence.solver import unsat
 from coherence.subject import Question, Subject
@@ -76,13 +76,18 @@ def ask(subject: Subject) -> Iterator[Finding]:
     facts = known(subject)
     deadline = time.monotonic() + subject.time_limit
     broken: set[str] = set()
-    for group in _groups(list(requirements(subject, facts)), facts):
+    every = list(requirements(subject, facts))
+    for group in _groups(every, facts):
         kinds = {one.kind for one in group}
         if len(group) <= MOST and ("promise" in kinds or ("target" in kinds and len(kinds) > 1)):
             for finding in _group(subject, facts, group, deadline):
                 broken.update(finding.of)
                 yield finding
-    yield from (_latency(facts, promise) for promise in _on_latency(facts) if promise.name not in broken)
+    rests = [one for one in every if one.kind == "target"]
+    for promise in _on_latency(facts):
+        settled = promise.kind == "eventually_always" and rests and _kept_at_rest(facts, promise, rests)
+        if promise.name not in broken and not settled:  # whether they come to rest, the loops' own questions say
+            yield _latency(facts, promise)
 
 
 def _on_latency(facts: Known) -> Iterator[Promise]:
@@ -100,9 +105,11 @@ def _latency(facts: Known, promise: Promise) -> Finding:
         count, servers = enough(facts, asked), asked.latency.servers
         of.append(asked.latency.queue)
         needs.append(
-            f"a promise on {servers} that runs can follow: `{promise.kind} {servers} >= {count}` is enough for {promise.name}"
+            f"a promise on {servers} that runs can follow: "
+            f"`{promise.kind} {servers} >= {count}` is enough for {promise.name}"
             if count is not None
-            else f"{asked.latency.arrivals} and {asked.latency.rate} with which some number of servers keeps {promise.name}"
+            else f"{asked.latency.arrivals} and {asked.latency.rate} "
+            f"with which some number of servers keeps {promise.name}"
         )
     return QUESTION.undecided(f"needs {' and '.join(needs)}", (promise.place,), tuple(dict.fromkeys(of)))
 
@@ -134,11 +141,20 @@ def _group(subject: Subject, facts: Known, group: list[Requirement], deadline: f
         if found is None:
             return
         core = [left[i] for i in found]
-        needed = (name.partition("@")[0] for name in worlds.needed_ranges(asked, found))
+        needed = _named(core, worlds.needed_ranges(asked, found))
         ranges = tuple(dict.fromkeys(name for name in needed if name in facts.values))
         if _ours(core, ranges) and not _executed(subject, facts, core):
             yield _conflict(subject, facts, core, ranges, asked.script(found))
         left = [one for one in left if one not in core]
+
+
+def _named(core: list[Requirement], needed: Iterable[str]) -> Iterator[str]:
+    """Names of the design whose ranges these are: a value of the past has the range of what it is the past of."""
+    nodes = [node for one in core for node in walk(one.tree) if isinstance(node, Call) and worlds.is_past(node)]
+    pasts = {worlds.past_name(node): tuple(used(node.arguments[0])) for node in nodes}
+    for name in needed:
+        base = name.partition("@")[0]
+        yield from pasts.get(base, (base,))
 
 
 MOST_PASTS = 3  # values of the past that are followed to their own times; more are free within their ranges
@@ -208,7 +224,9 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
     verb = "can never be kept" if len(core) == 1 else "can never be kept together"
     message = f"{told} {verb}" + (f" with {', '.join(_range(facts, name) for name in ranges)}" if ranges else "")
     steps = [Step(None, f"{one.name} demands {one.text}") for one in core]
-    steps += [Step(None, said) for one in core for asked in asked_in(facts, one.stated) if (said := _said(facts, asked))]
+    steps += [
+        Step(None, said) for one in core for asked in asked_in(facts, one.stated) if (said := _said(facts, asked))
+    ]
     steps += [Step(None, _range(facts, name)) for name in ranges]
     steps.append(Step(None, "no state fulfils all of these"))
     numbers = {
@@ -224,9 +242,23 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
     )  # fmt: skip
 
 
+def _kept_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) -> bool:
+    """Does no state in which the loops rest have fewer servers than are enough?"""
+    assert promise.condition is not None
+    for asked in asked_in(facts, promise.condition.tree):
+        count = enough(facts, asked)
+        tree = Compare("<", Name(asked.latency.servers), Number(Fraction(count or 0)))
+        few = Requirement(promise.name, "promise", full(facts, tree), tree, promise.place, promise.text)
+        if count is None or worlds.core(_asked(facts, [*rests, few])) is None:
+            return False
+    return True
+
+
 def _said(facts: Known, asked: Asked) -> str:
     """What a latency needs at the least."""
     tree = least(facts, asked)
+    if isinstance(tree, Logic):
+        tree = tree.terms[0]
     if not isinstance(tree, Compare) or not isinstance(tree.left, Name) or not isinstance(tree.right, Number):
         return ""
     return f"for that {tree.left.path} must be {units.decimal(tree.right.value)} or more"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -99,3 +101,28 @@ def test_a_tube_that_cannot_be_is_refused(bad: Tube, why: str) -> None:
     assert why in found.why
     with pytest.raises(ValueError, match="the tube is empty at sample 0"):
         least_variation([1.0], [0.0])
+
+
+@pytest.mark.parametrize(("name", "level", "steps", "expected"), [
+    ("throttle-backfill", 70_000, 400, 70 / 3170),  # the most that never reaches the throttle; TV of the fight by hand
+    ("throttle-backfill-repaired", 65_000, 400, 1.0),
+])  # fmt: skip
+def test_two_loops_of_a_design_by_its_exact_run(name: str, level: int, steps: int, expected: float) -> None:
+    """The band: where the load starts, then the load that backfill may reach without ever waking the throttle."""
+    from coherence.causal.requests_of import asked
+    from coherence.causal.series import Series
+    from coherence.elaborate import elaborate
+    from coherence.reading import read_design
+    from coherence.simulate.recording import telemetry
+    from coherence.simulate.study import Setting
+
+    design = read_design(Path("specs") / name / "design.yaml")
+    signal = telemetry(design, Setting(float(steps), 0.0, (1,)))["batch.load"]
+    band = np.where(signal.times == 0, signal.values, float(level))
+    names = ("batch.load", "batch.load.low", "batch.load.high")
+    series = Series(names, np.column_stack([signal.values, band, band]), step=1.0)
+    given = asked(design, elaborate(design), series, log=None)
+    assert given is not None
+    found = measure(Facts(tubes=given.facts.tubes, actions=given.facts.actions))
+    assert isinstance(found, Measured)
+    assert found.estimate.value == pytest.approx(expected, rel=1e-12)
