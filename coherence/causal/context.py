@@ -55,6 +55,7 @@ class Settings:
     rank: str | None = None
     bootstraps: int = 0
     jobs: int = 1
+    cluster: str | None = None
     seed: int = 1
     requests: str | None = None
     ledger: str | None = None

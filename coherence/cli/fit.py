@@ -9,12 +9,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.errors import UsageError
+from coherence.values import value
 
 if TYPE_CHECKING:
     from coherence.causal.answers import Answer
     from coherence.causal.context import Context, Settings, Window
     from coherence.design import Design
     from coherence.simulate.telemetry import Telemetry
+
+
+READING = ("files", "prometheus", "start", "end", "step", "time", "time_unit", "duplicates", "offsets")
+
+
+@value
+class Reading:
+    """Where telemetry comes from, and how it is to be read."""
+
+    files: tuple[str, ...]
+    prometheus: str | None
+    start: float | None
+    end: float | None
+    step: float | None
+    time: str | None
+    time_unit: str | None
+    duplicates: str
+    offsets: tuple[str, ...]
 
 
 @click.command("fit")
@@ -26,6 +45,11 @@ if TYPE_CHECKING:
 @click.option("--from", "start", type=float, metavar="SECONDS", help="Start of the Prometheus range, since 1970.")
 @click.option("--to", "end", type=float, metavar="SECONDS", help="Its end.")
 @click.option("--step", type=float, metavar="SECONDS", help="Of the common clock (default: the usual spacing).")
+@click.option("--time", metavar="COLUMN", help="The column of time, where the header does not tell.")
+@click.option("--time-unit", type=click.Choice(["s", "ms", "us", "ns"]), help="Of numbers in it (default: by size).")
+@click.option("--duplicates", type=click.Choice(["refuse", "last", "mean"]), default="refuse", show_default=True,
+              help="Where a signal has two values at one time.")  # fmt: skip
+@click.option("--offset", "offsets", multiple=True, metavar="FILE=SECONDS", help="Add this to the times of a file.")
 @click.option("--stream", is_flag=True, help="Read in one pass, for telemetry that is larger than memory.")
 @click.option("--loss", metavar="EXPR", help="What is to be explained: a signal, or an expression of signals.")
 @click.option("--window", metavar="A..B", help="Explain this stretch of time (seconds of the telemetry) alone.")
@@ -38,13 +62,13 @@ if TYPE_CHECKING:
 @click.option("--rank", metavar="SIGNAL", help="Rank the root causes of an incident at this signal.")
 @click.option("--bootstrap", "bootstraps", type=click.IntRange(0, 100_000), default=0, metavar="N",
               help="Also a block bootstrap of N draws.")  # fmt: skip
+@click.option("--cluster", metavar="ADDRESS", help="Run the bootstrap on a Dask scheduler, such as tcp://host:8786.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes for long work.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything that is drawn.")
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str, files: Sequence[str], prometheus: str | None, start: float | None, end: float | None,
-    step: float | None, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
+    *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
     do: Sequence[str], picture: str | None, output: str, **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
@@ -54,6 +78,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     """
     from coherence.causal.context import Settings
 
+    reading = Reading(**{name: more.pop(name) for name in READING})
     named: dict[str, Any] = {
         name: tuple(said) if isinstance(said, (tuple, list)) else said for name, said in more.items()
     }
@@ -67,10 +92,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
         pictures.checked(picture)
     design, sources = _design(path)
-    if stream:
-        made = _answers(_streamed(design, files, step, asked))
-    else:
-        made = _answers(_whole(design, _telemetry(design, files, prometheus, start, end, step), step, asked))
+    made = _answers(_streamed(design, reading, asked) if stream else _whole(design, reading, asked))
     if picture is not None:
         _draw(made, picture)
     click.echo(_json(path, made) if output == "json" else _text(made, sources), nl=False)
@@ -112,46 +134,49 @@ def _level(option: str, text: str) -> tuple[str, float]:
     return name.strip(), level
 
 
-def _telemetry(
-    design: Design, files: Sequence[str], prometheus: str | None, start: float | None, end: float | None,
-    step: float | None,
-) -> Telemetry:  # fmt: skip
+def _telemetry(design: Design, reading: Reading) -> Telemetry:
     from coherence.causal import telemetry
 
-    if prometheus is None:
-        if not files:
+    if reading.prometheus is None:
+        if not reading.files:
             raise UsageError("name telemetry with --telemetry FILE, or a server with --prometheus URL")
-        return telemetry.named(telemetry.read(files), design.telemetry)
-    if files:
+        told = telemetry.read(
+            reading.files, time=reading.time, time_unit=reading.time_unit, duplicates=reading.duplicates
+        )
+        return telemetry.named(told, design.telemetry)
+    if reading.files:
         raise UsageError("--telemetry and --prometheus exclude each other: fit one of the two")
-    if start is None or end is None or step is None:
+    if reading.start is None or reading.end is None or reading.step is None:
         raise UsageError("--prometheus needs --from, --to and --step, in seconds")
     queries = telemetry.queries_of(design.telemetry)
-    return telemetry.queried(prometheus, queries, start=start, end=end, step=step)
+    return telemetry.queried(reading.prometheus, queries, start=reading.start, end=reading.end, step=reading.step)
 
 
-def _whole(design: Design, told: Telemetry, step: float | None, asked: Settings) -> Context:
+def _whole(design: Design, reading: Reading, asked: Settings) -> Context:
     from coherence.causal import telemetry
     from coherence.causal.context import Context
 
-    series = telemetry.aligned(told, step=step, keep=("constant", "copies"))
+    told = _telemetry(design, reading)
+    offsets = dict(_level("--offset", text) for text in reading.offsets)
+    series = telemetry.aligned(told, step=reading.step, offsets=offsets, keep=("constant", "copies"))
     context = Context(design, series, asked)
     context.told = telemetry.report(told, series, wanted=context.wanted)
     return context
 
 
-def _streamed(design: Design, files: Sequence[str], step: float | None, asked: Settings) -> Context:
+def _streamed(design: Design, reading: Reading, asked: Settings) -> Context:
     from itertools import chain
 
     from coherence.causal import telemetry
     from coherence.causal.context import Context
 
-    if not files or asked.window or asked.against or asked.off or asked.do or asked.rank:
+    alone = reading.offsets or reading.duplicates != "refuse"
+    if not reading.files or alone or asked.window or asked.against or asked.off or asked.do or asked.rank:
         raise UsageError(
             "--stream reads files named with --telemetry once and as a whole: leave out --window, --against, --off, "
-            "--do and --rank"
+            "--do, --rank, --offset and --duplicates"
         )
-    every = telemetry.chunks(files, step=step)
+    every = telemetry.chunks(reading.files, step=reading.step, time=reading.time, time_unit=reading.time_unit)
     first = next(iter(every), None)
     if first is None:
         raise UsageError("the telemetry has no rows: give a file with at least one")

@@ -200,7 +200,7 @@ class Traced(Fraction):
     def __trunc__(self) -> int:
         return math.ceil(self) if self < 0 else math.floor(self)
 
-    def __int__(self) -> int:
+    def __int__(self) -> int:  # type: ignore[override]
         return self.__trunc__()
 
     def _compared(self, other: Any, test: Callable[[Any, Any], bool]) -> Any:

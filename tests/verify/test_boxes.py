@@ -98,6 +98,7 @@ def test_no_exact_run_leaves_the_boxes(seed: int) -> None:
     found = box_invariant(system, now() + 5)
     if found is None:
         return
+    point: tuple[Fraction, ...]
     mode, point = "a", (F(rng.randint(-2, 2)), F(rng.randint(-2, 2)))
     for _ in range(30):
         assert any(all(row.holds(point) for row in rows) for rows in found[mode])

@@ -62,6 +62,7 @@ def answer(context: Context) -> Answer | None:
     drawn = bootstrap(
         fitted.grams, Drawn(fitted.grams, equations, fitted.signals, loss, own),
         count=count, seed=context.settings.seed, workers=context.settings.jobs,
+        cluster=context.settings.cluster,
     )  # fmt: skip
     ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     rows = [*_strengths(fitted, ends), *_shares(context, fitted, loss, ends)]

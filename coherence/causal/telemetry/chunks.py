@@ -183,7 +183,7 @@ def _rising(table: Table, names: Sequence[str], batch: Batch, latest: tuple[floa
             )
             line = batch.row + row + bool(table.csv)
             raise refuse(
-                table.path, line, message, "name apart what is measured twice, or read it whole (duplicates=last)"
+                table.path, line, message, "name apart what is measured twice, or read it whole with --duplicates last"
             )
     return Batch(batch.times[~again], tuple(column[~again] for column in batch.columns), batch.row)
 

@@ -35,7 +35,7 @@ BAD = {
     "a size between": ("time,x\n20000000000,1\n", 2, "is not a time", "time_unit"),
     "a header that lies": ("time_ms,x\n1714564800,1\n", 2, "is not a time", "the header says milliseconds"),
     "a 13th month": ("time,x\n2024-13-01T00:00:00Z,1\n", 2, "is not a time", "month"),
-    "two values at a time": ("time,x\n0,1\n1,2\n1,3\n", 4, "'x' has two values at 1 s, 2 and 3", "duplicates=last"),
+    "two values at a time": ("time,x\n0,1\n1,2\n1,3\n", 4, "'x' has two values at 1 s, 2 and 3", "--duplicates last"),
     "a short row": ("time,x,y\n0,1,2\n1,2\n", 3, "2 fields in a table of 3 columns", "a field for each column"),
     "an open quote": ('time,x\n0,1\n1,"2\n', 3, "cannot be read", "one row on each line"),
     "a unit": ("time,signal,value,unit\n0,x,1,s\n1,y,2,furlong\n", 3, "unknown unit 'furlong'", "units are written"),
