@@ -143,7 +143,7 @@ def scaled() -> float:
     return max(abs(one[name] - ten[name]) for name in one)
 
 
-RARE = replace(Work(), lasts=12.0, between=78.0)  # as much work in fewer, longer bursts: a window holds few coincidences
+RARE = replace(Work(), lasts=12.0, between=78.0)  # as much work in longer bursts: a window holds few coincidences
 
 
 def covered(*, runs: int = RUNS, until: float = SECONDS) -> Iterator[Row]:
@@ -153,7 +153,8 @@ def covered(*, runs: int = RUNS, until: float = SECONDS) -> Iterator[Row]:
         known = [one for one in told if np.isfinite(one.high)]
         inside = sum(truth in one for one in known) / max(len(known), 1)
         width = np.mean([one.high - one.low for one in known])
-        peer = f"truth {truth:.3f}, mean width {width:.3f}, {len(known)} of {runs} windows of {until / 60:g} min have one"
+        have = f"{len(known)} of {runs} windows of {until / 60:g} min have one"
+        peer = f"truth {truth:.3f}, mean width {width:.3f}, {have}"
         yield Row(f"coverage of DI, {name}", inside, ">= 0.93", "", peer)
     few = max(runs // 3, 1)
     told, truth = told_of(COORD, RARE, runs=few, until=until)
@@ -170,8 +171,8 @@ def told_of(
     """DI of each run, and of all together."""
     logs = [run(cluster, work, seed=first + seed, until=until).of_class("requests") for seed in range(runs)]
     facts = [Facts(log, servers=cluster.entitled, batches=batches) for log in logs]
-    told = [one.estimate for one in (delay.measure(each, variants=False) for each in facts) if isinstance(one, Measured)]
-    return told, pooled(logs, cluster.entitled)
+    told = [delay.measure(each, variants=False) for each in facts]
+    return [one.estimate for one in told if isinstance(one, Measured)], pooled(logs, cluster.entitled)
 
 
 def pooled(logs: list[RequestLog], servers: int) -> float:
@@ -215,9 +216,9 @@ RETRYING = replace(Cluster(), slots=22, floor=0, pool=22, switch=0.0, launch=0.0
 HEAVY = replace(Work(), rate=20.0, burst=3.0, between=60.0, lasts=15.0, gangs=0.0)
 
 
-def retrying(seed: int, *, until: float = 180.0) -> RequestLog:
+def retrying(seed: int, *, until: float = 180.0, compiled: bool = True) -> RequestLog:
     """A pool of 22 whose clients leave after 1.255 s and try again, while it serves what they left."""
-    return run(RETRYING, HEAVY, seed=seed, until=until)
+    return run(RETRYING, HEAVY, seed=seed, until=until, compiled=compiled)
 
 
 def rule(*, harmless: int = 200, harmful: int = 150) -> Iterator[Row]:

@@ -11,17 +11,17 @@ from functools import partial
 import numpy as np
 
 from bench.harness import Row
-from coherence.causal.changes import change_points
+from coherence.causal.attribution.changes import change_points
+from coherence.causal.attribution.loops_off import loop_split
+from coherence.causal.attribution.queries import do
+from coherence.causal.attribution.split import split
+from coherence.causal.attribution.variance import variance
+from coherence.causal.attribution.windows import compare
 from coherence.causal.effects import Share
 from coherence.causal.fit import fit, supported
 from coherence.causal.intervals import Estimate
 from coherence.causal.kinds import Kind, every
 from coherence.causal.kinds.changing import change, shifted, steady
-from coherence.causal.loops_off import loop_split
-from coherence.causal.queries import do
-from coherence.causal.split import split
-from coherence.causal.variance import variance
-from coherence.causal.windows import compare
 from coherence.errors import UsageError
 
 SEEDS, MANY, LENGTH = 200, 1000, 2000  # many: where a run takes milliseconds, so that chance decides less

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.harness import Row
-from coherence.causal.auditability import Signal, audit
-from coherence.causal.capacity import Fleet, capacity, fleet
-from coherence.causal.ledger import Ledger, ledger
-from coherence.causal.ledger_times import Times, layout, useful
-from coherence.causal.recovery import recovery
+from coherence.causal.ledger.auditability import Signal, audit
+from coherence.causal.ledger.capacity import Fleet, capacity, fleet
+from coherence.causal.ledger.ledger import Ledger, ledger
+from coherence.causal.ledger.recovery import recovery
+from coherence.causal.ledger.times import Times, layout, useful
 
 FLEETS = 2000
 RUNS = 400

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import Row
-from coherence.causal.carrier import Network, joint, network, simulated, to_pgmpy
-from coherence.causal.carrier_files import discrete_network, linear_network
-from coherence.causal.carrier_tables import distances
+from coherence.causal.carrier.carrier import Network, joint, network, simulated, to_pgmpy
+from coherence.causal.carrier.files import discrete_network, linear_network
+from coherence.causal.carrier.tables import distances
 from coherence.causal.fit import Fitted, fit
 from coherence.causal.graph import Graph, Influence
 from coherence.causal.series import Series

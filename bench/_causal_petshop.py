@@ -14,9 +14,19 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import Row
-from coherence.causal.petshop import COSTS, Issue, Metrics, Scenario, costs, measured_by, rank_issue, reached, scenario
-from coherence.causal.ranking import ALPHA, rank
-from coherence.causal.ranking_rules import RULES, chance
+from coherence.causal.ranking.petshop import (
+    COSTS,
+    Issue,
+    Metrics,
+    Scenario,
+    costs,
+    measured_by,
+    rank_issue,
+    reached,
+    scenario,
+)
+from coherence.causal.ranking.ranking import ALPHA, rank
+from coherence.causal.ranking.rules import RULES, chance
 from coherence.causal.series import Series
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "petshop" / "dataset"

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
+from coherence.causal.attribution.mechanisms import affine, without_past
 from coherence.causal.candidates_of_calls import influences_of_calls
 from coherence.causal.graph import Graph, Influence
-from coherence.causal.mechanisms import affine, without_past
 from coherence.expressions.tree import (
     Arithmetic,
     Call,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherence.causal import losses_of
+from coherence.causal.attribution.mechanisms import constants_of
+from coherence.causal.attribution.split import Split, split
 from coherence.causal.candidates import candidates
 from coherence.causal.couplings import FAMILYWISE, Tested, couplings
 from coherence.causal.effects import attribute
@@ -18,11 +20,9 @@ from coherence.causal.fit import Fitted, fit, from_grams
 from coherence.causal.fit_streams import fit_chunks
 from coherence.causal.graph import Graph
 from coherence.causal.instruments import ENOUGH, checked
-from coherence.causal.ledger_of import LOST, TEXT, Booked, booked, lost_time, state_signals
-from coherence.causal.mechanisms import constants_of
+from coherence.causal.ledger.of_design import LOST, TEXT, Booked, booked, lost_time, state_signals
 from coherence.causal.requests_of import Asked, asked, bands
 from coherence.causal.series import Excluded, Floats, Series
-from coherence.causal.split import Split, split
 from coherence.errors import UsageError
 from coherence.values import field, value
 

@@ -57,7 +57,7 @@ def _delays(log: RequestLog, servers: int, gamma: float, shift: Floats, span: fl
     order = np.argsort(times, kind="stable")
     machine = Twin(times[order], log.need[order], log.deadline[order], servers)
     piece: Ints = np.minimum((times[order] / span * PIECES).astype(np.int64), PIECES - 1)
-    return np.bincount(piece, machine.delays(gamma), PIECES)
+    return np.bincount(piece, machine.delays(gamma), PIECES).astype(np.float64)
 
 
 def told(count: float) -> str:

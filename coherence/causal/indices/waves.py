@@ -17,7 +17,8 @@ Services on disjoint resources give 0; a system equal to its twin has no wave.
 ## Falsifier
 Disjoint resources whose interval lies above 0 more often than its level says.
 ## Limits
-Where the local response is not surely above 0 only a bound is told.  Bursts must be independent: common ones are counted as propagation.
+Where the local response is not surely above 0 only a bound is told.  Bursts must be independent: common ones are
+counted as propagation.
 ## Source
 String stability and bullwhip ratio; definitions 2.4.
 """
@@ -157,7 +158,7 @@ def _response(weight: Floats, excess: Floats, level: Floats, service: Ints, batc
 def said_of_bound(value: float, bound: str) -> str:
     """The bound in words."""
     if bound == ">=":
-        return f"bursts may not delay their own service at all, and others wait at least {value:.2g} times as much longer"
+        return f"bursts may not delay their own service, and others wait at least {value:.2g} times as much longer"
     return "bursts are not seen to delay their own service, nor surely any other"
 
 

@@ -11,8 +11,8 @@ from itertools import accumulate
 
 import numpy as np
 
+from coherence.causal.attribution.mechanisms import Range
 from coherence.causal.graph import Graph, Influence
-from coherence.causal.mechanisms import Range
 from coherence.causal.series import Floats, Series
 from coherence.values import field, value
 

@@ -10,7 +10,7 @@ state of a device and stands beside the ledger of states.
 Definitions 1.5, rows 5 and 6.
 """
 
-from coherence.causal.ledger_states import SLOWED, Loss, State
+from coherence.causal.ledger.states import SLOWED, Loss, State
 
 LOSS = Loss(
     letter="B",

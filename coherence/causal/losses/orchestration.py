@@ -10,7 +10,7 @@ Repeated lookups within their validity (D), and attempts repeated after a failur
 Definitions 1.5, row 2.
 """
 
-from coherence.causal.ledger_states import Loss, State
+from coherence.causal.ledger.states import Loss, State
 
 LOSS = Loss(
     letter="C",

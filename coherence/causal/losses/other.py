@@ -7,7 +7,7 @@ Waiting for input data, and hardware that throttles itself.
 Definitions 1.5, row 7.
 """
 
-from coherence.causal.ledger_states import Loss, State
+from coherence.causal.ledger.states import Loss, State
 
 LOSS = Loss(
     letter="O",

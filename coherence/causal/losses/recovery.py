@@ -11,7 +11,7 @@ The capacity that switching recovery off would win: that is a counterfactual (`r
 Definitions 1.5, row 1.
 """
 
-from coherence.causal.ledger_states import Loss, State
+from coherence.causal.ledger.states import Loss, State
 
 LOSS = Loss(
     letter="R",

@@ -7,7 +7,7 @@ The same query, embedding or context prefix, computed again within its validity.
 Definitions 1.5, row 3.
 """
 
-from coherence.causal.ledger_states import Loss, State
+from coherence.causal.ledger.states import Loss, State
 
 LOSS = Loss(
     letter="D",

@@ -7,7 +7,7 @@ Time in barriers, collectives and pipeline bubbles, and time that devices of a g
 Definitions 1.5, row 4.
 """
 
-from coherence.causal.ledger_states import Loss, State
+from coherence.causal.ledger.states import Loss, State
 
 LOSS = Loss(
     letter="A",

@@ -8,7 +8,7 @@ that what is held is never told too small.
 Definitions 1.5, row 7.
 """
 
-from coherence.causal.ledger_states import UNLABELLED, Loss, State
+from coherence.causal.ledger.states import UNLABELLED, Loss, State
 
 LOSS = Loss(
     letter="U",

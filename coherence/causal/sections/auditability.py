@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from coherence.causal.answers import Answer, Table, number
-from coherence.causal.auditability import FIELDS, Audit, Part, Signal, audit, sums_of
 from coherence.causal.context import Context
-from coherence.causal.ledger_of import Booked
-from coherence.causal.ledger_report import audit_json
-from coherence.causal.ledger_times import layout
+from coherence.causal.ledger.auditability import FIELDS, Audit, Part, Signal, audit, sums_of
+from coherence.causal.ledger.of_design import Booked
+from coherence.causal.ledger.report import audit_json
+from coherence.causal.ledger.times import layout
 from coherence.causal.series import Series
 
 ORDER = 75

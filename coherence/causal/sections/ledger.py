@@ -11,12 +11,12 @@ from coherence.causal.answers import Answer, Table, interval, number
 from coherence.causal.context import Context
 from coherence.causal.figures import Bar, waterfall
 from coherence.causal.intervals import Estimate
-from coherence.causal.ledger import DENOMINATORS, Ledger, Line, Share
-from coherence.causal.ledger_of import Booked, told
-from coherence.causal.ledger_report import as_json, bill_json
-from coherence.causal.ledger_report import waterfall as steps
-from coherence.causal.ledger_states import SLACK, UNLABELLED
-from coherence.causal.pricing import Bill, Ghost, bill, ghosts, prices_of
+from coherence.causal.ledger.ledger import DENOMINATORS, Ledger, Line, Share
+from coherence.causal.ledger.of_design import Booked, told
+from coherence.causal.ledger.pricing import Bill, Ghost, bill, ghosts, prices_of
+from coherence.causal.ledger.report import as_json, bill_json
+from coherence.causal.ledger.report import waterfall as steps
+from coherence.causal.ledger.states import SLACK, UNLABELLED
 from coherence.drawing.pictures import Panel
 from coherence.errors import InputError
 

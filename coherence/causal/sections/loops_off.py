@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.attribution.loops_off import LoopSplit, loop_split, writers
+from coherence.causal.attribution.mechanisms import constants_of
+from coherence.causal.attribution.shapley import MOST_PLAYERS
 from coherence.causal.context import Context
-from coherence.causal.loops_off import LoopSplit, loop_split, writers
-from coherence.causal.mechanisms import constants_of
-from coherence.causal.shapley import MOST_PLAYERS
 from coherence.errors import UsageError, did_you_mean
 
 ORDER = 40

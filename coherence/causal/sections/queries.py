@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.attribution.mechanisms import constants_of
+from coherence.causal.attribution.queries import Answer as Level
+from coherence.causal.attribution.queries import do
 from coherence.causal.context import Context
-from coherence.causal.mechanisms import constants_of
-from coherence.causal.queries import Answer as Level
-from coherence.causal.queries import do
 
 ORDER = 41
 ROUNDING = 1e-9

@@ -10,8 +10,8 @@ from typing import Any
 from coherence.causal.answers import Answer, Table, number
 from coherence.causal.context import Context, without_copies
 from coherence.causal.graph import Graph
-from coherence.causal.ranking import Ranking, causes_of, rank
-from coherence.causal.ranking_rules import RULES, chance
+from coherence.causal.ranking.ranking import Ranking, causes_of, rank
+from coherence.causal.ranking.rules import RULES, chance
 from coherence.errors import UsageError, did_you_mean
 
 ORDER = 90

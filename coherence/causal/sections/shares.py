@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.attribution.shapley import NotSplitError
+from coherence.causal.attribution.split import Split
 from coherence.causal.context import Context
 from coherence.causal.effects import Attribution, NoLastingEffectError, Share
 from coherence.causal.figures import Bar, bars, shortened
-from coherence.causal.shapley import NotSplitError
-from coherence.causal.split import Split
 from coherence.errors import UsageError
 
 ORDER = 30

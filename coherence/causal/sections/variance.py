@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
-from coherence.causal.changes import changes
+from coherence.causal.attribution.changes import changes
+from coherence.causal.attribution.variance import Part, Variance, variance
 from coherence.causal.context import Context
-from coherence.causal.variance import Part, Variance, variance
 from coherence.errors import UsageError
 
 ORDER = 43

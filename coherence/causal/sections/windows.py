@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.attribution.mechanisms import constants_of
+from coherence.causal.attribution.windows import compare
 from coherence.causal.context import Context
-from coherence.causal.mechanisms import constants_of
-from coherence.causal.windows import compare
 from coherence.errors import UsageError
 
 ORDER = 42

@@ -118,7 +118,7 @@ def _once(
             f"{quoted(one.signal.name)} has two values at {times[index]:.15g} s, {values[index - 1]:g} and "
             f"{values[index]:g} ({several(int(differ.sum()), 'such time')})"
         )
-        remedy = "name apart what is measured twice (a label, a column each), or say --duplicates last or mean (in Python `duplicates`)"
+        remedy = "name apart what is measured twice (a label, a column each), or say --duplicates last or mean"
         problems.append(problem(file, one.lines[row] if len(one.lines) else row + 1, message, remedy))
     repeats = int(same.sum())
     if how == "mean":

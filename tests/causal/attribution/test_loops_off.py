@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from coherence.causal.attribution.loops_off import executed, loop_split, switched_off
+from coherence.causal.attribution.queries import do
 from coherence.causal.fit import fit
 from coherence.causal.graph import Graph, Influence
 from coherence.causal.kinds import every, recorded, wander
-from coherence.causal.loops_off import executed, loop_split, switched_off
-from coherence.causal.queries import do
 from coherence.elaborate import elaborate
 from coherence.errors import UsageError
 from coherence.expressions.parse import parse

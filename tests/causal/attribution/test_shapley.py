@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.causal.shapley import by_orders, dividends, members, refuse_many, shapley
+from coherence.causal.attribution.shapley import by_orders, dividends, members, refuse_many, shapley
 from coherence.errors import UsageError
 
 SIZES = st.integers(1, 6)

@@ -7,15 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from coherence.causal.attribution.mechanisms import affine, evaluated, held_back, laid_out, mechanism, non_linear
+from coherence.causal.attribution.shapley import by_orders
+from coherence.causal.attribution.split import split
+from coherence.causal.attribution.structure import run, structure
 from coherence.causal.effects import attribute
 from coherence.causal.fit import fit
 from coherence.causal.graph import Graph, Influence
 from coherence.causal.kinds import every, recorded, wander
-from coherence.causal.mechanisms import affine, evaluated, held_back, laid_out, mechanism, non_linear
 from coherence.causal.series import Series
-from coherence.causal.shapley import by_orders
-from coherence.causal.split import split
-from coherence.causal.structure import run, structure
 from coherence.errors import UsageError
 from coherence.expressions.parse import parse
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coherence.causal.changes import BLOCKS, change_points, changes, memory, statistics
+from coherence.causal.attribution.changes import BLOCKS, change_points, changes, memory, statistics
+from coherence.causal.attribution.shapley import by_orders
+from coherence.causal.attribution.variance import variance
+from coherence.causal.attribution.windows import _shares, compare
 from coherence.causal.fit import fit
 from coherence.causal.graph import Graph, Influence
 from coherence.causal.kinds import every, recorded, wander
 from coherence.causal.kinds.changing import change, shifted, steady
 from coherence.causal.series import Series
-from coherence.causal.shapley import by_orders
-from coherence.causal.variance import variance
-from coherence.causal.windows import _shares, compare
 from coherence.errors import UsageError
 from coherence.expressions.parse import parse
 

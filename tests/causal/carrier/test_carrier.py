@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import coherence.causal.carrier as module
-from coherence.causal.carrier import (
+import coherence.causal.carrier.carrier as module
+from coherence.causal.carrier.carrier import (
     Carried,
     Network,
     effect,
@@ -189,6 +189,6 @@ def test_circles_within_a_step_and_unknown_nodes_are_refused() -> None:
 
 @pytest.mark.slow
 def test_reading_this_module_imports_no_pgmpy() -> None:
-    code = "import sys, coherence.causal.carrier, coherence.causal.ranking; print('pgmpy' in sys.modules)"
+    code = "import sys, coherence.causal.carrier.carrier, coherence.causal.ranking.ranking; print('pgmpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coherence.causal.carrier import joint, simulated
-from coherence.causal.carrier_files import discrete_network, linear_network
-from coherence.causal.carrier_tables import counted, distances
+from coherence.causal.carrier.carrier import joint, simulated
+from coherence.causal.carrier.files import discrete_network, linear_network
+from coherence.causal.carrier.tables import counted, distances
 from coherence.causal.fit import fit
 from coherence.causal.graph import Graph, Influence
 from coherence.causal.series import Series

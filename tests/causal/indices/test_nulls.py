@@ -7,6 +7,8 @@ import pytest
 
 from bench._causal_indices import disjoint
 from coherence.causal.indices import Facts, Measured, Refusal, coherence_index, delay, measured, waves
+from coherence.causal.request_log import RequestLog, request_log
+from coherence.causal.twin import starts
 from tests.causal.indices.systems import pool
 
 NAMES = ("CI", "DI", "WPI", "HCL", "kappa")
@@ -30,9 +32,6 @@ def test_a_pure_overhead_is_the_delay_index_at_every_load(load: float, bursts: b
 @pytest.mark.parametrize("load", [0.3, 0.7, 0.9])
 def test_the_fixed_overhead_of_a_launch(load: float) -> None:
     log = pool(load, until=200.0)
-    from coherence.causal.request_log import request_log
-    from coherence.causal.twin import starts
-
     took = log.need + 0.0055
     late = request_log(log.arrival, log.need, starts(log.arrival, took, 20) + took)
     found = delay.measure(Facts(late, servers=20), variants=False)
@@ -79,9 +78,6 @@ def test_disjoint_resources_have_no_wave() -> None:
 
 def test_a_shared_pool_in_need_of_coordination_shares_its_fate() -> None:
     """One pool with bursts of one service and a large overhead: the other waits as long."""
-    from coherence.causal.request_log import request_log
-    from coherence.causal.twin import starts
-
     rng = np.random.default_rng(3)
     from tests.causal.indices.systems import arrivals
 
@@ -123,3 +119,45 @@ def test_wrong_needs_are_as_many_points() -> None:
     found = delay.measure(Facts(replace(log, need=log.need / 1.05), servers=20), variants=False)
     assert isinstance(found, Measured)
     assert found.estimate.value == pytest.approx(0.05, abs=1e-3)
+
+
+def test_where_bursts_rarely_coincide_there_is_no_interval() -> None:
+    """Two services whose capped pools a coincidence hurts, ten bursts in the window: nobody knows how often."""
+    from coherence.causal.indices import lines
+    from coherence.causal.indices._rests import coincidences
+
+    few, many = (capped(every=every) for every in (400.0, 20.0))
+    assert coincidences(few, 12, 1.2) < 12 < coincidences(many, 12, 1.2)
+    found = delay.measure(Facts(few, servers=12))
+    assert isinstance(found, Measured)
+    assert np.isfinite(found.estimate.value)
+    assert found.estimate.high == np.inf
+    assert "no interval" in found.notes[-1]
+    assert "[" not in lines([found], parts=False)[0]
+    known = delay.measure(Facts(many, servers=12))
+    assert isinstance(known, Measured)
+    assert 0.0 < known.estimate.low < known.estimate.high < 2.0
+
+
+def capped(*, every: float, until: float = 1200.0) -> RequestLog:
+    """Two services of six servers each; a burst of a twentieth of the time, at random, in every so many seconds."""
+    rng, parts = np.random.default_rng(7), []
+    for _ in range(2):
+        begins = np.arange(0, until, every) + rng.uniform(0, 0.9 * every, int(until / every))
+        came = np.concatenate([rng.uniform(0, until, int(20 * until)), *(
+            rng.uniform(begin, begin + every / 20, int(40 * every / 20)) for begin in begins)])  # fmt: skip
+        came.sort()
+        needs = rng.exponential(0.1, len(came))
+        parts.append((came, needs, starts(came, needs, 6) + needs))
+    came, needs, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return request_log(came, needs, ends, service=np.repeat(["a", "b"], [len(parts[0][0]), len(parts[1][0])]))
+
+
+def test_a_local_response_near_nothing_gives_a_bound() -> None:
+    from coherence.causal.indices.waves import bounded
+    from coherence.causal.intervals import Estimate
+
+    nothing, some = Estimate(0.0, -0.01, 0.01, 0.005), Estimate(0.05, 0.02, 0.08, 0.01)
+    assert bounded(nothing, nothing, 0.01)[1] == "<="
+    assert bounded(nothing, nothing, 0.01)[0].high == pytest.approx(1.0)
+    assert bounded(some, nothing, 0.01) == (Estimate(1.0, 1.0, np.inf, np.inf), ">=")

@@ -1,4 +1,4 @@
-"""Stamps of a chain of calls: by hand, in any run, and from `simulate --telemetry` to the scores of `fit --requests`."""
+"""Stamps of a chain of calls: by hand, in any run, and from a recorded run to the score of each layer."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def test_three_requests_by_hand() -> None:
 
 
 def test_a_chain_of_stages_is_the_same_as_a_chain_of_calls() -> None:
-    left = [one.left for one in stamps(run(times=(0.0, 5.0), family="constant", plan=(("front",), ("back",)), behind=()))]
+    result = run(times=(0.0, 5.0), family="constant", plan=(("front",), ("back",)), behind=())
+    left = [one.left for one in stamps(result)]
     assert np.array(left) == pytest.approx(np.array([[0.1, 5.1], [0.3, 5.3]]))
 
 

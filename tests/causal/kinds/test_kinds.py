@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coherence.causal.attribution.split import split
 from coherence.causal.equations import Equation
 from coherence.causal.fit import fit
 from coherence.causal.intervals import Estimate
 from coherence.causal.kinds import Kind, every, wander
-from coherence.causal.split import split
 
 SEEDS = 12
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coherence.causal import petshop
+from coherence.causal.ranking import petshop
 from coherence.errors import InputError
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "petshop" / "dataset"

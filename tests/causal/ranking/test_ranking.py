@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.causal.graph import Graph, Influence
-from coherence.causal.ranking import causes_of, rank, rows
-from coherence.causal.ranking_rules import RULES, chance, largest_anomaly, ranked_correlation, traversal
-from coherence.causal.ranking_slopes import Slopes, least, moments, own, split
+from coherence.causal.ranking.ranking import causes_of, rank, rows
+from coherence.causal.ranking.rules import RULES, chance, largest_anomaly, ranked_correlation, traversal
+from coherence.causal.ranking.slopes import Slopes, least, moments, own, split
 from coherence.causal.series import Floats, Series
 from coherence.errors import UsageError
 

@@ -1,0 +1,1 @@
+"""A loss split over its causes: declared mechanisms, exact Shapley shares, loops off, windows, changes, variance."""

@@ -1,0 +1,293 @@
+"""What a loss would be with loops off, and how it splits over them.
+
+Off means: what the loop declares no longer acts, and a signal that no loop writes any more stands at a reference (0
+if none is given).  The players of the split are the loops; where all are on the loss is the measured one.  Means
+follow from (I - M)^-1 where everything behind the loss is linear, else the structure is run again.
+`executed` asks the design itself instead of the fitted one: the exact executor runs it with loops off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from coherence.causal.attribution.mechanisms import Mechanism, Range
+from coherence.causal.attribution.shapley import TOLD, dividends, members, refuse_many, shapley
+from coherence.causal.attribution.split import Interaction
+from coherence.causal.attribution.structure import run, structure
+from coherence.causal.effects import matrix, own, radius, total
+from coherence.causal.fit import Fitted
+from coherence.causal.intervals import Estimate, estimate
+from coherence.causal.series import Floats, Series
+from coherence.errors import UsageError, did_you_mean
+from coherence.expressions.evaluate import evaluate
+from coherence.expressions.tree import Tree, Truth, rename
+from coherence.model import Model, SampledLoop
+from coherence.simulate.exact import Choices, Execution, View
+from coherence.values import value
+
+UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"), float("nan"))
+
+
+@value
+class LoopShare:
+    """`amount`: the loop's Shapley share of the loss; `alone`: how much less loss if it alone were off.
+
+    `refused`: why neither can be told (both are then NaN).
+    """
+
+    loop: str
+    amount: Estimate
+    alone: Estimate
+    refused: str = ""
+
+
+@value
+class LoopSplit:
+    """measured = without + sum of the loops' amounts, exactly; `without`: the loss with every loop off."""
+
+    loss: str
+    measured: Estimate
+    without: Estimate
+    shares: tuple[LoopShare, ...]
+    interactions: tuple[Interaction, ...]
+    assumptions: tuple[str, ...] = ()
+
+
+@value
+class Switch:
+    """What a set of loops that are off changes: influences that are cut, and signals that stand still."""
+
+    cut: Mapping[str, frozenset[str]]
+    held: frozenset[str]
+
+
+def writers(fitted: Fitted) -> dict[str, dict[str, frozenset[str]]]:
+    """loop or component -> effect -> the causes whose influence on it it declares."""
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    for one in fitted.graph.influences:
+        if one.by and one.effect in fitted.nodes:
+            mine = found.setdefault(one.by, {})
+            mine[one.effect] = mine.get(one.effect, frozenset()) | {one.cause}
+    return found
+
+
+def loop_split(
+    series: Series, fitted: Fitted, loss: str, loops: Sequence[str], *,
+    constants: Mapping[str, float | Range] | None = None, reference: Mapping[str, float] | None = None,
+) -> LoopSplit:  # fmt: skip
+    """Split the mean loss over loops.  `reference`: where the signal that a loop writes stands while it is off.
+
+    Raises UsageError for an unknown loop, for one that writes nothing that was measured, and for too many.
+    """
+    known = writers(fitted)
+    for loop in loops:
+        if loop not in known:
+            raise UsageError(
+                f"loop '{loop}' declares no influence between measured signals: record the signal that it writes. "
+                + did_you_mean(loop, known)
+            )
+    refuse_many(loops, "loops")
+    told = reference or {}
+    refused = {loop: why for loop in loops if (why := _blocked_loop(fitted, known[loop], loss))}
+    asked, loops = loops, [loop for loop in loops if loop not in refused]
+    switches = [_switch(fitted, [loops[n] for n in members(c, len(loops))]) for c in range(1 << len(loops))]
+    off = [switches[~c & ((1 << len(loops)) - 1)] for c in range(1 << len(loops))]  # coalition: who is on
+    made = structure(series, fitted, loss, constants=constants)
+    if any(isinstance(part, Mechanism) for part in made.parts.values()):
+        values = np.stack([_rerun(series, fitted, loss, one, told, constants) for one in off], axis=-1)
+    else:
+        values = np.stack([means_after(fitted, one, told, {})[:, fitted.signals.index(loss)] for one in off], axis=-1)
+    found = _shared(loss, loops, values, _assumed(off[0], told))
+    unknown = tuple(LoopShare(loop, UNKNOWN, UNKNOWN, refused[loop]) for loop in asked if loop in refused)
+    return replace(found, shares=(*found.shares, *unknown))
+
+
+def _blocked_loop(fitted: Fitted, mine: Mapping[str, frozenset[str]], loss: str) -> str:
+    """Why turning a loop off cannot be answered; nothing where it can."""
+    for effect, causes in mine.items():
+        node = fitted.nodes[effect]
+        tied = {cause for cause, _ in node.equation.lost} | {c for group in node.groups for c, _ in group}
+        if causes & tied:
+            return node.equation.refused or f"{' and '.join(sorted(tied))} move together exactly"
+    return blocked(fitted, mine, loss)
+
+
+def blocked(fitted: Fitted, sources: Iterable[str], loss: str) -> str:
+    """Why an intervention on `sources` has an effect on the loss that the data cannot tell; nothing where they can."""
+    started = frozenset(sources)
+    behind = fitted.graph.ancestors(loss)
+    moved = {name for name in behind if started & fitted.graph.ancestors(name)}
+    for name in moved - started:
+        node = fitted.nodes.get(name)
+        if node is None:
+            continue
+        if any(cause in moved for cause, _ in node.equation.lost) or set(node.equation.replaced) & moved:
+            return node.equation.refused or f"what acts on {name} is told through the causes of its causes alone"
+        for group in node.groups:
+            if len({cause for cause, _ in group}) > 1 and any(cause in moved for cause, _ in group):
+                return f"{' and '.join(dict.fromkeys(cause for cause, _ in group))} move together exactly"
+    return ""
+
+
+def _assumed(everything: Switch, reference: Mapping[str, float]) -> tuple[str, ...]:
+    held = sorted(everything.held)
+    return tuple(f"{name} stands at {reference.get(name, 0.0):g} while its loops are off" for name in held)
+
+
+def _switch(fitted: Fitted, off: Iterable[str]) -> Switch:
+    gone = set(off)
+    cut: dict[str, frozenset[str]] = {}
+    held: set[str] = set()
+    for effect in fitted.nodes:
+        into = [one for one in fitted.graph.influences if one.effect == effect]
+        lost = frozenset(one.cause for one in into if one.by in gone)
+        kept = frozenset(one.cause for one in into if one.by not in gone)
+        if lost:
+            cut[effect] = lost - kept
+        if lost and not kept:
+            held.add(effect)
+    return Switch(cut, frozenset(held))
+
+
+def means_after(fitted: Fitted, switch: Switch, reference: Mapping[str, float], do: Mapping[str, float]) -> Floats:
+    """(replicates, signals): means after the change, own parts as they were."""
+    at = {name: number for number, name in enumerate(fitted.signals)}
+    _, u = own(fitted, matrix(fitted))
+    levels = {name: reference.get(name, 0.0) for name in switch.held} | dict(do)
+    every = {name: tuple(fitted.signals) for name in levels}
+    gone: dict[str, Sequence[str]] = {effect: tuple(causes) for effect, causes in switch.cut.items()}
+    gone |= every
+    m = matrix(fitted, off=gone)
+    _refuse_growth(fitted, gone)
+    u = u.copy()
+    for name, level in levels.items():
+        u[:, at[name]] = level
+    return np.asarray((total(m) @ u[..., None])[..., 0], np.float64)
+
+
+def _refuse_growth(fitted: Fitted, cut: Mapping[str, Sequence[str]]) -> None:
+    """Raise UsageError where what is left feeds back without dying out."""
+    growth = radius(fitted, off=cut)
+    if growth >= 1:
+        raise UsageError(
+            f"without that, the feedback that is left does not die out (spectral radius {growth:.3g}): "
+            "there is no lasting level to compare with"
+        )
+
+
+def _rerun(
+    series: Series, fitted: Fitted, loss: str, switch: Switch, reference: Mapping[str, float],
+    constants: Mapping[str, float | Range] | None,
+) -> Floats:  # fmt: skip
+    """(replicates,): mean loss of the structure run again."""
+    return simulated(
+        series, fitted, loss, {name: reference.get(name, 0.0) for name in switch.held}, switch.cut, constants
+    )
+
+
+def simulated(
+    series: Series, fitted: Fitted, loss: str, held: Mapping[str, float], cut: Mapping[str, Iterable[str]],
+    constants: Mapping[str, float | Range] | None = None,
+) -> Floats:  # fmt: skip
+    """(replicates,): mean of a signal when others are held and influences cut, everything else as it was."""
+    made = structure(series, fitted, loss, constants=constants)
+    drives = {name: rows[:, None, :] for name, rows in made.own.items()}
+    there = np.isfinite(run(made, drives)[loss]).all(axis=(0, 1))
+    found = run(made, drives, held=held, cut=cut)[loss]
+    shaped = np.broadcast_to(found, (*found.shape[:-1], len(series)))[:, 0, there].mean(axis=-1)
+    return np.asarray(np.broadcast_to(shaped, (fitted.batches + 1,)), np.float64)
+
+
+def _shared(loss: str, loops: Sequence[str], values: Floats, assumptions: tuple[str, ...]) -> LoopSplit:
+    parts, everybody = shapley(values), values.shape[1] - 1
+    shares = []
+    for number, loop in enumerate(loops):
+        alone = values[:, everybody] - values[:, everybody ^ (1 << number)]
+        shares.append(LoopShare(loop, _told(parts[:, number]), _told(alone)))
+    found = dividends(values)
+    size = max(abs(float(values[0, -1])), abs(float(values[0, -1] - values[0, 0])))
+    pairs = tuple(
+        Interaction(tuple(loops[n] for n in members(c, len(loops))), _told(found[:, c]))
+        for c in sorted(range(values.shape[1]), key=lambda c: -abs(float(found[0, c])))
+        if c.bit_count() > 1 and abs(float(found[0, c])) > TOLD * size
+    )
+    return LoopSplit(loss, _told(values[:, -1]), _told(values[:, 0]), tuple(shares), pairs, assumptions)
+
+
+def _told(row: Floats) -> Estimate:
+    return estimate(float(row[0]), row[1:])
+
+
+def without(
+    series: Series, fitted: Fitted, loss: str, loops: Iterable[str], *,
+    constants: Mapping[str, float | Range] | None = None, reference: Mapping[str, float] | None = None,
+) -> Estimate:  # fmt: skip
+    """The mean loss with these loops off together."""
+    split = loop_split(series, fitted, loss, tuple(loops), constants=constants, reference=reference)
+    return split.without
+
+
+# -- the design itself, executed ---------------------------------------------------------------------------------
+
+
+def switched_off(model: Model, loops: Iterable[str]) -> Model:
+    """The model without these loops: their conditions are false wherever others ask."""
+    off = frozenset(loops)
+    unknown = off - {loop.name for loop in model.loops}
+    if unknown:
+        names = [loop.name for loop in model.loops]
+        raise UsageError(f"the design has no loop '{min(unknown)}': {did_you_mean(min(unknown), names)}")
+
+    def place(tree: Tree | None) -> Tree | None:
+        return None if tree is None else rename(tree, lambda path: Truth(False) if path in off else path)
+
+    def kept(loop: SampledLoop) -> SampledLoop:
+        rules = tuple((rename_off(when, off), place(by), place(to)) for when, by, to in loop.rules)
+        return replace(
+            loop, trigger=place(loop.trigger), enter=place(loop.enter), leave=place(loop.leave), rules=rules,
+            by=place(loop.by), to=place(loop.to), measured=place(loop.measured), setpoint=place(loop.setpoint),
+        )  # fmt: skip
+
+    outputs = {path: rename_off(tree, off) for path, tree in model.outputs.items()}
+    return replace(model, loops=tuple(kept(loop) for loop in model.loops if loop.name not in off), outputs=outputs)
+
+
+def rename_off(tree: Tree, off: frozenset[str]) -> Tree:
+    """The tree with the loops in `off` never active."""
+    return rename(tree, lambda path: Truth(False) if path in off else path)
+
+
+def executed(
+    model: Model, loss: Tree, loops: Sequence[str], *, until: Fraction, since: Fraction = Fraction(0),
+    choices: Choices | None = None,
+) -> LoopSplit:  # fmt: skip
+    """Split the mean of an expression between `since` and `until` over loops, by running the design 2^n times.
+
+    Exact for this one choice of what the design leaves open: the intervals have no width.
+    """
+    refuse_many(loops, "loops")
+    count = 1 << len(loops)
+    off = [[loops[n] for n in range(len(loops)) if not c >> n & 1] for c in range(count)]
+    values = np.array([[_mean_of(switched_off(model, x), loss, frozenset(x), since, until, choices) for x in off]])
+    return _shared(
+        "executed", loops, np.repeat(values, 3, axis=0), ("one execution of the design for each set of loops",)
+    )
+
+
+def _mean_of(
+    model: Model, loss: Tree, off: frozenset[str], since: Fraction, until: Fraction, choices: Choices | None
+) -> float:
+    """Time average of what stands after each instant until the next one."""
+    tree, going = rename_off(loss, off), Execution(model, choices)
+    area, last, level = Fraction(0), Fraction(0), Fraction(0)
+    while going.next_time() <= until:
+        instant = going.advance()
+        area += level * max(instant.time - max(last, since), Fraction(0))
+        last = instant.time
+        level = Fraction(evaluate(tree, View(going, instant.time, dict(instant.after))))
+    area += level * (until - max(last, since))
+    return float(area / (until - since))

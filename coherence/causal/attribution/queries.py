@@ -1,0 +1,59 @@
+"""do(x = v): the level of every signal if some were set, whatever their causes say, and all else stayed as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from coherence.causal.attribution.loops_off import UNKNOWN, Switch, blocked, means_after, simulated
+from coherence.causal.attribution.mechanisms import Range, non_linear
+from coherence.causal.fit import Fitted
+from coherence.causal.intervals import Estimate, estimate
+from coherence.causal.series import Series
+from coherence.errors import UsageError, did_you_mean
+from coherence.values import value
+
+
+@value
+class Answer:
+    """The mean of a signal as measured, and under the intervention; `refused`: why the latter cannot be told."""
+
+    signal: str
+    measured: float
+    level: Estimate
+    change: Estimate
+    refused: str = ""
+
+
+def do(
+    series: Series, fitted: Fitted, levels: Mapping[str, float], *, on: Iterable[str] | None = None,
+    constants: Mapping[str, float | Range] | None = None,
+) -> tuple[Answer, ...]:  # fmt: skip
+    """What each signal (default: all) would be on average under do(levels).
+
+    Raises UsageError for unknown signals, levels that are no numbers, and a feedback that would not die out.
+    """
+    asked = tuple(on) if on is not None else fitted.signals
+    for name in (*levels, *asked):
+        if name not in fitted.signals:
+            raise UsageError(f"'{name}' is not among the fitted signals: {did_you_mean(name, fitted.signals)}")
+    strange = [f"{name}={level}" for name, level in levels.items() if not np.isfinite(level)]
+    if strange:
+        raise UsageError(f"do({', '.join(strange)}): a level must be a finite number")
+    curved = non_linear(fitted.graph, series.names, constants or {})
+    linear = means_after(fitted, Switch({}, frozenset()), {}, levels)
+    made = []
+    for name in asked:
+        measured = float(fitted.levels[name, 0][0])
+        why = "" if name in levels else blocked(fitted, levels, name)
+        if why:
+            made.append(Answer(name, measured, UNKNOWN, UNKNOWN, why))
+            continue
+        found = linear[:, fitted.signals.index(name)]
+        if name not in levels and fitted.graph.ancestors(name) & set(curved):
+            found = simulated(series, fitted, name, levels, {}, constants)
+            measured = float(np.nanmean(series[name]))
+        level = estimate(float(found[0]), found[1:])
+        made.append(Answer(name, measured, level, estimate(float(found[0]) - measured, found[1:] - measured)))
+    return tuple(made)

@@ -1,0 +1,306 @@
+"""Two windows compared: did the inputs move, or the mechanisms, and how much of the change of the loss did each make?
+
+Every equation is fitted in both windows.  A Wald test with jackknife covariances (Chow's question, robust to
+autocorrelated errors) says for which signals it changed, with Holm's correction over all signals; the others are
+fitted on both windows together.  The change of the mean loss, T' u' - T u, is then split exactly by the Shapley value
+over the inputs that moved and the mechanisms that changed.  The loss is linear in u for fixed mechanisms, so only the
+mechanisms need coalitions; if m of them changed and k of those come before a given player in a random order,
+
+    input j:      mean over coalitions S of  T_S[L, j] (u'_j - u_j),              weight 1 / ((m + 1) C(m, k))
+    mechanism i:  mean over coalitions S without i of  (T_{S+i} - T_S)[L] (u + (k + 1) / (m + 1) (u' - u)),
+                  weight 1 / (m C(m - 1, k)).
+
+If no mechanism changed this is the closed form T (u' - u).  SOURCE: Chow 1960; Yao 1965 (degrees of freedom).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from coherence.causal.attribution.mechanisms import Range
+from coherence.causal.attribution.shapley import MOST_PLAYERS, members
+from coherence.causal.attribution.windows_curved import Curved, built, mechanisms, shares
+from coherence.causal.effects import knots, matrix, radius, total
+from coherence.causal.equations import Equation, delays_of
+from coherence.causal.fit import Fitted, columns_of, from_grams
+from coherence.causal.gram import Grams, grams
+from coherence.causal.graph import Graph
+from coherence.causal.identification import identify
+from coherence.causal.intervals import LEVEL, Estimate
+from coherence.causal.memory import remembering
+from coherence.causal.series import Floats, Series
+from coherence.errors import UsageError, did_you_mean
+from coherence.values import value
+
+FEWEST = 100  # samples of a window
+FALSE_ALARM = 0.01  # over all signals together: a mechanism wrongly called changed spoils the shares
+
+
+@value
+class Changed:
+    """Whether what acts on a signal acts differently now: p after Holm's correction."""
+
+    signal: str
+    p: float
+    changed: bool
+    before: Mapping[str, float]  # lasting effect of each cause
+    after: Mapping[str, float]
+
+
+@value
+class Moved:
+    """What one cause contributed to the change of the loss.  `kind`: input, mechanism, or unexplained."""
+
+    cause: str
+    kind: str
+    amount: Estimate
+    refused: str = ""
+
+
+@value
+class Comparison:
+    """before + sum of contributions = after, exactly."""
+
+    loss: str
+    before: float
+    after: float
+    contributions: tuple[Moved, ...]
+    mechanisms: tuple[Changed, ...]
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> float:
+        """|sum of contributions - change| over the largest of them."""
+        parts = [one.amount.value for one in self.contributions]
+        size = max([abs(part) for part in parts] + [abs(self.before), abs(self.after)])
+        return abs(sum(parts) - (self.after - self.before)) / size if size else 0.0
+
+
+def compare(
+    before: Series, after: Series, graph: Graph, loss: str, *, equations: Sequence[Equation] = (),
+    constants: Mapping[str, float | Range] | None = None, false_alarm: float = FALSE_ALARM,
+) -> Comparison:  # fmt: skip
+    """What made the mean of a signal change between two windows; `equations` replace those of identification."""
+    if loss not in before or loss not in after:
+        raise UsageError(f"'{loss}' is not in both windows: {did_you_mean(loss, before.names)}")
+    names = tuple(name for name in before.names if name in after)
+    if min(len(before), len(after)) < FEWEST:
+        raise UsageError(f"windows of {len(before)} and {len(after)} samples: each needs {FEWEST} to be compared")
+    one, two = _fitted_alike(before.of(names), after.of(names), graph, equations)
+    curved = built((before.of(names), after.of(names)), (one, two), loss, constants or {})
+    tests = _tested(one, two, false_alarm, curved)
+    both = _pooled(one, two)
+    changed = [test.signal for test in tests if test.changed and test.signal in one.graph.ancestors(loss)]
+    if len(changed) > MOST_PLAYERS:
+        raise UsageError(
+            f"{len(changed)} mechanisms changed ({', '.join(changed[:6])}, ...): exact shares stop at {MOST_PLAYERS}; "
+            "choose windows that are closer together"
+        )
+    if curved is not None:
+        return _through_mechanisms(curved, (one, two, both), loss, changed, tests)
+    return _split(one, two, both, loss, changed, tests)
+
+
+def _fitted_alike(before: Series, after: Series, graph: Graph, equations: Sequence[Equation]) -> tuple[Fitted, Fitted]:
+    """Both windows with one plan, on one scale."""
+    seen = graph.bypassing(before.names)
+    delays = delays_of(before if len(before) >= len(after) else after, seen)
+    plan: dict[str, Equation] = remembering(seen, identify(seen, before.names, delays, before.step), before.names)
+    plan |= {one.effect: one for one in equations}
+    columns = columns_of(before.names, plan.values())
+    first = grams(before, columns)
+    second = _rescaled(grams(after, columns), first.offset, first.scale)
+    made = [from_grams(sums, seen, plan, before.step, before.names, delays) for sums in (first, second)]
+    return made[0], made[1]
+
+
+def _rescaled(found: Grams, offset: Floats, scale: Floats) -> Grams:
+    """The same sums of products for other offsets and scales: Z' = Z A, so Z''Z' = A' Z'Z A."""
+    a = np.diag(np.concatenate([[1.0], found.scale / scale]))
+    a[0, 1:] = (found.offset - offset) / scale
+    return Grams(found.columns, offset, scale, np.asarray(a.T @ found.batches @ a), found.rows, found.lost)
+
+
+def _pooled(one: Fitted, two: Fitted) -> Fitted:
+    """Both windows as one record, each about its own means, so that levels may differ and mechanisms may not.
+
+    The replicates leave out the batches of the first window, then of the second.
+    """
+    sums = np.concatenate([_centred(one).batches, _centred(two).batches])
+    rows = np.concatenate([one.grams.rows, two.grams.rows])
+    joined = Grams(one.grams.columns, one.grams.offset, one.grams.scale, sums, rows)
+    plan = {name: node.equation for name, node in one.nodes.items()}
+    return from_grams(joined, one.graph, plan, one.step, one.signals, one.delays)
+
+
+def _centred(fitted: Fitted) -> Grams:
+    middle = np.array([fitted.levels[column][0] for column in fitted.grams.columns])
+    return _rescaled(fitted.grams, middle, fitted.grams.scale)
+
+
+def _tested(one: Fitted, two: Fitted, false_alarm: float, curved: Curved | None) -> tuple[Changed, ...]:
+    kept_as_declared = mechanisms(curved) if curved is not None else frozenset()
+    found: dict[str, float] = {}
+    if curved is not None:
+        found |= {name: _wald(*tables) for name, tables in curved.tables.items()}
+    for name, node in one.nodes.items():
+        if name in kept_as_declared:
+            continue
+        other = two.nodes[name]
+        kept = [n for n, column in enumerate(node.equation.columns) if column not in node.equation.lost]
+        if kept and not node.groups and not node.equation.exact:
+            found[name] = _wald(node.coefficients[:, kept], other.coefficients[:, kept])
+    order = sorted(found, key=lambda name: found[name])
+    corrected, largest = {}, 0.0
+    for rank, name in enumerate(order):
+        largest = max(largest, min(found[name] * (len(order) - rank), 1.0))
+        corrected[name] = largest
+    return tuple(
+        Changed(name, p, p <= false_alarm, _lasting(one, name), _lasting(two, name)) for name, p in corrected.items()
+    )
+
+
+def _lasting(fitted: Fitted, name: str) -> dict[str, float]:
+    """cause -> its lasting effect; of a mechanism kept as declared, its slopes around the window's means."""
+    node = fitted.nodes[name]
+    made: dict[str, float] = {}
+    for (cause, _), strength in zip(node.equation.columns, node.coefficients[0].tolist(), strict=True):
+        made[cause] = made.get(cause, 0.0) + strength
+    return made
+
+
+def _wald(one: Floats, two: Floats) -> float:
+    """p of equal coefficients: Hotelling's T^2 with both jackknife covariances and Yao's degrees of freedom."""
+    from scipy.special import fdtrc
+
+    gap = two[0] - one[0]
+    covariances = [_covariance(table[1:]) for table in (one, two)]
+    both = covariances[0] + covariances[1]
+    inverse = np.linalg.pinv(both, hermitian=True)
+    t2 = float(gap @ inverse @ gap)
+    if not t2 > 0:
+        return 1.0
+    weights = [float(gap @ inverse @ part @ inverse @ gap) / t2 for part in covariances]
+    shares = sum(w**2 / (len(table) - 2) for w, table in zip(weights, (one, two), strict=True))
+    free, size = 1 / shares if shares else np.inf, len(gap)
+    if free <= size:
+        return 1.0
+    return float(fdtrc(size, free - size + 1, t2 * (free - size + 1) / (free * size)))
+
+
+def _covariance(without: Floats) -> Floats:
+    count = len(without)
+    spread = without - without.mean(axis=0)
+    return np.asarray((count - 1) / count * (spread.T @ spread), np.float64)
+
+
+def _through_mechanisms(
+    curved: Curved, fits: tuple[Fitted, Fitted, Fitted], loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
+) -> Comparison:
+    one, two, both = fits
+    (before, after), inputs, changes = shares(curved, both, loss, changed)
+    spread = _Spread(len(one.grams.batches), len(two.grams.batches))
+    if len(inputs) == 1:  # nothing was estimated
+        inputs, changes = (np.repeat(part, 1 + spread.first + spread.second, axis=0) for part in (inputs, changes))
+    whole = np.zeros((len(inputs), len(one.signals)))
+    whole[:, [one.signals.index(name) for name in curved.names]] = inputs
+    contributions = [
+        *(Moved(name, "mechanism", spread.of(changes[:, k])) for k, name in enumerate(changed)),
+        *_inputs(one, loss, whole, spread),
+    ]
+    note = "windows laid over each other sample by sample from their starts"
+    return Comparison(loss, before, after, tuple(contributions), tests, (note,))
+
+
+def _split(
+    one: Fitted, two: Fitted, both: Fitted, loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
+) -> Comparison:
+    first, second = len(one.grams.batches), len(two.grams.batches)
+    # replicate r leaves out a batch of the first window (r <= first), or of the second
+    rows_one = [0, *range(1, first + 1), *([0] * second)]
+    rows_two = [0, *([0] * first), *range(1, second + 1)]
+    pooled = matrix(both)
+    old, new = matrix(one)[rows_one], matrix(two)[rows_two]
+    at = {name: number for number, name in enumerate(one.signals)}
+    m, n = pooled.copy(), pooled.copy()
+    for name in changed:
+        m[:, at[name]], n[:, at[name]] = old[:, at[name]], new[:, at[name]]
+    levels = [np.array([fitted.levels[name, 0][0] for name in one.signals]) for fitted in (one, two)]
+    for fitted in (one, two) if changed else (both,):
+        if radius(fitted) >= 1:
+            raise UsageError("the fitted feedback does not die out in one of the windows: nothing lasting to compare")
+    u, v = levels[0] - m @ levels[0], levels[1] - n @ levels[1]
+    inputs, changes = _shares(m, n, u, v, [at[name] for name in changed], at[loss])
+    spread = _Spread(first, second)
+    contributions = [
+        *(Moved(name, "mechanism", spread.of(changes[:, k])) for k, name in enumerate(changed)),
+        *_inputs(one, loss, inputs, spread),
+    ]
+    place = at[loss]
+    return Comparison(loss, float(levels[0][place]), float(levels[1][place]), tuple(contributions), tests)
+
+
+def _shares(m: Floats, n: Floats, u: Floats, v: Floats, changed: Sequence[int], loss: int) -> tuple[Floats, Floats]:
+    """((replicates, signals), (replicates, changed)): shares of the inputs and of the mechanisms."""
+    count = len(changed)
+    reach = []
+    for coalition in range(1 << count):
+        mixed = m.copy()
+        for place in members(coalition, count):
+            mixed[:, changed[place]] = n[:, changed[place]]
+        reach.append(total(mixed)[:, loss, :])
+    inputs, changes = np.zeros_like(u), np.zeros((len(u), count))
+    for coalition, row in enumerate(reach):
+        size = coalition.bit_count()
+        inputs += row * (v - u) / ((count + 1) * math.comb(count, size))
+        for place in range(count):
+            if not coalition >> place & 1:
+                gained = reach[coalition | 1 << place] - row
+                mixed_u = u + (size + 1) / (count + 1) * (v - u)
+                changes[:, place] += (gained * mixed_u).sum(axis=1) / (count * math.comb(count - 1, size))
+    return inputs, changes
+
+
+@value
+class _Spread:
+    """Intervals of a difference of two independent windows, each jackknifed by its own batches."""
+
+    first: int
+    second: int
+
+    def of(self, row: Floats) -> Estimate:
+        from scipy.special import stdtrit
+
+        parts = row[1 : 1 + self.first], row[1 + self.first :]
+        variances = [
+            (len(p) - 1) / len(p) * float(((p - p.mean()) ** 2).sum()) if len(p) > 1 else np.inf for p in parts
+        ]
+        error = math.sqrt(sum(variances))
+        shares = sum(
+            (v / sum(variances)) ** 2 / (len(p) - 1)
+            for v, p in zip(variances, parts, strict=True)
+            if error and len(p) > 1
+        )
+        reach = float(stdtrit(1 / shares if shares else 1.0, (1 + LEVEL) / 2)) * error
+        middle = float(row[0])
+        return Estimate(middle, middle - reach, middle + reach, error)
+
+
+def _inputs(fitted: Fitted, loss: str, inputs: Floats, spread: _Spread) -> list[Moved]:
+    """One contribution for each signal, or for each set that cannot be split; that of the loss itself is last."""
+    tied = {name: knot for knot in knots(fitted, loss) for name in knot.members}
+    made, done = [], set()
+    for number, name in enumerate(fitted.signals):
+        if name in tied and tied[name].members not in done:
+            knot = tied[name]
+            done.add(knot.members)
+            amounts = inputs[:, [fitted.signals.index(one) for one in knot.members]].sum(axis=1)
+            made.append(Moved(" + ".join(knot.members), "input", spread.of(amounts), knot.why))
+        elif name not in tied and name != loss and np.any(inputs[:, number]):
+            made.append(Moved(name, "input", spread.of(inputs[:, number])))
+    if loss not in tied:
+        made.append(Moved(loss, "unexplained", spread.of(inputs[:, fitted.signals.index(loss)])))
+    return made

@@ -1,0 +1,1 @@
+"""Where capacity goes: what a fleet can do alone, the exclusive states of its devices, and the worth of each."""

@@ -1,0 +1,172 @@
+"""The ledger of a design and its telemetry, or of a log of its devices: what could be booked, and what is missing.
+
+A signal `<tier>.<state>` is devices of that tier in that state; states without a signal are counted as `unlabelled`
+as far as the others leave time over, and that is told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from coherence.causal.equations import Equation
+from coherence.causal.graph import Graph
+from coherence.causal.ledger.capacity import Fleet, capacity
+from coherence.causal.ledger.capacity_design import Stated, fleet_of
+from coherence.causal.ledger.ledger import Ledger, ledger
+from coherence.causal.ledger.log import read_log, times_of_log
+from coherence.causal.ledger.of_series import signals, times_of_series
+from coherence.causal.ledger.states import SLACK, UNLABELLED, USEFUL, columns
+from coherence.causal.ledger.times import ROUNDING, Times, unbalanced, with_rest_unlabelled
+from coherence.causal.losses_of import Loss
+from coherence.causal.series import Floats, Series
+from coherence.design import Design, Workload
+from coherence.errors import InputError
+from coherence.expressions.tree import Arithmetic, Name, Number, Tree
+from coherence.shape import Quantity
+from coherence.values import value
+
+SUMS = ("held", "idle")  # signals of a tier that add up several states: for the audit, never for the ledger
+OTHERS = ("count", "work", *SUMS)  # further signals of a tier
+WORK = "work units"
+LOST, TEXT = "L_struct", "C_nom - C_eff"  # without and with idle time for want of demand
+
+
+@value
+class Booked:
+    """`ledger`, or the reasons why there is none (`refused`); `unit`: of work, such as `token`."""
+
+    stated: Stated
+    unit: str
+    series: Series | None  # what the times are from; None for a log
+    ledger: Ledger | None = None
+    refused: tuple[str, ...] = ()
+
+    @property
+    def fleet(self) -> Fleet | None:
+        """The fleet, where the design states it."""
+        return self.stated.fleet
+
+
+def booked(
+    design: Design, series: Series, *, log: str | None = None, window: tuple[float, float] | None = None,
+    graph: Graph | None = None, whole: bool = True,
+) -> Booked | None:  # fmt: skip
+    """The ledger of a log or of telemetry; None where neither speaks of what devices do.
+
+    `graph`: signals of the design, which are no misspelt states; `whole`: False where the series is only a part of the
+    telemetry.  Raises InputError for a log that is wrong.
+    """
+    states = state_signals(design, series)
+    if log is None and not states:
+        return None
+    stated = fleet_of(design)
+    unit = unit_of(design)
+    if stated.fleet is None:
+        return Booked(stated, unit, None, refused=tuple(f"write {m.key}: {m.words}" for m in stated.missing))
+    if log is not None:
+        stays = read_log(log)
+        low, high = window or (-math.inf, math.inf)
+        if not any(one.start < high and one.end > low for one in stays):
+            return Booked(stated, unit, None, refused=(f"no interval of the log lies in {low:g}..{high:g} s",))
+        start, end = (edge if math.isfinite(edge) else None for edge in (low, high))
+        return _closed(stated, unit, None, times_of_log(stated.fleet, stays, start=start, end=end, source=log))
+    if not whole:
+        return Booked(
+            stated, unit, None, refused=("telemetry that is streamed is not booked: name a log with --ledger",)
+        )
+    kept = series.of(_spoken(stated.fleet, series, graph))
+    try:
+        times = times_of_series(stated.fleet, kept)
+        return _closed(stated, unit, kept, with_rest_unlabelled(times) if unbalanced(times) else times)
+    except InputError as error:
+        return Booked(stated, unit, kept, refused=told(error))
+
+
+def told(error: InputError) -> tuple[str, ...]:
+    """Each problem as one line."""
+    return tuple(f"{one.message}; {one.remedy}" if one.remedy else one.message for one in error.problems)
+
+
+def state_signals(design: Design, series: Series, *, others: bool = False) -> tuple[str, ...]:
+    """The signals that say how many devices of a tier are in a state; `others`: and what else the ledger reads."""
+    known = {*(column.name for column in columns()), *(OTHERS if others else ())}
+    parts = ((name, name.split(".")) for name in series.names)
+    return tuple(name for name, part in parts if len(part) > 1 and part[0] in design.tiers and part[1] in known)
+
+
+def unit_of(design: Design) -> str:
+    """The unit of work, where all workloads count in one."""
+    tags = {tag for one in design.workload.values() for tag in _tags(one)}
+    return tags.pop() if len(tags) == 1 else WORK
+
+
+def _tags(one: Workload) -> Iterator[str]:
+    if isinstance(one.rate, Quantity):
+        yield from (name for name, power in one.rate.dimension.tags.powers if power == 1)
+
+
+def _spoken(fleet: Fleet, series: Series, graph: Graph | None) -> list[str]:
+    """Signals for the ledger, and signals of a tier that nobody knows, so that they are told."""
+    mine, known = set(signals(fleet)), set(graph.nodes) if graph is not None else set()
+    sums = {f"{device}.{word}" for device in fleet.devices for word in SUMS}
+    return [
+        name for name in series.names
+        if name in mine or (name.split(".")[0] in fleet.devices and name not in known and name not in sums)
+    ]  # fmt: skip
+
+
+def _closed(stated: Stated, unit: str, series: Series | None, times: Times) -> Booked:
+    try:
+        return Booked(stated, unit, series, ledger(capacity(times.fleet), times))
+    except InputError as error:
+        return Booked(stated, unit, series, refused=told(error))
+
+
+def lost_time(given: Ledger, series: Series, unit: str = WORK, *, idle: bool = False) -> Loss:
+    """L_struct at each time, in work units per second, as an exact sum over state signals; with `idle` C_nom - C_eff.
+
+    Idle time for want of demand is what the other states leave over: a cause that takes less of it saves devices, not
+    work, so that it is no part of what is explained unless it is asked for.  A second of d in a state that is not
+    useful loses y[d], one of useful work of class k what it falls short of y[d]; devices that no signal speaks of are
+    `<device>.unlabelled`, a signal of its own.
+    """
+    fleet, worth, short = given.capacity.fleet, given.capacity.y, given.capacity.reduced
+    weights: dict[str, float] = {}
+    beside: dict[str, Floats] = {}
+    for d, device in enumerate(fleet.devices):
+        mine = dict(_weights(fleet, device, float(worth[d]), short[d].tolist(), series))
+        slack = mine.get(f"{device}.{SLACK}")
+        mine |= {f"{device}.{SLACK}": 0.0} if slack is not None and not idle else {}
+        rest = fleet.count[d] - sum((series[name] for name in mine), np.zeros(len(series)))
+        if np.nanmax(np.abs(rest), initial=0.0) > ROUNDING * fleet.count[d]:
+            name = f"{device}.{UNLABELLED}"
+            mine, beside[name] = {**mine, name: float(worth[d])}, rest
+        beside |= {
+            name: series[name] for name in mine if name in series and np.nanmax(series[name]) == np.nanmin(series[name])
+        }
+        weights |= {name: weight for name, weight in mine.items() if abs(weight) > ROUNDING * float(worth.max())}
+    values = sum((w * (beside[n] if n in beside else series[n]) for n, w in weights.items()), np.zeros(len(series)))
+    terms = [Arithmetic("*", Number(Fraction(weight)), Name(name)) for name, weight in weights.items()]
+    tree: Tree = terms[0]
+    for term in terms[1:]:
+        tree = Arithmetic("+", tree, term)
+    name = TEXT if idle else LOST
+    equation = Equation(name, tuple((name, 0) for name in weights), exact=tuple(weights.values()))
+    return Loss(name, values, tree, equation, {name: beside[name] for name in weights if name in beside}, f"{unit}/s")
+
+
+def _weights(
+    fleet: Fleet, device: str, worth: float, short: list[float], series: Series
+) -> Iterator[tuple[str, float]]:
+    """Each state signal of a device that is there, and what one device in it loses (work units per second)."""
+    for column in columns():
+        if column.name == USEFUL:
+            named = {f"{device}.{USEFUL}.{k}": loss for k, loss in zip(fleet.classes, short, strict=True)}
+            named |= {f"{device}.{USEFUL}": short[0]} if len(fleet.classes) == 1 else {}
+        else:
+            named = {f"{device}.{column.name}": worth}
+        yield from ((name, loss) for name, loss in named.items() if name in series)

@@ -1,0 +1,187 @@
+"""A ledger as rows of a table, as the steps of a waterfall from C_nom to C_eff, and as a JSON-able dictionary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from coherence.causal.ledger.auditability import Audit
+from coherence.causal.ledger.ledger import DENOMINATORS, Ledger, Line, Share
+from coherence.causal.ledger.pricing import Bill, Ghost
+from coherence.causal.ledger.recovery import Recovery
+from coherence.causal.ledger.states import SLACK
+from coherence.values import value
+
+
+@value
+class Row:
+    """One line: `low` and `high` are the interval over time, `least` and `most` the range over optimal prices."""
+
+    name: str
+    value: float
+    unit: str
+    of: str  # the denominator; empty for a capacity
+    low: float
+    high: float
+    least: float
+    most: float
+    words: str
+
+
+@value
+class Bar:
+    """A step of the waterfall, in work units per second: from `start` to `end`."""
+
+    name: str
+    letter: str
+    start: float
+    end: float
+    low: float  # interval of what is lost
+    high: float
+
+
+def lines(given: Ledger, *, of: str = "provisioned", states: bool = True) -> tuple[Row, ...]:
+    """Rows for a table: the two headlines, types with their shares `of` a denominator, and their states.
+
+    `of`: provisioned, demanded, held or loss.  States that took no time are left out.
+    """
+    return tuple(_lines(given, of, states))
+
+
+def _lines(given: Ledger, of: str, states: bool) -> Iterator[Row]:
+    yield _share("U_struct", given.structural, "demanded", "lost of what was demanded: the headline")
+    yield _share("U_gap", given.gap, "provisioned", "lost of what is provisioned, idle for want of demand included")
+    for line in given.types:
+        if line.amount or line.seconds:
+            yield _share(line.name, line.shares[of], of, line.words)
+        for state in given.states if states else ():
+            if state.letter == line.letter and (state.amount or state.seconds):
+                yield _share(f"{line.name}.{state.name}", state.shares[of], of, state.words)
+    slack = given[SLACK]
+    if slack.seconds:
+        yield _share(SLACK, slack.shares["provisioned"], "provisioned", slack.words)
+
+
+def _share(name: str, share: Share, of: str, words: str) -> Row:
+    one = share.estimate
+    return Row(name, one.value, "1", of, one.low, one.high, share.low, share.high, words)
+
+
+def waterfall(given: Ledger) -> tuple[Bar, ...]:
+    """C_nom, each type that lost something, idle for want of demand, C_eff: bars that end where the next begins."""
+    nominal = given.nominal
+    bars, at = [Bar("C_nom", "", 0.0, nominal, nominal, nominal)], nominal
+    for line in (*given.types, given[SLACK]):
+        lost = line.amount / given.times.window
+        if lost:
+            share = line.shares["provisioned"].estimate
+            bars.append(Bar(line.words, line.letter, at, at - lost, share.low * nominal, share.high * nominal))
+            at -= lost
+    return (*bars, Bar("C_eff", "", 0.0, given.effective, given.effective, given.effective))
+
+
+def as_json(given: Ledger) -> dict[str, Any]:
+    """Everything a reader of the ledger may need; numbers that are not finite become null."""
+    fleet, capacity = given.capacity.fleet, given.capacity
+    return _plain(
+        {
+            "C_nom": given.nominal,
+            "C_eff": given.effective,
+            "L_text": given.loss_text,
+            "L_struct": given.loss_structural,
+            "U_gap": _share_json(given.gap),
+            "U_struct": _share_json(given.structural),
+            "mode": given.mode,
+            "window": given.times.window,
+            "unit": {"capacity": "work units per second", "amount": "work units", "seconds": "device-seconds"},
+            "devices": {
+                d: {"count": n, "worth": y} for d, n, y in zip(fleet.devices, fleet.count, capacity.y, strict=True)
+            },
+            "classes": {
+                k: {"mix": m, "worth": z} for k, m, z in zip(fleet.classes, fleet.mix, capacity.z, strict=True)
+            },
+            "prices_unique": capacity.unique,
+            "denominators": {name: given.totals[name] for name in DENOMINATORS},
+            "types": {line.name: _line_json(line) for line in given.types},
+            "states": {line.name: _line_json(line) for line in given.states},
+            "waterfall": [{"name": b.name, "type": b.letter, "from": b.start, "to": b.end} for b in waterfall(given)],
+            "violations": list(given.violations),
+            "excluded": [{"what": e.what, "why": e.why, "remedy": e.remedy} for e in given.times.excluded],
+        }
+    )
+
+
+def _share_json(share: Share) -> dict[str, Any]:
+    one = share.estimate
+    return {"value": one.value, "interval": [one.low, one.high], "over_prices": [share.low, share.high]}
+
+
+def _line_json(line: Line) -> dict[str, Any]:
+    shares = {of: _share_json(share) for of, share in line.shares.items()}
+    return {
+        "type": line.letter, "words": line.words, "seconds": line.seconds, "amount": line.amount, "share_of": shares
+    }  # fmt: skip
+
+
+def _plain(found: dict[str, Any]) -> dict[str, Any]:
+    """The same of plain types, NaN and infinities as None."""
+    return {str(key): _bare(one) for key, one in found.items()}
+
+
+def _bare(found: Any) -> Any:
+    if isinstance(found, dict):
+        return _plain(found)
+    if isinstance(found, list | tuple):
+        return [_bare(one) for one in found]
+    if isinstance(found, bool) or found is None or isinstance(found, str | int):
+        return found
+    number = float(found)
+    return number if math.isfinite(number) else None
+
+
+def recovery_json(given: Recovery) -> dict[str, Any]:
+    """Gains by set of sources, Shapley values, the overlap."""
+
+    def interval(one: Any) -> dict[str, Any]:
+        return {"value": one.value, "interval": [one.low, one.high]}
+
+    gains = [
+        {
+            "off": list(gain.off),
+            "reached": interval(gain.reached),
+            "recovered": interval(gain.recovered),
+            "share": gain.share,
+            "ratio": gain.ratio,
+            "amplification": interval(gain.amplification),
+        }
+        for gain in given.gains
+    ]
+    shapley = {name: interval(one) for name, one in given.shapley.items()}
+    head = {"C_nom": given.nominal, "C_eff": interval(given.effective), "overlap": interval(given.overlap)}
+    return _plain({**head, "gains": gains, "shapley": shapley, "violations": list(given.violations)})
+
+
+def bill_json(given: Bill, ghosts: tuple[Ghost, ...] = ()) -> dict[str, Any]:
+    """Money by state, beside the loss and never added to it."""
+    charges = {
+        one.name: {
+            "type": one.letter,
+            "cost": one.cost,
+            "of_cost": one.of_cost,
+            "of_time": one.of_time,
+            "amplification": one.amplification,
+        }
+        for one in given.charges
+        if one.cost or one.of_time
+    }
+    told = [{"name": g.name, "cost": g.cost, "words": g.words, "missing": g.missing} for g in ghosts]
+    head = {"cost": given.cost, "currency": given.currency, "window": given.window}
+    return _plain({**head, "charges": charges, "ghosts": told})
+
+
+def audit_json(given: Audit) -> dict[str, Any]:
+    """Parts with their intervals, and what else to log."""
+    parts = {p.name: {"identified": p.identified, "interval": [p.low, p.high], "gap": p.width} for p in given.parts}
+    found = {"parts": parts, "gap": given.gap, "further": list(given.further), "order": list(given.order)}
+    return _plain({**found, "never": list(given.never), "contradiction": list(given.contradiction)})

@@ -1,0 +1,1 @@
+"""Root causes of an incident, in order, beside chance and simple rules."""
