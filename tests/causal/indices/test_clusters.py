@@ -19,7 +19,7 @@ def logs(until: float, seed: int) -> tuple[RequestLog, RequestLog]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_indices_separate(seed: int) -> None:
     base, after = (
-        values_of(facts_of(cluster, log)) for cluster, log in zip((BASE, COORD), logs(150.0, seed), strict=True)
+        values_of(facts_of(cluster, log)) for cluster, log in zip((BASE, COORD), logs(200.0, seed), strict=True)
     )
     for name in ("DI", "HCL"):
         assert base[name] > after[name]

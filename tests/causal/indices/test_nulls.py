@@ -122,11 +122,11 @@ def test_wrong_needs_are_as_many_points() -> None:
 
 
 def test_where_bursts_rarely_coincide_there_is_no_interval() -> None:
-    """Two services whose capped pools a coincidence hurts, ten bursts in the window: nobody knows how often."""
+    """Two services whose capped pools a coincidence hurts, three bursts in the window: nobody knows how often."""
     from coherence.causal.indices import lines
     from coherence.causal.indices._rests import coincidences
 
-    few, many = (capped(every=every) for every in (400.0, 20.0))
+    few, many = (capped(every=every) for every in (400.0, 6.0))
     assert coincidences(few, 12, 1.2) < 12 < coincidences(many, 12, 1.2)
     found = delay.measure(Facts(few, servers=12))
     assert isinstance(found, Measured)
