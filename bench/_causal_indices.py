@@ -101,7 +101,7 @@ def separation(*, seeds: int = SEEDS, until: float = SECONDS) -> Iterator[Row]:
     for name, cluster in (("base", BASE), ("coordinated", COORD)):
         for seed in range(FRESH, FRESH + seeds):
             log = run(cluster, Work(), seed=seed, until=until)
-            for index, value in values_of(facts_of(cluster, log)).items():
+            for index, value in values_of(facts_of(cluster, log), least=cluster is BASE).items():
                 found.setdefault(index, {}).setdefault(name, []).append(value)
     for index, values in found.items():
         base, after = np.array(values["base"]), np.array(values["coordinated"])
@@ -111,12 +111,13 @@ def separation(*, seeds: int = SEEDS, until: float = SECONDS) -> Iterator[Row]:
         yield Row(f"{index} separates the clusters on seeds, of {seeds}", int(better.sum()), f">= {seeds}", "", peer)
 
 
-def values_of(facts: Facts) -> dict[str, float]:
-    """The four indices; of one that is only bounded the bound."""
+def values_of(facts: Facts, *, least: bool = False) -> dict[str, float]:
+    """The four indices; of one that is only bounded the bound, or 0 where it is one from above and the least counts."""
     delays = delay.measure(facts, variants=False)
     assert isinstance(delays, Measured)
     rest = estimates(facts, [name for name in NAMES if name != "DI"])
-    return {name: (delays if name == "DI" else rest[name]).estimate.value for name in NAMES}
+    found = {**rest, "DI": delays}
+    return {name: 0.0 if least and found[name].bound == "<=" else found[name].estimate.value for name in NAMES}
 
 
 def served(log: RequestLog, cluster: Cluster, until: float) -> dict[str, float]:
@@ -143,13 +144,14 @@ def scaled() -> float:
     return max(abs(one[name] - ten[name]) for name in one)
 
 
+SHORT = replace(Work(), lasts=2.2, between=14.3)  # as much work in more and shorter bursts
 RARE = replace(Work(), lasts=12.0, between=78.0)  # as much work in longer bursts: a window holds few coincidences
 
 
 def covered(*, runs: int = RUNS, until: float = SECONDS) -> Iterator[Row]:
     """How often the interval of DI, where one is told, holds the truth: that of all runs together."""
-    for name, cluster in (("base", BASE), ("coordinated", COORD)):
-        told, truth = told_of(cluster, Work(), runs=runs, until=until)
+    for name, cluster, work in (("base", BASE, Work()), ("coordinated, short bursts", COORD, SHORT)):
+        told, truth = told_of(cluster, work, runs=runs, until=until)
         known = [one for one in told if np.isfinite(one.high)]
         inside = sum(truth in one for one in known) / max(len(known), 1)
         width = np.mean([one.high - one.low for one in known])

@@ -51,8 +51,8 @@ class Work:
 
     rate: float = 16.0  # of one service outside bursts
     burst: float = 4.4  # times the rate
-    lasts: float = 2.2
-    between: float = 14.3
+    lasts: float = 6.6
+    between: float = 43.0
     need: float = 0.120
     spread: float = 0.35  # coefficient of variation of needs
     gangs: float = 0.86

@@ -17,7 +17,7 @@ Services on disjoint resources give 0; a system equal to its twin has no wave.
 ## Falsifier
 Disjoint resources whose interval lies above 0 more often than its level says.
 ## Limits
-Where the local response is not surely above 0 only a bound is told.  Bursts must be independent: common ones are
+Where one batch carries most of the local response only a bound is told.  Bursts must be independent: common ones are
 counted as propagation.
 ## Source
 String stability and bullwhip ratio; definitions 2.4.
@@ -47,6 +47,7 @@ INDEX = Index(
     source="string stability; definitions 2.4",
 )
 GATE = 0.1
+STABLE = 0.5  # where leaving out one batch takes more than half of the denominator, a ratio has no interval
 FLOOR = 0.1  # of a mean need, added to the local response
 
 
@@ -99,10 +100,11 @@ def _responses(facts: Facts, log: RequestLog, told: tuple[Burst, ...]) -> Measur
         for name, one in zip(("remote response", "local response"), felt, strict=True)
     )
     notes = (f"{len(told)} bursts",)
-    if not parts[1].estimate.low > 0:
+    below = np.maximum(local, 0.0) + floor
+    if below[1:].size and below[1:].min() < STABLE * below[0]:
         found, bound = bounded(parts[0].estimate, parts[1].estimate, floor)
         return Measured(INDEX, found, said_of_bound(found.value, bound), bound, parts, notes)
-    raw = remote / (np.maximum(local, 0.0) + floor)
+    raw = remote / below
     found = clipped(plain(raw, level=facts.level), 0.0)
     return Measured(INDEX, found, said(found.value), parts=parts, notes=notes)
 
