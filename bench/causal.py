@@ -24,6 +24,7 @@ def rows() -> Iterator[Row]:
         measured = getattr(importlib.import_module(f"bench.{part}"), "rows", None)
         for row in measured() if measured is not None else ():
             count += 1
+            print(f"    {row.what}: {row.value:.4g} {row.unit} ({row.target})", file=sys.stderr, flush=True)
             yield row
         took = time.perf_counter() - start
         print(f"[{place}/{len(parts())}] {part[8:]}: {count} rows in {took:.0f} s", file=sys.stderr)

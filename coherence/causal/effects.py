@@ -13,6 +13,7 @@ sums to rounding, always.  The term of L itself is what nothing explains.  Feedb
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -159,7 +160,15 @@ def attribute(
         levels[fitted.signals.index(name)] = level
     at = fitted.signals.index(loss)
     reach = total(m)[:, at, :]
-    return _told(fitted, loss, reach * (u - levels), float(x[at]) - reach @ levels, unit)
+    found = _told(fitted, loss, reach * (u - levels), float(x[at]) - reach @ levels, unit)
+    return replace(found, against=against(reference or {}))
+
+
+def against(reference: Mapping[str, float]) -> str:
+    """In words, the levels that make no loss."""
+    if not reference:
+        return "every cause at 0"
+    return f"{', '.join(f'{name} at {level:g}' for name, level in reference.items())}, every other cause at 0"
 
 
 def _told(fitted: Fitted, loss: str, parts: Floats, measured: Floats, unit: str) -> Attribution:

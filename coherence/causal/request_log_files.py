@@ -181,6 +181,14 @@ def _first(
         yield _problem(path, lines[row], f"{message}{value}{more}", remedy)
 
 
+def _none_completed(outcomes: Sequence[str]) -> Iterator[Excluded]:
+    """Every request counts as lost where the log has another word for the good outcome; say so."""
+    words = tuple(dict.fromkeys(cell.strip() for cell in outcomes if cell.strip() not in ("", IN_FLIGHT)))
+    if words and COMPLETED not in words:
+        shown = ", ".join(f"'{word}'" for word in words[:3]) + (" and others" if len(words) > 3 else "")
+        yield Excluded("every request", f"no outcome is '{COMPLETED}', they are {shown}", f"write '{COMPLETED}'")
+
+
 def _made(
     header: Sequence[str], columns: Mapping[str, Sequence[str]], numbers: Mapping[str, Floats],
     deadline: float | None, until: float | None,
@@ -208,7 +216,10 @@ def _made(
         held=numbers.get("held"),
         layers=layers,
         until=until,
-        excluded=tuple(Excluded(f"column '{name}'", "no index reads it", KNOWN) for name in strange),
+        excluded=(
+            *(Excluded(f"column '{name}'", "no index reads it", KNOWN) for name in strange),
+            *_none_completed(columns.get("outcome", ())),
+        ),
     )  # fmt: skip
 
 

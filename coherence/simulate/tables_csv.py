@@ -44,6 +44,8 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             reader = csv.reader(file, strict=True)
             for row in reader:
                 line, width = reader.line_num, width or len(row)
+                if not row and width > 1:  # an empty line; with one column it is an absent cell
+                    continue
                 if len(row) != width:
                     message = f"{len(row)} fields in a table of {width} columns"
                     raise InputError([Problem(Place(str(path), line, 1, line, 1), message)])

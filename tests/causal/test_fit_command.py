@@ -321,6 +321,15 @@ def test_requests_without_an_entitlement_ask_for_it(ask: Asking) -> None:
     assert "refused" in found.section("Queueing")
 
 
+def test_a_log_with_another_word_for_completed_and_an_empty_line(ask: Asking) -> None:
+    ask.write(fleet(), design=FLEET)
+    requests = ask.folder / "requests.csv"
+    requests.write_text("arrival,need,end,outcome,colour\n0,1,1.5,ok,red\n\n1,1,2.5,ok,red\n\n")
+    told = ask.told("--requests", str(requests)).section("Indices")
+    assert "every request: no outcome is 'completed', they are 'ok'" in told
+    assert "column 'colour': no index reads it" in told
+
+
 def test_a_window_without_requests_is_told(ask: Asking) -> None:
     ask.write(chain())
     found = ask.told("--requests", str(SPEC / "requests.csv"), "--window", "1000..3000")
@@ -362,6 +371,7 @@ def test_a_band_gives_control_coherence(ask: Asking) -> None:
         (["--requests", "absent.csv"], "absent.csv"),
         (["--off", "backfill"], "there is no loop 'backfill'"),
         (["--against", "0..90"], "--against explains the change of a loss"),
+        (["--against", "0..2000", "--window", "1000..3000", "--loss", "disk.reads"], "shares times with the window"),
         (["--reference", "disk.reads=1"], "--reference is of the causes of a loss"),
         (["--stream", "--window", "0..90"], "leave out --window"),
         (["--stream", "--do", "disk.reads=1"], "leave out --window"),
@@ -416,6 +426,46 @@ def test_duplicated_causes_are_not_split(ask: Asking) -> None:
     told = found.section("Shares of trainer.step_time")
     assert "disk.reads + disk.copies: cannot be split" in told or "disk.copies + disk.reads: cannot be split" in told
     assert "are equal at every time" in found.out
+
+
+def test_strengths_that_cannot_be_told_apart_are_not_printed(ask: Asking) -> None:
+    made = chain()
+    made["disk.writes"] = 2 * made["disk.reads"]
+    design = CHAIN.replace("disk.reads * cost", "disk.reads * cost + disk.writes * price, price: 0 .. 10")
+    ask.write(made, design=design)
+    rows = [line for line in ask.told().section("Influences").split("\n") if "loader.wait" in line and "disk." in line]
+    assert sum("not told" in row and "their sum alone" in row for row in rows) == 2
+    found = ask.told("-o", "json").sections
+    assert [one["told"] for one in found["Influences"]["influences"]] == [False, False, True]
+    assert [one["code"] for one in found["Design against telemetry"]["findings"]] == ["COH403"]
+
+
+def test_a_range_without_a_column_is_said_to_be_constant(ask: Asking) -> None:
+    design = CHAIN.replace("disk.reads * cost", "disk.reads * cost + host.noise * share, share: 0 .. 1")
+    design = design.replace("loader.wait * weight", "loader.wait * weight + host.noise * drag, drag: 0 .. 1")
+    ask.write(chain(), design=design + "  host: {noise: 0 .. 9}\n")
+    told = " ".join(ask.told().section("Influences").split())
+    assert "host.noise * loader.share in loader.wait: taken as a constant" in told
+    assert "if host.noise moves, it hides between loader.wait and trainer.step_time" in told
+    ask.write({**chain(), "host.noise": chain(seed=2)["disk.reads"]}, design=design + "  host: {noise: 0 .. 9}\n")
+    assert "taken as a constant" not in ask.told().out
+
+
+def test_the_variance_says_what_it_took_as_a_straight_line(ask: Asking) -> None:
+    made = chain()
+    made["trainer.step_time"] = made["loader.wait"] ** 2
+    ask.write(made, design=CHAIN.replace("loader.wait * weight", "loader.wait * loader.wait * weight"))
+    assert "taken as straight lines" in ask.told("--loss", "trainer.step_time").section("What makes")
+
+
+def test_a_change_of_level_says_how_to_ask_what_changed(ask: Asking) -> None:
+    made = chain()
+    made["trainer.step_time"] = made["trainer.step_time"] * np.where(np.arange(ROWS) < 200, 1, 3)
+    ask.write(made)
+    told = ask.told("--loss", "trainer.step_time").section("What makes trainer.step_time vary").strip()
+    asked = told.split("\n")[-1].partition("differently since: ")[2].split()
+    assert asked == ["--against", "0..2000", "--window", "2000..4000"]
+    assert "acts differently now" in ask.told("--loss", "trainer.step_time", *asked).out
 
 
 def test_a_copy_that_is_no_signal_of_the_design_changes_nothing(ask: Asking) -> None:

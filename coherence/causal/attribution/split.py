@@ -18,7 +18,7 @@ import numpy as np
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import TOLD, NotSplitError, dividends, members, refuse_many, shapley
 from coherence.causal.attribution.structure import Structure, run, structure
-from coherence.causal.effects import Attribution, Knot, Share, attribute, knots, matrix, own, total
+from coherence.causal.effects import Attribution, Knot, Share, against, attribute, knots, matrix, own, total
 from coherence.causal.fit import Fitted
 from coherence.causal.intervals import Estimate, estimate
 from coherence.causal.series import Floats, Series
@@ -203,10 +203,10 @@ def _told(
             shares.append(Share(player, amount, names, knot.why if knot else "", knot.measure if knot else ()))
     rest = parts[:, list(teams).index(loss)] if loss in teams else np.zeros(len(parts))
     exact = float(measured[0] - sum(share.amount.value for share in shares))
-    against = "every cause at 0" if not reference else f"{', '.join(f'{n} at {v:g}' for n, v in reference.items())}"
     return Attribution(
-        loss, estimate(float(measured[0]), measured[1:]), tuple(shares), estimate(exact, rest[1:]), unit, against
-    )
+        loss, estimate(float(measured[0]), measured[1:]), tuple(shares), estimate(exact, rest[1:]), unit,
+        against(reference),
+    )  # fmt: skip
 
 
 def _interactions(loss: str, teams: Mapping[str, tuple[str, ...]], played: _Played) -> Iterator[Interaction]:

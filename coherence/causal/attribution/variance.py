@@ -1,8 +1,10 @@
 """Which own part makes which part of a loss's slow variation.
 
-With batch means x_b, own parts u_b = x_b - M x_b and L_b = sum over j of T[L, j] u_jb, exactly; so the variance of the
-batch means of the loss, times the batch length (its long-run variance), is the sum of one term for each own part and
-of one for each pair of own parts that move together.  The pairs are a group of their own: no rule divides them.
+With batch means x_b and own parts u_b = x_b - sum over lags k of M_k x_b(k), where x_b(k) is the mean of the same rows
+k steps before, L_b is the sum over j of T[L, j] u_jb, and what delays carry over the ends of the batch.  So the
+variance of the batch means of the loss, times the batch length (its long-run variance), is the sum of one term for each
+own part, and of one for the pairs of own parts that move together and for what delays carry over.  That one is a
+group of its own: no rule divides it.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Variance:
     loss: str
     total: Estimate
     parts: tuple[Part, ...]
-    together: Estimate  # all pairs
+    together: Estimate  # all pairs, and what delays carry from one batch into the next
     pairs: tuple[Part, ...]  # the large ones among them
 
     @property
@@ -57,8 +59,7 @@ def variance(fitted: Fitted, loss: str) -> Variance:
     if radius(fitted) >= 1:
         raise UsageError("the fitted feedback does not die out: it has no long-run variance")
     teams = _teams(fitted, loss)
-    tables = _covariances(fitted, loss, [names for names, _ in teams])
-    whole = tables.sum(axis=(1, 2))
+    tables, whole = _covariances(fitted, loss, [names for names, _ in teams])
     size = float(whole[0])
     parts = [
         Part(names, _told(tables[:, n, n]), float(tables[0, n, n]) / size if size else 0.0, why)
@@ -82,22 +83,36 @@ def _teams(fitted: Fitted, loss: str) -> list[tuple[tuple[str, ...], str]]:
     return [*alone, *((knot.members, knot.why) for knot in tied)]
 
 
-def _covariances(fitted: Fitted, loss: str, teams: list[tuple[str, ...]]) -> Floats:
-    """(1 + B, teams, teams): long-run covariances of what each team sends to the loss; row b lacks batch b."""
+def _own(fitted: Fitted) -> Floats:
+    """(1 + B, signals, B): the mean of each own part in each batch, with the coefficients that lack batch b."""
     level = means(fitted.grams, fitted.grams.batches)
-    x = np.stack([level[name, 0] for name in fitted.signals])  # (signals, B)
-    m = matrix(fitted)
-    reach = total(m)[:, fitted.signals.index(loss), :]
-    sent = reach[:, :, None] * (x - m @ x)  # (1 + B, signals, B)
+    made = np.stack([level[name, 0] for name in fitted.signals])[None].repeat(fitted.batches + 1, axis=0)
+    at = {name: number for number, name in enumerate(fitted.signals)}
+    for effect, node in fitted.nodes.items():
+        for number, column in enumerate(node.equation.columns):
+            made[:, at[effect]] -= node.coefficients[:, number, None] * level[column]
+    return made
+
+
+def _covariances(fitted: Fitted, loss: str, teams: list[tuple[str, ...]]) -> tuple[Floats, Floats]:
+    """Long-run covariances of what each team sends to the loss, and the loss's variance; row b lacks batch b.
+
+    (1 + B, teams, teams) and (1 + B,).
+    """
+    at = fitted.signals.index(loss)
+    sent = total(matrix(fitted))[:, at, :, None] * _own(fitted)
     grouped = np.stack([sent[:, [fitted.signals.index(n) for n in names]].sum(axis=1) for names in teams], axis=1)
     count = fitted.batches
     weights = np.ones((count + 1, count))
     weights[np.arange(1, count + 1), np.arange(count)] = 0.0
     each = weights.sum(axis=1)
-    middle = (grouped * weights[:, None]).sum(axis=2) / each[:, None]
-    off = (grouped - middle[:, :, None]) * weights[:, None]
+    moved = means(fitted.grams, fitted.grams.batches)[loss, 0]
+    both = np.concatenate([grouped, np.broadcast_to(moved, (count + 1, 1, count))], axis=1)
+    middle = (both * weights[:, None]).sum(axis=2) / each[:, None]
+    off = (both - middle[:, :, None]) * weights[:, None]
     seconds = float(fitted.grams.rows.mean()) * fitted.step
-    return np.asarray(off @ off.transpose(0, 2, 1) / (each - 1)[:, None, None] * seconds, np.float64)
+    tables = np.asarray(off @ off.transpose(0, 2, 1) / (each - 1)[:, None, None] * seconds, np.float64)
+    return tables[:, :-1, :-1], tables[:, -1, -1]
 
 
 def _told(row: Floats) -> Estimate:

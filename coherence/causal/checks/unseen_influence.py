@@ -42,7 +42,8 @@ def ask(context: Context) -> Iterator[Finding]:
     file = Place(context.design.file, 1, 1, 1, 1)
     for (cause, effect), seen in supported(fitted).items():
         node = fitted.nodes[effect]
-        if seen or cause == effect or node.equation.exact or node.equation.lost:
+        tied = {name for group in node.groups for name, _ in group}
+        if seen or cause == effect or node.equation.exact or node.equation.lost or cause in tied:
             continue
         reach = _reach(node, cause)
         size = f"{number(reach)} per unit at most"

@@ -97,15 +97,30 @@ def times_of_log(
         raise UsageError(f"the window from {low!r} s to {high!r} s is empty: give start < end, in seconds")
     edges = np.linspace(low, high, count + 1)
     seconds = np.zeros((count, len(fleet.devices), len(layout(fleet.classes))))
-    by_device: dict[str, list[Stay]] = {}
-    for one in given:
-        by_device.setdefault(one.device, []).append(one)
+    by_device = _by_device(given)
     for device, mine in by_device.items():
         seconds[:, fleet.devices.index(_kind(device)), :] += _painted(fleet, mine, edges)
     named = np.array([sum(_kind(device) == kind for device in by_device) for kind in fleet.devices])
     unnamed = (fleet.count - named) * np.diff(edges)[:, None]
     seconds[:, :, layout(fleet.classes).index(UNLABELLED)] += unnamed
     return Times(fleet, seconds, np.diff(edges), source, tuple(_told(fleet, given, named, low, high)))
+
+
+def _by_device(stays: Iterable[Stay]) -> dict[str, list[Stay]]:
+    found: dict[str, list[Stay]] = {}
+    for one in stays:
+        found.setdefault(one.device, []).append(one)
+    return found
+
+
+def _twice(stays: Iterable[Stay], low: float, high: float) -> float:
+    """Seconds that intervals of one device take from each other, between `low` and `high`."""
+    taken, until = 0.0, low
+    for one in sorted(stays, key=lambda one: one.start):
+        start, end = max(one.start, low), min(one.end, high)
+        taken += max(min(end, until) - start, 0.0)
+        until = max(until, end)
+    return taken
 
 
 def _kind(device: str) -> str:
@@ -165,6 +180,10 @@ def _told(fleet: Fleet, stays: Sequence[Stay], named: Floats, low: float, high: 
         if units < count:
             what = f"{count - units:.6g} of {count:.6g} {kind}"
             yield Excluded(what, "the log never names them", "all their time is unlabelled")
+    twice = sum(_twice(mine, low, high) for mine in _by_device(stays).values())
+    if twice > 0:
+        why = "the log has two states for them: the first in the order of the states counts"
+        yield Excluded(f"{twice:.6g} device-seconds in a further state", why, "end a state before the next one starts")
     outside = sum(one.start < low or one.end > high for one in stays)
     if outside:
         yield Excluded(f"{outside} intervals in part", f"outside {low:.6g} s to {high:.6g} s", "widen the window")

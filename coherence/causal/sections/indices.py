@@ -31,9 +31,12 @@ def answer(context: Context) -> Answer | None:
     )
     count = len(given.facts.log) if given.facts.log is not None else FEW
     few = (f"only {count} requests: too few to rely on, whatever an interval says",) if count < FEW else ()
-    told = (*given.notes, *few, *lines(found), *(_band(name) for name in loops[:1]))
+    left = given.facts.log.excluded if given.facts.log is not None else ()
+    odd = tuple(f"left out: {one.what}: {one.why}; {one.remedy}" for one in left)
+    told = (*given.notes, *odd, *few, *lines(found), *(_band(name) for name in loops[:1]))
     data = {
         "indices": [as_dict(one) for one in found], "notes": list(given.notes), "servers": given.facts.servers,
+        "left_out": [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in left],
         "requests": count if given.facts.log is not None else 0,
     }  # fmt: skip
     return Answer(TITLE, told, data, panels=_panels(found))

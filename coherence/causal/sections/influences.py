@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.constant_terms import constant_terms, hidden_between
 from coherence.causal.context import Context
 from coherence.causal.figures import graph
 from coherence.causal.fit import Fitted, Node, supported
@@ -23,9 +25,12 @@ def answer(context: Context) -> Answer | None:
         return Answer("Influences", (_nothing(context),))
     seen = supported(fitted)
     rows = [_row(fitted, node, column, seen) for node in fitted.nodes.values() for column in node.equation.columns]
-    return Answer("Influences", (*_facts(fitted), Table(HEADER, tuple(rows), 2), *_refusals(fitted)), {
+    fixed = constant_terms(context.model, fitted.signals)
+    strengths = Table(HEADER, tuple(rows), 2)
+    return Answer("Influences", (*_facts(fitted), strengths, *_refusals(fitted), *_constant(fixed)), {
         "influences": [_data(fitted, n, c, seen) for n in fitted.nodes.values() for c in n.equation.columns],
         "rows": int(fitted.grams.rows.sum()), "rows_lost": fitted.grams.lost, "batches": fitted.batches,
+        "taken_as_constant": {term: list(effects) for term, effects in fixed.items()},
     }, panels=(graph(fitted, context.loss.name if context.loss is not None else None, seen),))  # fmt: skip
 
 
@@ -53,10 +58,27 @@ def _row(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str],
     delay = f"{number(lag * fitted.step)} s" if lag else "0 s"
     if column in node.equation.lost:
         return cause, node.effect, delay, "not told", "", "", "nothing"
+    if _tied(node, column):
+        return cause, node.effect, delay, "not told", "", "", "their sum alone"
     found = _estimate(node, column)
     told = "known" if node.equation.exact else node.equation.method
     shown = "yes" if seen.get((cause, node.effect)) else "no"
     return cause, node.effect, delay, number(found.value), interval(found), shown, told
+
+
+def _tied(node: Node, column: Column) -> bool:
+    """Is it one of several causes of which only the sum can be told?"""
+    return any(column in group and len({name for name, _ in group}) > 1 for group in node.groups)
+
+
+def _constant(fixed: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    for term, effects in fixed.items():
+        yield f"{term} in {', '.join(effects)}: taken as a constant, for no column has it"
+    for name, effects in hidden_between(fixed).items():
+        yield (
+            f"  if {name} moves, it hides between {' and '.join(effects)}, and what is told of them is wrong: "
+            f"measure it, or declare it `varies: ...`"
+        )
 
 
 def _refusals(fitted: Fitted) -> Iterator[str]:
@@ -71,10 +93,10 @@ def _refusals(fitted: Fitted) -> Iterator[str]:
 
 def _data(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]) -> dict[str, Any]:
     cause, lag = column
-    told = column not in node.equation.lost
+    told = column not in node.equation.lost and not _tied(node, column)
     return {
         "cause": cause, "effect": node.effect, "delay_s": lag * fitted.step, "told": told,
         "strength": as_data(_estimate(node, column)) if told else None, "seen": bool(seen.get((cause, node.effect))),
         "method": "exact" if node.equation.exact else node.equation.method, "refused": node.equation.refused,
-        "measure": list(node.equation.measure), "condition": node.condition,
+        "measure": list(node.equation.measure), "condition": node.condition if isfinite(node.condition) else None,
     }  # fmt: skip

@@ -31,7 +31,8 @@ def answer(context: Context) -> Answer | None:
     unit = found.unit
     rows = [(share.cause, *_figures(share.amount.value, interval(share.amount), found)) for share in _ordered(found)]
     rows.append(("unexplained", *_figures(found.unexplained.value, interval(found.unexplained), found)))
-    rows.append(("measured", *_figures(found.measured.value, interval(found.measured), found)))
+    measured = "measured, beyond that" if context.settings.reference else "measured"
+    rows.append((measured, *_figures(found.measured.value, interval(found.measured), found)))
     header = ("cause", f"amount{f' ({unit})' if unit else ''}", "of the loss", "95 % interval")
     title = f"Shares of {context.loss.name}, against {found.against}"
     drawn = [Bar(share.cause, share.amount) for share in _ordered(found)] + [Bar("unexplained", found.unexplained)]

@@ -6,8 +6,10 @@ from typing import Any
 
 from coherence.causal.answers import Answer, Table, as_data, interval, number
 from coherence.causal.attribution.changes import changes
+from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.attribution.variance import Part, Variance, variance
 from coherence.causal.context import Context
+from coherence.causal.effects import NoLastingEffectError
 from coherence.errors import UsageError
 
 ORDER = 43
@@ -32,7 +34,18 @@ def answer(context: Context) -> Answer | None:
         "parts": [_as_data(one) for one in found.parts], "pairs": [_as_data(one) for one in found.pairs],
         "changes": regimes,
     }  # fmt: skip
-    return Answer(title, (_table(found, name), *shown), data)
+    straight = _straightened(context)
+    return Answer(title, (_table(found, name), *straight, *shown), {**data, "straightened": len(straight) > 0})
+
+
+def _straightened(context: Context) -> list[str]:
+    """Which mechanisms the shares keep as declared, and a variance cannot."""
+    try:
+        bent = context.split.mechanisms
+    except (NoLastingEffectError, NotSplitError, UsageError):
+        return []
+    how = "taken as straight lines here: how they bend is in the unexplained part"
+    return [f"{', '.join(bent)}: {how}"] if bent else []
 
 
 def _as_data(one: Part) -> dict[str, Any]:
@@ -47,7 +60,7 @@ def _table(found: Variance, loss: str) -> Table:
         for one in sorted(found.parts, key=lambda one: -one.share)
     ]  # fmt: skip
     share = f"{100 * found.together.value / size:.1f} %" if size else ""
-    rows.append(("pairs that move together", share, number(found.together.value), interval(found.together)))
+    rows.append(("pairs that move together, and delays", share, number(found.together.value), interval(found.together)))
     rows.append(("long-run variance", "", number(size), interval(found.total)))
     return Table(("cause", "of the variance", "amount", "95 % interval"), tuple(rows))
 
@@ -62,4 +75,14 @@ def _regimes(context: Context, name: str) -> tuple[list[str], list[dict[str, flo
         for one in found
     ]
     data = [{"time": one.time, "before": one.before, "after": one.after} for one in found]
-    return lines or ["no change of its level is seen"], data
+    return [*lines, *_asked(context, found[0].time)] if found else ["no change of its level is seen"], data
+
+
+def _asked(context: Context, at: float) -> list[str]:
+    """How to ask what changed, where that is not asked; shares over both sides of a change mix two regimes."""
+    if context.settings.against is not None:
+        return []
+    times = context.series.times
+    first, last = float(times[0]), float(times[-1]) + context.series.step
+    words = f"--against {number(first, 12)}..{number(at, 12)} --window {number(at, 12)}..{number(last, 12)}"
+    return [f"to tell inputs that moved from what acts differently since: {words}"]

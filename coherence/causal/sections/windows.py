@@ -22,6 +22,11 @@ def answer(context: Context) -> Answer | None:
         raise UsageError("--against explains the change of a loss: name the loss with --loss")
     after = context.within(context.settings.window or (against[1], float("inf")), "--window")
     before = context.within(against, "--against")
+    if before.times[0] <= after.times[-1] and after.times[0] <= before.times[-1]:
+        raise UsageError(
+            f"--against {against[0]:g}..{against[1]:g} shares times with the window "
+            f"{after.times[0]:g}..{after.times[-1]:g}: a change is between two stretches apart"
+        )
     title = f"{context.loss.name}: what changed since {against[0]:g}..{against[1]:g} s"
     exact = (context.loss.equation,) if context.loss.equation is not None else ()
     try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coherence.expressions.tree import Arithmetic, Call, Compare, Name, Number, Tree, Truth, rename
 from coherence.finding import Evidence, Finding, Grade
 from coherence.subject import Question, Subject
-from coherence.values import value
+from coherence.values import replace, value
 from coherence.verify import exact_runs
 from coherence.verify.exact_runs import Closed
 from coherence.verify.known import Known, known
@@ -17,7 +17,8 @@ from coherence.verify.literals import contradiction
 from coherence.verify.moves import Move
 from coherence.verify.patterns import _contradiction as told
 from coherence.verify.patterns._pair import Numbers
-from coherence.verify.spans import stated
+from coherence.verify.spans import stated, whole
+from coherence.verify.worlds import Question as Conditions
 from coherence.verify.worlds import World, both, plain, question, world
 
 if TYPE_CHECKING:
@@ -28,29 +29,53 @@ MOST_TURNS = 400
 
 @value
 class Cycle:
-    """A state of the world in which two moves follow each other: (loop, before, after) of one lap."""
+    """A state of the world in which two moves follow each other: (loop, before, after) of one lap.
+
+    `between`: steps and bounds are whole, and only values between whole numbers (a start that is not said) cycle.
+    """
 
     one: Move
     other: Move
     at: World
     lap: tuple[tuple[str, Fraction, Fraction], ...]
+    between: bool = False
 
 
 def cycle(facts: Known, signal: str, first: Move, second: Move) -> Cycle | list[str]:
     """A cycle, the scripts that exclude one, or nothing where neither is shown."""
+    if signal not in facts.whole:
+        return _cycle(facts, signal, first, second, frozenset())
+    counted = frozenset({signal, *(f"{signal}@{move.name}" for move in (first, second))})
+    found = _cycle(facts, signal, first, second, counted)
+    if isinstance(found, Cycle) or signal in whole(facts):
+        return found
+    anywhere = _cycle(facts, signal, first, second, frozenset())
+    return replace(anywhere, between=True) if isinstance(anywhere, Cycle) and found else anywhere
+
+
+def _cycle(facts: Known, signal: str, first: Move, second: Move, counted: frozenset[str]) -> Cycle | list[str]:
+    """The same where the `counted` names take whole numbers only."""
     wakes = _wakes(facts, signal, first, second)
     back = _wakes(facts, signal, second, first)
-    asked = question(facts, [wakes, back], steady=False)
+    asked = _counting(question(facts, [wakes, back], steady=False), counted)
     found = world(asked)
     if not isinstance(found, World):
         return [asked.script()] if found.unsat else []
     if _together(facts, first, second):
         return []
-    lasting = world(question(facts, [wakes, back], steady=True))
-    if not isinstance(lasting, World):
+    lasting = world(_counting(question(facts, [wakes, back], steady=True), counted))
+    if not isinstance(lasting, World) or any(_split(lasting.at.get(name)) for name in counted):
         return []
     lap = _iterate(facts, signal, first, second, lasting)
     return Cycle(first, second, lasting, lap) if lap else []
+
+
+def _counting(asked: Conditions, counted: frozenset[str]) -> Conditions:
+    return replace(asked, whole=asked.whole | counted)
+
+
+def _split(found: Fraction | bool | None) -> bool:
+    return found is not None and Fraction(found).denominator != 1
 
 
 def _together(facts: Known, first: Move, second: Move) -> bool:

@@ -97,7 +97,7 @@ def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Write
         except NotExactError:
             return
         if isinstance(found, Cycle):
-            yield _conflict(subject, signal, found)
+            yield _in_between(signal, found) if found.between else _conflict(subject, signal, found)
             return
         if not found:
             return
@@ -153,6 +153,17 @@ def _settled_elsewhere(subject: Subject, facts: Known, pairs: list[tuple[Move, M
     if all(span is not None and span.exact for span in spans):
         return True
     return any(exact_runs.swings(run, (signal,)) for run in exact_runs.closed(subject, (signal,)).runs)
+
+
+def _in_between(signal: str, found: Cycle) -> Finding:
+    """Steps and bounds are whole numbers and the start is not said: whole numbers do not cycle, others do."""
+    one, other = found.one, found.other
+    _, before, after = found.lap[0]
+    return QUESTION.undecided(
+        f"needs what {signal} begins with (`from`): {one.name} and {other.name} never undo each other at whole "
+        f"numbers, and do at others (from {float(before):g} to {float(after):g} and back)",
+        told.places(one, other), (one.name, other.name),
+    )  # fmt: skip
 
 
 def _conflict(subject: Subject, signal: str, found: Cycle) -> Finding:

@@ -66,6 +66,7 @@ from coherence.verify.worlds import Question as Conditions
 QUESTION = Question("COH231", "unsatisfiable-targets", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 MOST = 60  # demands that share signals
+MOST_SETS = 4  # smallest sets that are told of one group
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -131,21 +132,36 @@ def _groups(found: list[Requirement], facts: Known) -> list[list[Requirement]]:
 
 
 def _group(subject: Subject, facts: Known, group: list[Requirement], deadline: float) -> Iterator[Finding]:
-    left = group
-    while left and time.monotonic() < deadline:
-        try:
-            asked = _asked(facts, left)
-            found = worlds.core(asked, least=range(len(left)))
-        except NotExactError:
-            return
-        if found is None:
-            return
-        core = [left[i] for i in found]
-        needed = _named(core, worlds.needed_ranges(asked, found))
-        ranges = tuple(dict.fromkeys(name for name in needed if name in facts.values))
-        if _ours(core, ranges) and not _executed(subject, facts, core):
-            yield _conflict(subject, facts, core, ranges, asked.script(found))
-        left = [one for one in left if one not in core]
+    """One finding per smallest set; sets may share demands, so each demand of a set is left out in turn."""
+    found, open_, seen = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]]()
+    while open_ and len(found) < MOST_SETS and time.monotonic() < deadline:
+        left = open_.pop(0)
+        if left in seen:
+            continue
+        seen.add(left)
+        core = next((one for one in found if one <= left), None)
+        if core is None:
+            demands = [group[i] for i in sorted(left)]
+            try:
+                asked = _asked(facts, demands)
+                chosen = worlds.core(asked, least=range(len(demands)))
+            except NotExactError:
+                return
+            if chosen is None:
+                continue
+            core = frozenset(sorted(left)[i] for i in chosen)
+            found.append(core)
+            yield from _told(subject, facts, asked, [demands[i] for i in chosen], chosen)
+        open_ += [left - {one} for one in sorted(core)]
+
+
+def _told(
+    subject: Subject, facts: Known, asked: Conditions, core: list[Requirement], chosen: tuple[int, ...]
+) -> Iterator[Finding]:
+    needed = _named(core, worlds.needed_ranges(asked, chosen))
+    ranges = tuple(dict.fromkeys(name for name in needed if name in facts.values))
+    if _ours(core, ranges) and not _executed(subject, facts, core):
+        yield _conflict(subject, facts, core, ranges, asked.script(chosen))
 
 
 def _named(core: list[Requirement], needed: Iterable[str]) -> Iterator[str]:

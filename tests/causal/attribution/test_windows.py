@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from coherence.causal.attribution.variance import variance
 from coherence.causal.attribution.windows import _shares, compare
 from coherence.causal.fit import fit
 from coherence.causal.graph import Graph, Influence
-from coherence.causal.kinds import every, recorded, wander
+from coherence.causal.kinds import drawn, every, recorded, wander
 from coherence.causal.kinds.changing import change, shifted, steady
 from coherence.causal.series import Series
 from coherence.errors import UsageError
@@ -158,6 +160,18 @@ def test_variance_shares_sum_and_independent_causes_get_their_own() -> None:
     assert found.error <= 1e-12
     shares = {one.causes: one.share for one in found.parts}
     assert shares["b",] == pytest.approx(4 / 6, abs=0.3)
+
+
+def test_a_delay_nearly_as_long_as_a_batch_leaves_nothing_unexplained() -> None:
+    rng = np.random.default_rng(3)
+    a, rest = wander(rng, 3040, rho=0.6), 0.1 * rng.normal(size=3000)
+    series = recorded({"a": a[40:], "loss": 2 * a[:-40] + rest})
+    found = variance(fit(series, drawn(Influence("a", "loss", Fraction(40), Fraction(40)))), "loss")
+    shares = {one.causes: one.share for one in found.parts}
+    assert found.error <= 1e-12
+    assert shares["loss",] < 0.02
+    there, loss = (series[name][40:].reshape(40, 74).mean(axis=1) for name in ("a", "loss"))
+    assert shares["a",] == pytest.approx(4 * there.var() / loss.var(), rel=0.02)
 
 
 def test_own_parts_that_move_together_are_a_group_of_their_own() -> None:

@@ -189,6 +189,8 @@ def test_circles_within_a_step_and_unknown_nodes_are_refused() -> None:
 
 @pytest.mark.slow
 def test_reading_this_module_imports_no_pgmpy() -> None:
-    code = "import sys, coherence.causal.carrier.carrier, coherence.causal.ranking.ranking; print('pgmpy' in sys.modules)"
+    code = (
+        "import sys, coherence.causal.carrier.carrier, coherence.causal.ranking.ranking; print('pgmpy' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -103,6 +103,19 @@ def test_overlaps_go_to_the_first_in_precedence() -> None:
     assert told.totals["useful"] == pytest.approx(400 * told.capacity.z[0] + 40 * told.capacity.z[1])
 
 
+def test_overlaps_are_told() -> None:
+    log = [
+        Stay("h100/0", "useful", "chat", 0, 60),
+        Stay("h100/0", "barrier", "", 50, 70),
+        Stay("h100/0", "swap", "", 55, 100),
+        Stay("h100/1", "swap", "", 0, 90),
+        Stay("a100", "swap", "", 90, 100),
+    ]
+    found = times_of_log(TWO, log, start=0, end=100).excluded
+    assert [one.what for one in found] == ["25 device-seconds in a further state"]
+    assert not times_of_log(TWO, [log[0], *log[3:]], start=0, end=100).excluded
+
+
 def test_devices_that_are_never_named_are_unlabelled_and_told() -> None:
     found = times_of_log(TWO, [Stay("h100/0", "barrier", "", 0, 50)], end=100)
     told = ledger(capacity(TWO), found)
