@@ -235,6 +235,10 @@ def test_scaling_all_durations_keeps_verdicts(scrape: int, window: int, hold: in
         return sensed(f"scrape {scrape * by} s, rate {window * by} s", period=f"{15 * by} s", hold=f"{hold * by} s")
 
     for ask in (sensor_window.ask, sensor_delay.ask):
+        if ask is sensor_delay.ask and not answers(ask, body(1)):  # too few samples for a value: no age to speak of
+            assert window < 2 * scrape
+            assert not answers(ask, body(factor))
+            continue
         found = [the_answer(ask, body(by)) for by in (1, factor)]
         assert found[0].verdict is found[1].verdict
         assert found[0].certainty == found[1].certainty

@@ -247,7 +247,11 @@ def _kept(removal: Removal, rates: tuple[Rate, Rate], stages: list[Stage], most:
     left = worst.members - _out(worst, most)
     places = (*removal.places, *asked.places, *each.places)
     if left * each.low <= asked.peak:
-        message = f"{removal.name} stops in time, yet the {left} of {worst.members} {removal.thing} left are overloaded"
+        served = f"they serve {_shown(left * each.low)}, asked are {_shown(asked.peak)}"
+        message = (
+            f"{removal.name} takes out {worst.members - left} and no more, yet the {left} of {worst.members} "
+            f"{removal.thing} left are overloaded: {served}"
+        )
         yield QUESTION.note(message, places, _of(removal, rates), arithmetic(_numbers(rates, worst)))
         return
     claims = " ".join(_claim(stage, asked, each, most) for stage in stages)

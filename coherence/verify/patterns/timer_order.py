@@ -108,9 +108,10 @@ def _undecided(pair: Pair, order: Order, needs: str, *, loops: tuple[str, ...] =
 
 def _proved(pair: Pair, order: Order, *, touching: bool) -> Finding:
     one, other = order.windows
-    words = "touches, without margin" if touching else "always precedes"
+    words = "comes no later than" if touching else "always precedes"
+    margin = ", without margin" if touching else ""
     times = f"{between(one)} against {between(other)} after {order.common}"
-    message = f"{_said(pair, words)}: {times}"
+    message = f"{_said(pair, words)}{margin}: {times}"
     evidence = _evidence(order, certificate=orders.certificate(order, "<=" if touching or not order.first else "<"))
     places, of = _places(pair, order), _names(pair, order)
     return QUESTION.proved(message, places, of, evidence, assumptions=order.assumptions, margin=not touching)
