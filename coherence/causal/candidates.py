@@ -24,6 +24,7 @@ from coherence.expressions.tree import (
     Name,
     Number,
     Tree,
+    Truth,
     children,
     names,
     rename,
@@ -121,7 +122,8 @@ def _acting(model: Model, loop: SampledLoop, positive: set[str]) -> Iterator[Inf
     changes = [loop.by, loop.to, loop.setpoint, *(part for rule in loop.rules for part in rule[1:])]
     for tree in (*conditions, *changes):
         looked += [_Reads(one.path, one.low, one.high, 0) for one in reads(tree, positive)] if tree else []
-    yield Influence(loop.signal, loop.signal, loop.period, loop.period, 1, loop.name, places=(place,))
+    if _keeps(loop):
+        yield Influence(loop.signal, loop.signal, loop.period, loop.period, 1, loop.name, places=(place,))
     yield Influence(loop.name, loop.signal, loop.lands, loop.lands + late, 0, loop.name, places=(place,))
     for one in _widest(looked):
         low, high = one.low + loop.lands, one.high + loop.lands + late
@@ -139,6 +141,17 @@ def _triggered(model: Model, loop: SampledLoop, looked: Iterable[_Reads]) -> Ite
         if cause != loop.name:
             high = one.high + loop.period
             yield Influence(cause, loop.name, one.low, high, 0, loop.name, places=(place,), period=loop.period)
+
+
+def _keeps(loop: SampledLoop) -> bool:
+    """Does what was written before matter for what is written now?  Not where each write sets it anew."""
+    anew = loop.law == "set" and not loop.rules and _always(loop.trigger) and not loop.relay
+    held = loop.hold_down or loop.hold_up or loop.cooldown or loop.rates
+    return not anew or bool(held)
+
+
+def _always(trigger: Tree | None) -> bool:
+    return trigger is None or trigger == Truth(value=True)
 
 
 def _direction(loop: SampledLoop) -> int:
