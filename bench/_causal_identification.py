@@ -20,7 +20,6 @@ from coherence.causal.fit import Fitted, fit
 from coherence.causal.gram import Column
 from coherence.causal.graph import Graph, Influence
 from coherence.causal.identification import identify
-from coherence.causal.instruments import checked
 from coherence.causal.series import Floats, Series
 from coherence.values import value
 
@@ -146,9 +145,7 @@ def expected(truth: Mapping[Key, float], effect: str, columns: Sequence[Column],
 
 def fitted(made: System) -> Fitted:
     """The fit as `coherence fit` makes it."""
-    found = fit(made.series, made.graph)
-    weak = [*checked(found.grams, [node.equation for node in found.nodes.values()])]
-    return fit(made.series, made.graph, weak) if weak else found
+    return fit(made.series, made.graph)
 
 
 def wrong_coefficients(made: System, found: Fitted) -> tuple[int, int, int]:

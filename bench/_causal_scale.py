@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from bench.harness import Row, process
-from coherence.causal.equations import default_equations
-from coherence.causal.fit import columns_of, discovered, fit, node_of
-from coherence.causal.gram import streamed
+from coherence.causal.fit import discovered, fit, node_of
+from coherence.causal.fit_streams import fit_chunks
 from coherence.causal.graph import Graph, Influence
 from coherence.causal.jobs import bootstrap
 from coherence.causal.series import Floats, Series
@@ -146,9 +145,6 @@ def measured_stream() -> dict[str, float | str]:
     """100 x 1M."""
     of = truth(100, 200, 1)
     graph = of.graph()
-    delays = {(one.cause, one.effect): tuple(one.lags(1.0)) for one in graph.influences}
-    plan = {one.effect: one for one in default_equations(graph, of.names, delays)}
-    columns = columns_of(of.names, plan.values())
     made = 0.0
 
     def timed() -> Iterator[Series]:
@@ -163,10 +159,9 @@ def measured_stream() -> dict[str, float | str]:
             yield one
 
     start, processor = time.perf_counter(), time.process_time()
-    sums = streamed(timed(), columns)
-    nodes = [node_of(sums, sums.stacked, one) for one in plan.values()]
+    found = fit_chunks(timed(), graph)
     seconds, processor = time.perf_counter() - start, time.process_time() - processor - made
-    assert len(nodes) == len(of.names)
+    assert len(found.nodes) == len(of.names)
     return {"seconds": seconds, "processor": processor, **_machine()}
 
 

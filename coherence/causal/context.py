@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from coherence.causal import losses_of
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.split import Split, split
 from coherence.causal.candidates import candidates
-from coherence.causal.couplings import FAMILYWISE, Tested, couplings
+from coherence.causal.couplings import Tested, tested
 from coherence.causal.effects import attribute
-from coherence.causal.equations import Equation
-from coherence.causal.fit import Fitted, fit, from_grams
+from coherence.causal.fit import Fitted, fit
 from coherence.causal.fit_streams import fit_chunks
 from coherence.causal.graph import Graph
-from coherence.causal.instruments import ENOUGH, checked
 from coherence.causal.ledger.of_design import LOST, TEXT, Booked, booked, lost_time, state_signals
 from coherence.causal.requests_of import Asked, asked, bands
-from coherence.causal.series import Excluded, Floats, Series
+from coherence.causal.series import Excluded, Series
+from coherence.causal.usable import unchanging, usable, without_copies
 from coherence.errors import UsageError
 from coherence.values import field, value
 
@@ -32,10 +29,6 @@ if TYPE_CHECKING:
     from coherence.model import Model
 
 Window = tuple[float, float]
-FEWEST_ROWS = 20  # beyond one for each coefficient
-MOST_BESIDE, PACK = 150, 30  # signals that are not of the design; above so many they are tested some at a time
-MOST_MOVED = 60  # signals up to which the couplings are tested again with everything moved in time
-FEWEST_VALUES = 0.5  # share of the times at which a signal must have a value
 
 
 @value
@@ -168,19 +161,11 @@ class Context:
 
     @cached_property
     def fitted(self) -> Fitted:
-        """The fitted graph; what rests on weak instruments, or on too few rows, is refused."""
+        """The fitted graph; what these data cannot bear is refused."""
         exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
         if self.chunks is not None:
-            found = fit_chunks(map(self._with_loss, self.chunks), self.graph, exact)
-            weak = [*checked(found.grams, [node.equation for node in found.nodes.values()])]
-            return self._told(replaced(found, map(once_only, weak)))
-        found = fit(self.series, self.graph, exact)
-        weak = [*checked(found.grams, [node.equation for node in found.nodes.values()])]
-        return self._told(fit(self.series, self.graph, [*exact, *weak]) if weak else found)
-
-    def _told(self, found: Fitted) -> Fitted:
-        """Equations with fewer rows than tell anything are refused."""
-        return replaced(found, too_short(found))
+            return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact)
+        return fit(self.series, self.graph, exact)
 
     @cached_property
     def split(self) -> Split:
@@ -210,85 +195,4 @@ class Context:
         found = self.usable[0].of(name for name in self.usable[0].names if name not in booked_only)
         found = without_copies(found, graph.nodes)
         found = found.between(*self.settings.window) if self.settings.window else found
-        return tested(found, graph) if len(found) >= FEWEST_ROWS else Tested((), 0)
-
-
-def tested(series: Series, graph: Graph) -> Tested:
-    """`couplings`; where very many signals are not of the design, some at a time, with errors held for all together."""
-    known = set(graph.nodes)
-    mine, others = ([name for name in series.names if (name in known) is own] for own in (True, False))
-    if len(others) <= MOST_BESIDE:
-        return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED)
-    packs = [others[at : at + PACK] for at in range(0, len(others), PACK)]
-    level = FAMILYWISE / len(packs)
-    found = [couplings(series.of([*mine, *pack]), graph, level=level) for pack in packs]
-    seen = {name for one in found for pair in one.found for name in (pair.cause, pair.effect)}
-    last = couplings(series.of(name for name in series.names if name in known or name in seen), graph, level=level)
-    again = couplings(series.of(mine), graph, level=level).tests * (len(packs) - 1)  # pairs that every pack has
-    return Tested(last.found, sum(one.tests for one in found) - again, broken=last.broken)
-
-
-def once_only(equation: Equation) -> Equation:
-    """What a single pass can do about weak instruments: refuse; another estimate would read the data again."""
-    if equation.lost:
-        return equation
-    why = f"what comes from outside hardly moves the causes of {equation.effect} (first-stage F below {ENOUGH:g})"
-    more = ("a longer record, or fit it without --stream",)
-    return Equation(equation.effect, equation.columns, lost=equation.columns, refused=why, measure=more)
-
-
-def replaced(fitted: Fitted, equations: Iterable[Equation]) -> Fitted:
-    """The same sums of products with other equations for some signals."""
-    new = {one.effect: one for one in equations}
-    if not new:
-        return fitted
-    plan = {effect: new.get(effect, node.equation) for effect, node in fitted.nodes.items()}
-    return from_grams(fitted.grams, fitted.graph, plan, fitted.step, fitted.signals, fitted.delays)
-
-
-def too_short(fitted: Fitted) -> Iterator[Equation]:
-    """Estimated equations with fewer rows than tell their coefficients and how sure they are, as refused."""
-    rows = int(fitted.grams.rows.sum())
-    for effect, node in fitted.nodes.items():
-        one = node.equation
-        if not one.exact and one.columns and rows < FEWEST_ROWS + len(one.used):
-            why = f"{rows} rows are too few for what acts on {effect}: {FEWEST_ROWS + len(one.used)} are needed"
-            yield Equation(effect, one.columns, lost=one.columns, refused=why, measure=("a longer record",))
-
-
-def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
-    """Leave out, by name, what no estimate can use: signals with few values, and signals that never change."""
-    values: Floats = np.where(np.isfinite(series.values), series.values, np.nan)
-    out: list[Excluded] = []
-    kept: list[int] = []
-    for number, name in enumerate(series.names):
-        there = values[~np.isnan(values[:, number]), number]
-        if len(there) < FEWEST_VALUES * len(values) or not len(there):
-            out.append(
-                Excluded(name, f"it has a value at {len(there)} of {len(values)} times", "choose a longer --step")
-            )
-        elif np.ptp(there) == 0:
-            out.append(
-                Excluded(name, f"it is {there[0]:.6g} all the time", "a cause that never changes cannot be seen")
-            )
-        else:
-            kept.append(number)
-    names = tuple(series.names[number] for number in kept)
-    return Series(names, values[:, kept], series.step, series.start, series.units, (*series.excluded, *out)), tuple(out)
-
-
-def unchanging(series: Series) -> tuple[str, ...]:
-    """The signals with one value all the time, at most of the times."""
-    values = {name: series[name][np.isfinite(series[name])] for name in series.names}
-    enough = max(FEWEST_VALUES * len(series), 1)
-    return tuple(name for name, there in values.items() if len(there) >= enough and not np.ptp(there))
-
-
-def without_copies(series: Series, kept: Iterable[str]) -> Series:
-    """The series without signals that equal an earlier one at every time, unless they are to be kept."""
-    needed, seen, names = set(kept), set(), []
-    for name in sorted(series.names, key=lambda name: name not in needed):
-        key = np.ascontiguousarray(series[name]).tobytes()
-        names += [name] if name in needed or key not in seen else []
-        seen.add(key)
-    return series.of(name for name in series.names if name in set(names))
+        return tested(found, graph)

@@ -17,10 +17,11 @@ import numpy as np
 
 from coherence.causal.equations import Equation, delays_of
 from coherence.causal.fit import Node, node_of
-from coherence.causal.gram import Column, Grams, grams
+from coherence.causal.gram import Column, Grams, grams, unexplained
 from coherence.causal.graph import Graph
 from coherence.causal.identification import implied
 from coherence.causal.intervals import Estimate
+from coherence.causal.planning import FEWEST_ROWS
 from coherence.causal.series import Floats, Series
 from coherence.values import value
 
@@ -29,6 +30,9 @@ MEMORY = 2  # past steps of everything that are held fixed, and in which another
 DAY = 86_400.0  # seconds
 EXACT = 1e-9  # share of its variance: a signal with less of its own follows from what is held fixed
 SCREEN = 1e-2  # of the ordinary t test: what does not pass it cannot pass the family-wise one
+
+MOST_BESIDE, PACK = 150, 30  # signals that are not of the design; above so many they are tested some at a time
+MOST_MOVED = 60  # signals up to which the couplings are tested again with everything moved in time
 
 
 @value
@@ -54,6 +58,23 @@ class Tested:
     tests: int
     placebo: int | None = None  # found with every other signal moved by half the record, where nothing can act
     broken: int = 0
+
+
+def tested(series: Series, graph: Graph) -> Tested:
+    """`couplings`; where very many signals are not of the design, some at a time, with errors held for all together."""
+    if len(series) < FEWEST_ROWS:
+        return Tested((), 0)
+    known = set(graph.nodes)
+    mine, others = ([name for name in series.names if (name in known) is own] for own in (True, False))
+    if len(others) <= MOST_BESIDE:
+        return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED)
+    packs = [others[at : at + PACK] for at in range(0, len(others), PACK)]
+    level = FAMILYWISE / len(packs)
+    found = [couplings(series.of([*mine, *pack]), graph, level=level) for pack in packs]
+    seen = {name for one in found for pair in one.found for name in (pair.cause, pair.effect)}
+    last = couplings(series.of(name for name in series.names if name in known or name in seen), graph, level=level)
+    again = couplings(series.of(mine), graph, level=level).tests * (len(packs) - 1)  # pairs that every pack has
+    return Tested(last.found, sum(one.tests for one in found) - again, broken=last.broken)
 
 
 def couplings(series: Series, graph: Graph, *, level: float = FAMILYWISE, placebo: bool = False) -> Tested:
@@ -153,7 +174,7 @@ def _screened(sums: Grams, effect: str, base: tuple[Column, ...], pairs: Sequenc
     looked = tuple(dict.fromkeys(column for pair in pairs for column in _beside(pair, base)))
     held, asked = [0, *sums.index(base)], [*sums.index([(effect, 0)]), *sums.index(looked)]
     whole = sums.whole
-    left = _residuals(whole, held, asked)
+    left = unexplained(whole, held, asked)
     at = {column: number for number, column in enumerate(looked, start=1)}
     free = max(float(whole[0, 0]) - len(held) - MEMORY - 2, 1.0)
     limit = float(stdtrit(free, 1 - SCREEN / 2)) ** 2
@@ -173,13 +194,6 @@ def _largest(left: Floats, block: list[int], free: float) -> float:
     slopes = inner @ left[block, 0]
     rest = max(float(left[0, 0] - left[block, 0] @ slopes), 1e-300)
     return float((slopes**2 / np.maximum(np.diagonal(inner), 1e-300)).max()) * free / rest
-
-
-def _residuals(whole: Floats, held: list[int], asked: list[int]) -> Floats:
-    """Sums of products of `asked` after what `held` explains is taken away."""
-    inner = np.linalg.pinv(whole[np.ix_(held, held)], rcond=1e-10, hermitian=True)
-    across = whole[np.ix_(held, asked)]
-    return np.asarray(whole[np.ix_(asked, asked)] - across.T @ inner @ across, np.float64)
 
 
 def _holm(passing: Iterable[tuple[float, Pair]], tests: int, level: float) -> list[tuple[float, Pair]]:

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from coherence.causal.equations import Equation, delays_of
+from coherence.causal.equations import Equation
 from coherence.causal.gram import Column, Grams, grams, means
 from coherence.causal.graph import Graph
 from coherence.causal.groups import nearly
-from coherence.causal.identification import identify
 from coherence.causal.intervals import jackknife
-from coherence.causal.memory import remembering, whitened
+from coherence.causal.memory import whitened
+from coherence.causal.planning import Plan, believable, planned
 from coherence.causal.series import Floats, Series
-from coherence.values import field, value
+from coherence.values import value
 
 COLLINEAR = 1e-9  # smallest eigenvalue of a correlation matrix that still tells its columns apart
 NEAR = 100.0  # ratio of eigenvalues from which causes may move together too nearly to be told apart
@@ -64,47 +64,51 @@ class Node:
 class Fitted:
     """The fitted graph.  `levels[(signal, lag)]`: mean of each column, (1 + B,)."""
 
-    graph: Graph
+    plan: Plan
     nodes: Mapping[str, Node]
     grams: Grams
     levels: Mapping[Column, Floats]
-    step: float
-    signals: tuple[str, ...]
-    delays: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def graph(self) -> Graph:
+        return self.plan.graph
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        return self.plan.signals
+
+    @property
+    def step(self) -> float:
+        return self.plan.step
 
     @property
     def batches(self) -> int:
         return len(self.grams.batches)
 
+    def having(self, equations: Iterable[Equation]) -> Fitted:
+        """The same sums of products with other equations for some signals."""
+        new = tuple(equations)
+        return from_grams(self.grams, self.plan.having(new)) if new else self
 
-def fit(series: Series, graph: Graph, equations: Iterable[Equation] = (), *, more: Sequence[Column] = ()) -> Fitted:
+
+def fit(series: Series, graph: Graph, equations: Iterable[Equation] = ()) -> Fitted:
     """Fit every observed signal that has causes in the graph; `equations` replace those that identification chose.
 
-    `more`: columns to keep sums of products for, for questions that are asked later.
+    What rests on weak instruments is estimated otherwise or refused.
     """
-    seen = graph.bypassing(series.names)
-    delays = delays_of(series, seen)
-    plan = remembering(seen, identify(seen, series.names, delays, series.step), series.names)
-    plan |= {one.effect: one for one in equations}
-    columns = columns_of(series.names, plan.values(), more)
-    found = grams(series, columns)
-    return from_grams(found, seen, plan, series.step, series.names, delays)
+    plan = planned(series, graph, equations)
+    found = grams(series, plan.columns)
+    better = believable(plan, [found])
+    if not set(found.columns).issuperset(better.columns):
+        found = grams(series, better.columns)
+    return from_grams(found, better)
 
 
-def from_grams(
-    found: Grams, graph: Graph, plan: Mapping[str, Equation], step: float, names: Sequence[str],
-    delays: Mapping[tuple[str, str], tuple[int, ...]],
-) -> Fitted:  # fmt: skip
+def from_grams(found: Grams, plan: Plan) -> Fitted:
     """The fit of a plan on sums of products that exist already."""
     sums = found.stacked
-    nodes = {effect: node_of(found, sums, equation) for effect, equation in plan.items()}
-    return Fitted(graph, nodes, found, means(found, sums), step, tuple(names), delays)
-
-
-def columns_of(names: Iterable[str], plan: Iterable[Equation], more: Iterable[Column] = ()) -> tuple[Column, ...]:
-    """Every column that is needed, each once; each signal's present value first."""
-    used = [column for equation in plan for column in equation.used]
-    return tuple(dict.fromkeys([*((name, 0) for name in names), *used, *more]))
+    nodes = {effect: node_of(found, sums, equation) for effect, equation in plan.equations.items()}
+    return Fitted(plan, nodes, found, means(found, sums))
 
 
 def node_of(found: Grams, sums: Floats, equation: Equation) -> Node:

@@ -168,3 +168,10 @@ def means(found: Grams, sums: Floats) -> Mapping[Column, Floats]:
     """Mean of each column for each sum of products (stacked along the first axis), in the signal's own unit."""
     level = sums[:, 0, 1:] / sums[:, :1, 0] * found.scale + found.offset
     return {column: level[:, number] for number, column in enumerate(found.columns)}
+
+
+def unexplained(whole: Floats, held: Sequence[int], asked: Sequence[int]) -> Floats:
+    """Sums of products of the columns `asked` after what the columns `held` explain is taken away."""
+    inner = np.linalg.pinv(whole[np.ix_(held, held)], rcond=1e-10, hermitian=True)
+    across = whole[np.ix_(held, asked)]
+    return np.asarray(whole[np.ix_(asked, asked)] - across.T @ inner @ across, np.float64)

@@ -27,12 +27,15 @@ from coherence.causal.trials import SAME, Draw, Edge, draws, edges_of
 from coherence.values import field, value
 
 MOST_LATENT = 12  # latent signals that are tried as measured
-LARGEST = 400  # signals times steps of a trial that keeps delays as they are
+LARGEST = 1000  # signals times steps of a trial that keeps delays as they are
 
 
 @value
 class _Problem:
-    """A graph with its delays, what of it is observed, and generic systems on it."""
+    """A graph with its delays, what of it is observed, and generic systems on it.
+
+    `shortened`: the delays are ranks, so no way may use a delay that is not one of them.
+    """
 
     graph: Graph
     edges: tuple[Edge, ...]
@@ -143,7 +146,7 @@ def _ways(problem: _Problem, effect: str) -> Iterator[Equation]:
     beside = _beside(problem, effect, columns)
     if beside:
         yield Equation(effect, columns, controls=beside, method="front-door")
-    news = _news(problem, effect, columns)
+    news = () if problem.shortened else _news(problem, effect, columns)
     if news:
         yield Equation(effect, columns, controls=news, method="what is new in its causes")
     instruments = _instruments(problem, effect, columns)
@@ -197,16 +200,16 @@ def _candidates(problem: _Problem) -> list[Column]:
 
 
 def _instruments(problem: _Problem, effect: str, columns: Sequence[Column]) -> tuple[Column, ...]:
-    """Columns that the own part of the effect does not reach and that move its causes; none if they are too few."""
+    """Columns that the own part of the effect does not reach and that move its causes."""
     possible = [column for column in _candidates(problem) if column != (effect, 0)]
-    if any(name == effect for name, _ in columns):  # its own past needs what moved it then
+    if any(name == effect for name, _ in columns) and not problem.shortened:  # its own past needs what moved it then
         deepest = problem.systems[0].depth - 1
         past = [(name, lag + back) for name, lag in columns for back in range(1, DEEP + 1) if name != effect]
         possible = list(dict.fromkeys([*possible, *(column for column in past if column[1] <= deepest)]))
     rows = [(draw, _own_part(problem, draw, effect, columns)) for draw in problem.systems]
     valid = [c for c in possible if all(not _related(draw.row(c), rest) for draw, rest in rows)]
     moving = [c for c in valid if any(_related(problem.systems[0].row(c), problem.systems[0].row(x)) for x in columns)]
-    return tuple(moving) if len(moving) >= 1 else ()
+    return tuple(moving)
 
 
 def _related(one: Floats, other: Floats) -> bool:
@@ -392,12 +395,17 @@ def _spelled(one: Equation, problem: _Problem, ways: Sequence[Edge]) -> Equation
     """The delays as they are, not as they were shortened for the trial."""
     if not problem.shortened:
         return one
-    ranks = {0: 0} | {short[2]: way[2] for short, way in zip(problem.edges, ways, strict=True)}
+    delays = {0: 0} | {short[2]: way[2] for short, way in zip(problem.edges, ways, strict=True)}
 
     def spelled(columns: Iterable[Column]) -> tuple[Column, ...]:
-        return tuple((name, ranks[lag]) for name, lag in columns)
+        return tuple((name, delays[lag]) for name, lag in columns)
 
-    return replace(
-        one, columns=spelled(one.columns), instruments=spelled(one.instruments), controls=spelled(one.controls),
+    controls = () if one.memory else spelled(one.controls)
+    made = replace(
+        one,
+        columns=spelled(one.columns),
+        instruments=spelled(one.instruments),
+        controls=controls,
         lost=spelled(one.lost),
-    )  # fmt: skip
+    )
+    return filtered(made) if one.memory else made

@@ -13,15 +13,14 @@ import numpy as np
 
 from coherence.causal.answers import number
 from coherence.causal.equations import Equation
-from coherence.causal.gram import Column, Grams
+from coherence.causal.gram import Column, Grams, unexplained
 from coherence.causal.memory import OUTSIDE, filtered
-from coherence.causal.series import Floats
 from coherence.values import replace
 
 ENOUGH = 10.0
 
 
-def checked(found: Grams, equations: Iterable[Equation]) -> Iterator[Equation]:
+def weak(found: Grams, equations: Iterable[Equation]) -> Iterator[Equation]:
     """What replaces the equations that rest on weak instruments: the filter of `memory` where that is right, else
     refusals of every coefficient, for weak instruments spoil those beside them too.
     """
@@ -41,6 +40,13 @@ def checked(found: Grams, equations: Iterable[Equation]) -> Iterator[Equation]:
                 yield replace(equation, lost=equation.columns, refused=why, measure=more)
 
 
+def refused(equation: Equation) -> Equation:
+    """Where the data cannot be read again: no other estimate can be made, so none is given."""
+    why = f"what comes from outside hardly moves the causes of {equation.effect} (first-stage F below {ENOUGH:g})"
+    more = ("a longer record, or fit it without --stream",)
+    return Equation(equation.effect, equation.columns, lost=equation.columns, refused=why, measure=more)
+
+
 def first_stage(found: Grams, equation: Equation) -> float:
     """The smallest first-stage F of an equation with instruments; infinite where nothing needs one."""
     moved, beside = _moved(equation), _beside(equation)
@@ -49,7 +55,7 @@ def first_stage(found: Grams, equation: Equation) -> float:
     fixed = [0, *found.index([column for column in equation.columns if column not in moved]),
              *found.index(equation.controls)]  # fmt: skip
     asked = [*found.index(moved), *found.index(beside)]
-    left = _residuals(found.whole, fixed, asked)
+    left = unexplained(found.whole, fixed, asked)
     count = len(moved)
     xx, xz, zz = left[:count, :count], left[:count, count:], left[count:, count:]
     explained = xz @ np.linalg.pinv(zz, rcond=1e-10, hermitian=True) @ xz.T
@@ -66,9 +72,3 @@ def _moved(equation: Equation) -> tuple[Column, ...]:
 def _beside(equation: Equation) -> tuple[Column, ...]:
     """The instruments that are no causes themselves."""
     return tuple(column for column in equation.instruments if column not in equation.columns)
-
-
-def _residuals(whole: Floats, held: list[int], asked: list[int]) -> Floats:
-    inner = np.linalg.pinv(whole[np.ix_(held, held)], rcond=1e-10, hermitian=True)
-    across = whole[np.ix_(held, asked)]
-    return np.asarray(whole[np.ix_(asked, asked)] - across.T @ inner @ across, np.float64)

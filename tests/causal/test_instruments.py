@@ -7,7 +7,7 @@ from coherence.causal.equations import Equation
 from coherence.causal.fit import fit
 from coherence.causal.gram import Grams
 from coherence.causal.graph import Influence
-from coherence.causal.instruments import checked, first_stage
+from coherence.causal.instruments import first_stage, weak
 from tests.causal.systems import graph, table, wandering
 
 WAYS = graph(Influence("u", "x"), Influence("u", "y"), Influence("x", "y"), Influence("z", "x"))
@@ -25,12 +25,12 @@ def system(strength: float, seed: int = 1) -> tuple[Grams, Equation]:
 def test_a_strong_instrument_is_used() -> None:
     grams, equation = system(1.0)
     assert equation.method == "instruments"
-    assert not [*checked(grams, [equation])]
+    assert not [*weak(grams, [equation])]
 
 
 def test_a_weak_one_is_refused_with_its_figure() -> None:
     grams, equation = system(0.01)
-    refused = [*checked(grams, [equation])]
+    refused = [*weak(grams, [equation])]
     assert refused[0].lost == (("x", 0),)
     assert "first-stage F" in refused[0].refused
     assert refused[0].measure

@@ -24,13 +24,12 @@ from coherence.causal.attribution.mechanisms import Range
 from coherence.causal.attribution.shapley import MOST_PLAYERS, members
 from coherence.causal.attribution.windows_curved import Curved, built, mechanisms, shares
 from coherence.causal.effects import knots, matrix, radius, total
-from coherence.causal.equations import Equation, delays_of
-from coherence.causal.fit import Fitted, columns_of, from_grams
+from coherence.causal.equations import Equation
+from coherence.causal.fit import Fitted, from_grams
 from coherence.causal.gram import Grams, grams
 from coherence.causal.graph import Graph
-from coherence.causal.identification import identify
 from coherence.causal.intervals import LEVEL, Estimate
-from coherence.causal.memory import remembering
+from coherence.causal.planning import believable, planned
 from coherence.causal.series import Floats, Series
 from coherence.errors import UsageError, did_you_mean
 from coherence.values import value
@@ -106,15 +105,13 @@ def compare(
 
 def _fitted_alike(before: Series, after: Series, graph: Graph, equations: Sequence[Equation]) -> tuple[Fitted, Fitted]:
     """Both windows with one plan, on one scale."""
-    seen = graph.bypassing(before.names)
-    delays = delays_of(before if len(before) >= len(after) else after, seen)
-    plan: dict[str, Equation] = remembering(seen, identify(seen, before.names, delays, before.step), before.names)
-    plan |= {one.effect: one for one in equations}
-    columns = columns_of(before.names, plan.values())
-    first = grams(before, columns)
-    second = _rescaled(grams(after, columns), first.offset, first.scale)
-    made = [from_grams(sums, seen, plan, before.step, before.names, delays) for sums in (first, second)]
-    return made[0], made[1]
+    plan = planned(before, graph, equations, delays_from=max(before, after, key=len))
+    sums = [grams(one, plan.columns) for one in (before, after)]
+    better = believable(plan, sums)
+    if better.columns != plan.columns:
+        sums = [grams(one, better.columns) for one in (before, after)]
+    first, second = sums[0], _rescaled(sums[1], sums[0].offset, sums[0].scale)
+    return from_grams(first, better), from_grams(second, better)
 
 
 def _rescaled(found: Grams, offset: Floats, scale: Floats) -> Grams:
@@ -132,8 +129,7 @@ def _pooled(one: Fitted, two: Fitted) -> Fitted:
     sums = np.concatenate([_centred(one).batches, _centred(two).batches])
     rows = np.concatenate([one.grams.rows, two.grams.rows])
     joined = Grams(one.grams.columns, one.grams.offset, one.grams.scale, sums, rows)
-    plan = {name: node.equation for name, node in one.nodes.items()}
-    return from_grams(joined, one.graph, plan, one.step, one.signals, one.delays)
+    return from_grams(joined, one.plan)
 
 
 def _centred(fitted: Fitted) -> Grams:

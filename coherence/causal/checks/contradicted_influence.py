@@ -26,13 +26,16 @@ Holm (1979); conditions.md, sensors first (at least 7 of 16 autoscaler conflicts
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from coherence.causal.answers import number
-from coherence.causal.context import Context
-from coherence.causal.fit import Node
 from coherence.finding import Evidence, Finding, Grade
 from coherence.places import Place
 from coherence.subject import Question
+
+if TYPE_CHECKING:
+    from coherence.causal.context import Context
+    from coherence.causal.fit import Node
 
 QUESTION = Question("COH402", "contradicted-influence", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

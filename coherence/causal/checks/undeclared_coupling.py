@@ -31,13 +31,16 @@ Pearl, Causality (2009), 1.2.2 (local Markov property); Holm (1979).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from coherence.causal.answers import interval, number
-from coherence.causal.context import Context
-from coherence.causal.couplings import Coupling, Tested
 from coherence.finding import Evidence, Finding, Grade
 from coherence.places import Place
 from coherence.subject import Question
+
+if TYPE_CHECKING:
+    from coherence.causal.context import Context
+    from coherence.causal.couplings import Coupling, Tested
 
 QUESTION = Question("COH401", "undeclared-coupling", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

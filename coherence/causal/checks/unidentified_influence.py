@@ -33,11 +33,14 @@ Pearl, Causality (2009), 3.3 and 5.3.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from coherence.causal.context import Context
 from coherence.finding import Finding
 from coherence.places import Place
 from coherence.subject import Question
+
+if TYPE_CHECKING:
+    from coherence.causal.context import Context
 
 QUESTION = Question("COH403", "unidentified-influence", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

@@ -24,13 +24,16 @@ Benjamini and Hochberg (1995).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from coherence.causal.answers import number
-from coherence.causal.context import Context
-from coherence.causal.fit import Node, supported
 from coherence.finding import Evidence, Finding, Grade
 from coherence.places import Place
 from coherence.subject import Question
+
+if TYPE_CHECKING:
+    from coherence.causal.context import Context
+    from coherence.causal.fit import Node
 
 QUESTION = Question("COH404", "unseen-influence", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -38,6 +41,8 @@ QUESTIONS = (QUESTION,)
 
 def ask(context: Context) -> Iterator[Finding]:
     """One note for each declared influence between measured signals that the data do not show."""
+    from coherence.causal.fit import supported
+
     fitted = context.fitted
     file = Place(context.design.file, 1, 1, 1, 1)
     for (cause, effect), seen in supported(fitted).items():

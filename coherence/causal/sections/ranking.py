@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from coherence.causal.answers import Answer, Table, number
-from coherence.causal.context import Context, without_copies
+from coherence.causal.context import Context
 from coherence.causal.graph import Graph
 from coherence.causal.ranking.ranking import Ranking, causes_of, rank
 from coherence.causal.ranking.rules import RULES, chance
+from coherence.causal.usable import without_copies
 from coherence.errors import UsageError, did_you_mean
 
 ORDER = 90
