@@ -116,7 +116,8 @@ def _chosen(blocks: Floats) -> Floats:
     whole = blocks[:1]
     tried = [_settled(whole, np.array([first])) for first in STARTS]
     left = [float(_left(whole, *one)[0]) for one in tried]
-    best = next(one for one, rest in zip(tried, left, strict=True) if not rest > min(left) * (1 + 1e-9))
+    least = min(left)  # rounding may leave it just below zero
+    best = next(one for one, rest in zip(tried, left, strict=True) if not rest > least + 1e-9 * abs(least))
     slopes, phi = (np.repeat(one, len(blocks), axis=0) for one in best)
     for _ in range(NEWTON):
         slopes, phi = _stepped(blocks, slopes, phi)
