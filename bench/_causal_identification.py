@@ -14,14 +14,14 @@ from typing import TypeAlias
 import numpy as np
 
 from bench.harness import Row
-from coherence.causal.couplings import couplings
-from coherence.causal.effects import NoLastingEffectError, attribute
-from coherence.causal.fit import Fitted, fit
-from coherence.causal.gram import Column
-from coherence.causal.graph import Graph, Influence
-from coherence.causal.identification import identify
-from coherence.causal.series import Floats, Series
-from coherence.values import value
+from coherence.base.values import value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.effects import NoLastingEffectError, attribute
+from coherence.causal.fitting.fit import Fitted, fit
+from coherence.causal.fitting.gram import Column
+from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.identification import identify
+from coherence.causal.session.couplings import couplings
 
 Key: TypeAlias = tuple[int, int, int]  # cause, effect, delay
 SYSTEMS, LENGTH, FAR = 60, 100_000, 5.0

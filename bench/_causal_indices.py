@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from bench._clusters import BASE, COORD, Cluster, Work, run
 from bench.harness import Row
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.data.request_log import RequestLog, request_log
 from coherence.causal.indices import Facts, Measured, control, delay, measured
 from coherence.causal.indices._index import BATCHES
-from coherence.causal.intervals import Estimate
-from coherence.causal.queueing import INSTABILITY, LEGITIMATE, LOCAL, Decision, decide
-from coherence.causal.request_log import RequestLog, request_log
-from coherence.causal.twin import Twin, inverted, starts
+from coherence.causal.indices._queueing import INSTABILITY, LEGITIMATE, LOCAL, Decision, decide
+from coherence.causal.indices._twin import Twin, inverted, starts
 
 Floats = npt.NDArray[np.float64]
 SEEDS, RUNS, SECONDS = 8, 30, 1800.0

@@ -11,18 +11,18 @@ from functools import partial
 import numpy as np
 
 from bench.harness import Row
+from coherence.base.errors import UsageError
+from coherence.causal.answers.intervals import Estimate
 from coherence.causal.attribution.changes import change_points
 from coherence.causal.attribution.loops_off import loop_split
 from coherence.causal.attribution.queries import do
 from coherence.causal.attribution.split import split
 from coherence.causal.attribution.variance import variance
 from coherence.causal.attribution.windows import compare
-from coherence.causal.effects import Share
-from coherence.causal.fit import fit, supported
-from coherence.causal.intervals import Estimate
+from coherence.causal.fitting.effects import Share
+from coherence.causal.fitting.fit import fit, supported
 from coherence.causal.kinds import Kind, every
 from coherence.causal.kinds.changing import change, shifted, steady
-from coherence.errors import UsageError
 
 SEEDS, MANY, LENGTH = 200, 1000, 2000  # many: where a run takes milliseconds, so that chance decides less
 SLOW = frozenset({"null", "retry_timeout", "barrier_max", "saturating_queue"})

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bench.harness import Row
 from coherence.causal.ledger.auditability import Signal, audit
 from coherence.causal.ledger.capacity import Fleet, capacity, fleet
-from coherence.causal.ledger.ledger import Ledger, ledger
+from coherence.causal.ledger.loss_ledger import Ledger, ledger
 from coherence.causal.ledger.recovery import recovery
 from coherence.causal.ledger.times import Times, layout, useful
 

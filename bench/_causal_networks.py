@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import Row
-from coherence.causal.carrier.carrier import Network, joint, network, simulated, to_pgmpy
 from coherence.causal.carrier.files import discrete_network, linear_network
+from coherence.causal.carrier.linear_gaussian import Network, joint, network, simulated, to_pgmpy
 from coherence.causal.carrier.tables import distances
-from coherence.causal.fit import Fitted, fit
-from coherence.causal.graph import Graph, Influence
-from coherence.causal.series import Series
+from coherence.causal.data.series import Series
+from coherence.causal.fitting.fit import Fitted, fit
+from coherence.causal.fitting.graph import Graph, Influence
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "bayes-networks"
 ROWS = 100_000

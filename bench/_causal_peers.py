@@ -26,10 +26,10 @@ import numpy as np
 
 from bench._causal_scale import LAGS, truth, whole
 from bench.harness import BenchError, Row
-from coherence.causal.effects import matrix, own, total
-from coherence.causal.fit import discovered, fit
-from coherence.causal.graph import Graph, Influence
-from coherence.causal.series import Floats, Series
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.effects import matrix, own, total
+from coherence.causal.fitting.fit import discovered, fit
+from coherence.causal.fitting.graph import Graph, Influence
 
 NODES, THEIRS, OURS = 10, 1_000, 100_000
 SHIFTS = {3: 1.0, 6: -0.5}  # mechanisms that change between the windows

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import Row
+from coherence.causal.data.series import Series
 from coherence.causal.ranking.petshop import (
     COSTS,
     Issue,
@@ -25,9 +26,8 @@ from coherence.causal.ranking.petshop import (
     reached,
     scenario,
 )
-from coherence.causal.ranking.ranking import ALPHA, rank
+from coherence.causal.ranking.rank import ALPHA, rank
 from coherence.causal.ranking.rules import RULES, chance
-from coherence.causal.series import Series
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "petshop" / "dataset"
 SCENARIOS = ("low_traffic", "high_traffic")

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from bench.harness import Row, process
-from coherence.causal.fit import discovered, fit, node_of
-from coherence.causal.fit_streams import fit_chunks
-from coherence.causal.graph import Graph, Influence
-from coherence.causal.jobs import bootstrap
-from coherence.causal.series import Floats, Series
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.fit import discovered, fit, node_of
+from coherence.causal.fitting.fit_streams import fit_chunks
+from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.jobs import bootstrap
 
 LAGS = 3  # 0, 1, 2
 OWN = 0.5  # of each signal's last value

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coherence.causal.request_log import RequestLog, request_log
-from coherence.simulate.compiled import entry
+from coherence.causal.data.request_log import RequestLog, request_log
+from coherence.simulate.requests.compiled import entry
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

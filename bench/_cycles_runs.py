@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coherence.elaborate import elaborate
-from coherence.expressions.evaluate import NotExactError
-from coherence.loops.relay import Array, Pieces, Staircase, System
-from coherence.model import Model
-from coherence.reading import read_text
-from coherence.simulate import hybrid
-from coherence.simulate.exact import Choices
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.reading import read_text
+from coherence.loops.cycles.relay import Array, Pieces, Staircase, System
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.execute import hybrid
+from coherence.simulate.execute.exact import Choices
 
 STEPS, MOST_STEPS, LAPS = 2_500, 100_000, 24  # per period; of a run; periods that a run lasts
 ROWS, EXECUTED = 1_000, 12  # per period, of an executed run; periods that it lasts

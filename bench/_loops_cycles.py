@@ -15,15 +15,15 @@ import numpy as np
 
 from bench._cycles_runs import Lap, Seen, executed, flowing, simulated
 from bench.harness import Row
-from coherence.elaborate import elaborate
-from coherence.loops.cycles import cycle_from
-from coherence.loops.cycles_answer import Answer
-from coherence.loops.cycles_flows import elements_of
-from coherence.loops.cycles_maps import ReplicaLaw, default_histories, replica_cycle
-from coherence.loops.cycles_of_design import predicted_cycles
-from coherence.loops.delayed_runs import start_at
-from coherence.loops.relay import Element, System, feedback, on_off, relay, saturation, system
-from coherence.reading import read_text
+from coherence.language.reading import read_text
+from coherence.loops.cycles.cycle_search_result import Answer
+from coherence.loops.cycles.delayed_runs import start_at
+from coherence.loops.cycles.flows import elements_of
+from coherence.loops.cycles.integer_maps import ReplicaLaw, default_histories, replica_cycle
+from coherence.loops.cycles.limit_cycles import cycle_from
+from coherence.loops.cycles.relay import Element, System, feedback, on_off, relay, saturation, system
+from coherence.loops.designs.predicted_cycles import predicted_cycles
+from coherence.model.elaborate import elaborate
 
 LOADS = (10, 37, 100)
 STRIDE = 40  # of the default histories: "many starts" in seconds

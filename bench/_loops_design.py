@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import Row
-from coherence.elaborate import elaborate
-from coherence.loops.analysis import Analysis, analysed
-from coherence.loops.sweeps import Store, swept
-from coherence.loops.sweeps_keys import axes
-from coherence.reading import read_text
-from coherence.workspace import open_workspace
+from coherence.checking.workspace import open_workspace
+from coherence.exploring.sweeps import Store, swept
+from coherence.exploring.swept_numbers import axes
+from coherence.language.reading import read_text
+from coherence.loops.analysis.design_analysis import Analysis, analysed
+from coherence.model.elaborate import elaborate
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 STEP = """

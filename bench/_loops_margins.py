@@ -13,12 +13,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from bench.harness import Row
-from coherence.loops.judging import stability
-from coherence.loops.margins import margins
-from coherence.loops.network import Block, Coupling, Network, loop, network
-from coherence.loops.peaks import amplification, sensitivity_peak
-from coherence.loops.peaks_response import at, response
-from coherence.loops.subsets import minimal_unstable
+from coherence.loops.margins.network_margins import margins
+from coherence.loops.margins.peaks import amplification, sensitivity_peak
+from coherence.loops.margins.peaks_response import at, response
+from coherence.loops.margins.subsets import minimal_unstable
+from coherence.loops.networks.network import Block, Coupling, Network, loop, network
+from coherence.loops.networks.stability import stability
 
 LOOPS, SPARSE = 60, 300
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from bench._loops_roots import dense
 from bench.harness import BenchError, Row, process
-from coherence.loops.delayed import verdict
-from coherence.loops.network import Block, Coupling, Network, network
-from coherence.loops.peaks import amplification
+from coherence.loops.margins.peaks import amplification
+from coherence.loops.networks.delayed_verdict import verdict
+from coherence.loops.networks.network import Block, Coupling, Network, network
 
 LOOPS, STRENGTH = 50, 0.5
 NARROW = 1e-3  # damping of the resonance that a grid of frequencies misses

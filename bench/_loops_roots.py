@@ -18,14 +18,14 @@ import numpy as np
 from scipy.linalg import expm
 
 from bench.harness import Row
-from coherence.loops.components import Characteristic
-from coherence.loops.critical import critical_delay, critical_gain
-from coherence.loops.delayed import DelayVerdict, verdict
-from coherence.loops.judging import Judge, Stability
-from coherence.loops.network import Block, Coupling, Network, loop, network
-from coherence.loops.peaks import amplification
-from coherence.loops.stability_map import stability_map
-from coherence.loops.winding import count_right_of
+from coherence.loops.margins.peaks import amplification
+from coherence.loops.networks.components import Characteristic
+from coherence.loops.networks.critical import critical_delay, critical_gain
+from coherence.loops.networks.delayed_verdict import DelayVerdict, verdict
+from coherence.loops.networks.network import Block, Coupling, Network, loop, network
+from coherence.loops.networks.stability import Judge, Stability
+from coherence.loops.networks.stability_map import stability_map
+from coherence.loops.networks.winding import count_right_of
 
 RANDOM, PEERS = 2000, (2, 3, 10)
 PEAK = 1e-2  # tolerance of a large network's peak

@@ -11,27 +11,27 @@ import numpy as np
 from scipy.signal import lfilter
 
 from bench.harness import Row
-from coherence.elaborate import elaborate
-from coherence.loops.bullwhip import (
+from coherence.language.reading import read_text
+from coherence.loops.designs.linear import linearise
+from coherence.loops.identification.effective_samples import mean
+from coherence.loops.identification.oscillation import Oscillation, oscillation
+from coherence.loops.identification.response import response
+from coherence.loops.identification.transient import ring_down
+from coherence.loops.multirate.critical_gain import critical_gain, crossings, gain_polynomials, windows
+from coherence.loops.multirate.sampled_system import Sampler, checked, multirate
+from coherence.loops.multirate.verdict import floquet
+from coherence.loops.networks.network import Block, Coupling, Network, network
+from coherence.loops.networks.sampled_verdict import delayed_integrator
+from coherence.loops.waves.bullwhip import (
     exponential_smoothing,
     exponential_smoothing_hop,
     moving_average,
     moving_average_hop,
 )
-from coherence.loops.identification import mean
-from coherence.loops.identification_oscillation import Oscillation, oscillation
-from coherence.loops.identification_response import response
-from coherence.loops.identification_transient import ring_down
-from coherence.loops.linear import linearise
-from coherence.loops.multirate import Sampler, checked, multirate
-from coherence.loops.multirate_gain import critical_gain, crossings, gain_polynomials, windows
-from coherence.loops.multirate_verdict import floquet
-from coherence.loops.network import Block, Coupling, Network, network
-from coherence.loops.queues import numeric_gap, relaxation
-from coherence.loops.sampled import delayed_integrator
-from coherence.loops.waves import Hop
-from coherence.loops.waves_gain import peak, variance_ratio
-from coherence.reading import read_text
+from coherence.loops.waves.chain_gain import peak, variance_ratio
+from coherence.loops.waves.chains import Hop
+from coherence.loops.waves.queues import numeric_gap, relaxation
+from coherence.model.elaborate import elaborate
 
 FRACTIONAL = {0.25: 4.0, 0.5: 2.0, 1.0: 1.0, 1.5: 2 * (math.sqrt(2) - 1), 2.5: 4 - 2 * math.sqrt(3)}
 SEEDS = 40

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from bench.harness import Row
-from coherence.minimums.fabric import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, torus
-from coherence.minimums.fabric_alike import representatives
-from coherence.minimums.fabric_cuts import Cut, all_gather, every_cut
-from coherence.minimums.fabric_routes import all_to_all, concurrent
-from coherence.minimums.fabric_trees import executed, trees
+from coherence.minimums.fabric.concurrent_flow import all_to_all, concurrent
+from coherence.minimums.fabric.cuts import Cut, all_gather, every_cut
+from coherence.minimums.fabric.symmetry import representatives
+from coherence.minimums.fabric.trees import executed, trees
+from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, torus
 
 GB = 10**9
 RANDOM = 60  # small fabrics that are compared with every cut

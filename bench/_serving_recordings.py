@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coherence.base.values import value
 from coherence.simulate.serving.accelerator import Accelerator, Shape, cache_blocks
 from coherence.simulate.serving.fit import Counters
 from coherence.simulate.serving.server import Load, Server, load
-from coherence.values import value
 
 Array = NDArray[Any]
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

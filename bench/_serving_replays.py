@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bench._serving_recordings import LLAMA_8B, Array, BurstRun, MeasuredRun
+from coherence.base.values import value
 from coherence.simulate.serving.accelerator import step_time
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.fit import fit_step_time, until, written_by
 from coherence.simulate.serving.server import Load, Server, StepTime, load
-from coherence.values import value
 
 RANKS = (50, 90, 99)
 # Shares of the published peaks that well-tuned engines reach, assumed before any comparison

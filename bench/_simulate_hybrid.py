@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from bench.harness import Row
-from coherence.elaborate import elaborate
-from coherence.model import Model
-from coherence.reading import read_text
-from coherence.simulate import hybrid
-from coherence.simulate.batched import execute_many, point
-from coherence.simulate.exact import Choices, execute
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.batched.executor import execute_many, point
+from coherence.simulate.execute import hybrid
+from coherence.simulate.execute.exact import Choices, execute
 
 FEED = """
 coherence: 1

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.harness import Row
-from coherence.reading import read_text
+from coherence.language.reading import read_text
 from coherence.simulate.logs import Comparison, design_text, find_runs, replay_logs
 
 TOP = Path(__file__).resolve().parents[1]

@@ -10,11 +10,11 @@ import math
 from collections.abc import Iterable, Iterator
 
 from bench.harness import Row, interleaved
-from coherence.simulate.load_map import Retrying, portrait
-from coherence.simulate.load_map_waits import Server
-from coherence.simulate.metastability import chance, escapes
-from coherence.simulate.retry_chain import Chain, generator, hitting_time, second_eigenvalue
-from coherence.simulate.retry_chain_models import Published, noise, published, published_modes
+from coherence.simulate.metastability.load_map import Retrying, portrait
+from coherence.simulate.metastability.operating_points import chance, escapes
+from coherence.simulate.metastability.retry_chain import Chain, generator, hitting_time, second_eigenvalue
+from coherence.simulate.metastability.retry_chain_models import Published, noise, published, published_modes
+from coherence.simulate.metastability.waits import Server
 
 CASES = (
     (Published(9.5, 10.0, 3.0, 4), {"eigenvalue": -0.0245, "low to high": 61.45}),

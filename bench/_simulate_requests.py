@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from bench.harness import Row
-from coherence.simulate.arrivals import blocks
-from coherence.simulate.draws import BLOCK, unit_service
-from coherence.simulate.measures import Estimate, mean, share
-from coherence.simulate.program import Arrivals, Backoff, Program, Route, Service, Source, Station
-from coherence.simulate.requests import Result, simulate
+from coherence.simulate.requests.arrivals import blocks
+from coherence.simulate.requests.draws import BLOCK, unit_service
+from coherence.simulate.requests.engine import Result, simulate
+from coherence.simulate.requests.program import Arrivals, Backoff, Program, Route, Service, Source, Station
+from coherence.simulate.telemetry.measures import Estimate, mean, share
 
 COUNTS = ("web.arrivals", "web.completed", "web.failed", "call.tries", "call.timeouts", "pool.served", "pool.cancelled")
 

@@ -19,14 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.harness import BenchError, Row
-from coherence.reading import read_text
+from coherence.base.values import value
+from coherence.language.reading import read_text
 from coherence.simulate.testbed import proxies
 from coherence.simulate.testbed.observe import RECOVERED
 from coherence.simulate.testbed.predict import Prediction, predict
 from coherence.simulate.testbed.processes import binary
 from coherence.simulate.testbed.reproduction import Observation, run
 from coherence.simulate.testbed.set_up import Course, SetUp, set_up
-from coherence.values import value
 
 COUNT, SEED = 12, 1
 AT_ONCE = 4

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.harness import Row
-from coherence.analysis import Options, analysis
-from coherence.expectations import compare
-from coherence.finding import Verdict
-from coherence.reading import read_text
+from coherence.checking.design_check import Options, analysis
+from coherence.checking.expectations import compare
+from coherence.findings.finding import Verdict
+from coherence.language.reading import read_text
 
 COUNT = 2000
 ROOT = Path(__file__).resolve().parent.parent

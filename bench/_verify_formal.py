@@ -1,6 +1,6 @@
 """Published cases with a known verdict, the designs of real incidents, and the cluster-controller cases by time.
 
-A case is a heading of `tests/cases/verify/formal.md` with the designs below it; it is right if each of them is.
+A case is a heading of `tests/incidents/formal.md` with the designs below it; it is right if each of them is.
 SOURCE of the seconds of the peer: Kivi (bingzheliu/Kivi, SPIN), 3 nodes, 2.6 to 4.8 s each where it was run again.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.harness import Row
-from coherence.finding import Severity, Verdict
-from coherence.workspace import check
+from coherence.checking.workspace import check
+from coherence.findings.finding import Severity, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "cases" / "designs"

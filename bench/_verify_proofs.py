@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import Row
-from coherence.elaborate import elaborate
-from coherence.errors import CoherenceError
-from coherence.finding import Verdict
-from coherence.model import Model
-from coherence.reading import read_text
-from coherence.simulate.schedules import schedules
-from coherence.simulate.waits import Response
-from coherence.solver import recheck
-from coherence.verify.invariants import Proof, prove
-from coherence.verify.promises import Shown, condition_of, decide
-from coherence.verify.responses import Answered, Late, answered, conditions_of
-from coherence.verify.systems import Linear, System
-from coherence.verify.transitions import Encoder
-from coherence.workspace import check
+from coherence.base.errors import CoherenceError
+from coherence.base.solver import recheck
+from coherence.checking.workspace import check
+from coherence.findings.finding import Verdict
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.execute.bounded_response import Response
+from coherence.simulate.execute.schedules import schedules
+from coherence.verify.invariants.prover import Proof, prove
+from coherence.verify.promises.decisions import Shown, condition_of, decide
+from coherence.verify.promises.responses import Answered, Late, answered, conditions_of
+from coherence.verify.systems.piecewise_affine import Linear, System
+from coherence.verify.systems.transitions import Encoder
 
 SPACER_SECONDS, RECHECK_MS = 10, 5_000
 PER_PAGE = 3  # designs of each page of cases whose certificates are re-checked
@@ -210,12 +210,12 @@ def certificate_rows() -> Iterator[Row]:
 
 
 def _findings() -> Iterator[Any]:
-    from coherence.analysis import analyse
+    from coherence.checking.design_check import analyse
 
     designs = [*ROOT.glob("specs/*/design.yaml"), *(ROOT.parent / "shared/cases/designs").glob("*.yaml")]
     for path in sorted(designs):
         yield from check(path).findings
-    for page in sorted(ROOT.glob("tests/cases/**/*.md")):
+    for page in sorted(ROOT.glob("tests/**/*.md")):
         for text in FENCE.findall(page.read_text(encoding="utf-8"))[:PER_PAGE]:
             try:
                 design = read_text(text, "case.yaml")

@@ -9,20 +9,20 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from bench.harness import Row
-from coherence import repairs
-from coherence.analysis import ask_all
-from coherence.design import Design
-from coherence.elaborate import elaborate
-from coherence.finding import Verdict
-from coherence.halfspaces.rows import inside
-from coherence.halfspaces.telling import beside
-from coherence.loops.sweeps_keys import axes
-from coherence.questions import askers
-from coherence.reading import read_text
-from coherence.regions import edit_of, region
-from coherence.simulate.exact import Choices, execute
-from coherence.subject import Subject
-from coherence.verify.promises import Shown, decide
+from coherence.checking.design_check import ask_all
+from coherence.exploring.half_spaces import inside
+from coherence.exploring.regions import edit_of, region
+from coherence.exploring.render_half_spaces import beside
+from coherence.exploring.swept_numbers import axes
+from coherence.findings import repairs
+from coherence.findings.finding import Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import askers
+from coherence.language.design import Design
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.exact import Choices, execute
+from coherence.verify.promises.decisions import Shown, decide
 
 DESIGNS, STEPS, LIMIT = 12, 9, 20.0
 KEYS = (("calls.0.deadline", 1, 40), ("calls.0.per_try", 1, 12), ("calls.0.pause", 0, 6))

@@ -1,7 +1,7 @@
 """Repairs, blame and the cache, over every design of the repository: specs, Markdown cases, and the shared designs.
 
-A conflict has numeric parameters if a number of its policies may be turned (`coherence.repairing.knobs`).  Blame is
-measured independently of how it is found: every number of the policies of a conflict is multiplied by factors that
+A conflict has numeric parameters if a number of its policies may be turned
+(`coherence.checking.repair.adjustable_numbers`).  Blame is measured independently of how it is found: every number of the policies of a conflict is multiplied by factors that
 the engine does not use, and if the conflict goes away the finding must point at that number.
 """
 
@@ -17,19 +17,19 @@ from fractions import Fraction
 from pathlib import Path
 
 from bench.harness import Row, process
-from coherence import repairs
-from coherence.analysis import analyse, ask_all
-from coherence.design import Design
-from coherence.errors import InputError
-from coherence.finding import Finding, Severity, Verdict
-from coherence.fixing import fix
-from coherence.questions import Asker, askers
-from coherence.reading import read_text
-from coherence.repairing.blame import Stated, stated
-from coherence.repairing.knobs import knobs
-from coherence.repairing.nearest import candidates
-from coherence.repairing.rechecks import Asked, Key, key_of, slow
-from coherence.subject import Subject
+from coherence.base.errors import InputError
+from coherence.checking.design_check import analyse, ask_all
+from coherence.checking.repair.adjustable_numbers import knobs
+from coherence.checking.repair.blame import Stated, stated
+from coherence.checking.repair.nearest_repair import candidates
+from coherence.checking.repair.rechecks import Asked, Key, key_of, slow
+from coherence.exploring.fixing import fix
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Severity, Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import Asker, askers
+from coherence.language.design import Design
+from coherence.language.reading import read_text
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "cases" / "designs"
@@ -55,7 +55,7 @@ def rows() -> Iterator[Row]:
 
 def designs() -> Iterator[tuple[str, str]]:
     """(name, text) of every design that is said to have a conflict, and of the shared ones."""
-    for path in sorted(ROOT.glob("tests/cases/**/*.md")):
+    for path in sorted(ROOT.glob("tests/**/*.md")):
         for index, match in enumerate(FENCE.finditer(path.read_text(encoding="utf-8"))):
             if MARK.search(match[1]):
                 yield f"{path.name}[{index}]", match[1]

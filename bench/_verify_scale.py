@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 
 from bench.harness import Row, process
 from bench.spine import command
-from coherence.analysis import Analysis, Options, analysis, reanalyse
-from coherence.design import Design
-from coherence.pieces.rereading import reread
-from coherence.reading import read_text
+from coherence.checking.design_check import Analysis, Options, analysis, reanalyse
+from coherence.checking.rereading import reread
+from coherence.language.design import Design
+from coherence.language.reading import read_text
 
 FILE = "design.yaml"
 EDITS = 12

@@ -12,21 +12,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coherence.design import Design
-    from coherence.elaborate import elaborate
-    from coherence.errors import CoherenceError, InputError
-    from coherence.finding import Evidence, Finding, Repair, Report, Severity, Verdict
-    from coherence.places import Place
-    from coherence.reading import read_design
-    from coherence.simulate.exact import Choices, execute
-    from coherence.workspace import check
+    from coherence.base.errors import CoherenceError, InputError
+    from coherence.base.places import Place
+    from coherence.checking.workspace import check
+    from coherence.findings.finding import Evidence, Finding, Repair, Report, Severity, Verdict
+    from coherence.language.design import Design
+    from coherence.language.reading import read_design
+    from coherence.model.elaborate import elaborate
+    from coherence.simulate.execute.exact import Choices, execute
 
 _HOMES = {
-    "Choices": "simulate.exact", "CoherenceError": "errors", "Design": "design", "Evidence": "finding",
-    "Finding": "finding", "InputError": "errors", "Place": "places", "Repair": "finding", "Report": "finding",
-    "Severity": "finding", "Verdict": "finding", "check": "workspace", "elaborate": "elaborate",
-    "execute": "simulate.exact", "read_design": "reading",
-}  # fmt: skip
+    "Choices": "simulate.execute.exact",
+    "CoherenceError": "base.errors",
+    "Design": "language.design",
+    "Evidence": "findings.finding",
+    "Finding": "findings.finding",
+    "InputError": "base.errors",
+    "Place": "base.places",
+    "Repair": "findings.finding",
+    "Report": "findings.finding",
+    "Severity": "findings.finding",
+    "Verdict": "findings.finding",
+    "check": "checking.workspace",
+    "elaborate": "model.elaborate",
+    "execute": "simulate.execute.exact",
+    "read_design": "language.reading",
+}
 
 __all__ = [
     "Choices", "CoherenceError", "Design", "Evidence", "Finding", "InputError", "Place", "Repair", "Report",
@@ -37,7 +48,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The public names, imported on first use (PEP 562)."""
     if name == "__version__":
-        from coherence.version import VERSION
+        from coherence.base.version import VERSION
 
         return VERSION
     if name not in _HOMES:

@@ -9,8 +9,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from coherence.errors import InputError, Problem
-from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree, Truth
+from coherence.base.errors import InputError, Problem
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree, Truth
 
 
 def problems_in(read: Callable[[], object]) -> tuple[Problem, ...]:

@@ -15,14 +15,15 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence import solver
-from coherence.expressions import ExpressionError, names, parse, walk
-from coherence.expressions.evaluate import NotExactError, evaluate
-from coherence.expressions.lower_numpy import lower_numpy
-from coherence.expressions.lower_smt import lower_smt, real, symbol
-from coherence.expressions.lower_sympy import lower_sympy
-from coherence.expressions.parse import FUNCTIONS, MAX_DEPTH, MAX_LENGTH, MAX_NESTING
-from coherence.expressions.tree import (
+from coherence.base import solver
+from coherence.base.units import ONE, SECOND, UNITS
+from coherence.language.expressions import ExpressionError, names, parse, walk
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.lower_numpy import lower_numpy
+from coherence.language.expressions.lower_smt import lower_smt, real, symbol
+from coherence.language.expressions.lower_sympy import lower_sympy
+from coherence.language.expressions.parse import FUNCTIONS, MAX_DEPTH, MAX_LENGTH, MAX_NESTING
+from coherence.language.expressions.tree import (
     Arithmetic,
     Call,
     Choose,
@@ -37,7 +38,6 @@ from coherence.expressions.tree import (
     is_boolean,
     rename,
 )
-from coherence.units import ONE, SECOND, UNITS
 from tests.strategies import NAMES, conditions, numeric, points, scraps, written
 
 X, Y = Name("x"), Name("y")

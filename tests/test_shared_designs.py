@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coherence.finding import Severity, Verdict
-from coherence.workspace import check
+from coherence.checking.workspace import check
+from coherence.findings.finding import Severity, Verdict
 
 DESIGNS = Path(__file__).resolve().parents[2] / "shared" / "cases" / "designs"
 

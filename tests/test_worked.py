@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from coherence.analysis import analyse
-from coherence.elaborate import elaborate
-from coherence.finding import Finding, Verdict
-from coherence.loops.linear import linearise
-from coherence.model import Model
-from coherence.reading import read_text
-from coherence.simulate.exact import Choices, execute
-from coherence.simulate.orbits import Orbit, long_run
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Finding, Verdict
+from coherence.language.reading import read_text
+from coherence.loops.designs.linear import linearise
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.execute.exact import Choices, execute
+from coherence.simulate.execute.orbits import Orbit, long_run
 
 FEED = """
 coherence: 1

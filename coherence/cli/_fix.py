@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
-from coherence import document
-from coherence.errors import InternalError
-from coherence.finding import Edit, Finding
-from coherence.fixing import Fix, Wanted, fix, raw
-from coherence.repairs import apply, lines_of
-from coherence.replacing import encoded_like, replace_files
+from coherence.base.errors import InternalError
+from coherence.checking.workspace import Entry, Workspace
+from coherence.exploring.fixing import Fix, Wanted, fix, raw
+from coherence.exploring.replace_files import encoded_like, replace_files
+from coherence.findings.finding import Edit, Finding
+from coherence.findings.repairs import apply, lines_of
+from coherence.language import document
 from coherence.reporting._words import visible, where
-from coherence.workspace import Entry, Workspace
 
 
 def fixes(workspace: Workspace, wanted: Wanted, *, time_limit: float) -> list[tuple[Entry, Fix]]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from coherence.finding import Finding
-from coherence.subject import Subject
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Subject
 
 CODE = "COH224"
 
 
 def loads(subject: Subject) -> tuple[Finding, ...]:
     """One answer for each callee that is retried: every load that reproduces itself, where it can be told."""
-    from coherence.analysis import ask_all
-    from coherence.questions import askers
+    from coherence.checking.design_check import ask_all
+    from coherence.findings.registry import askers
 
     chosen = [asker for asker in askers() if any(question.code == CODE for question in asker.questions)]
     return tuple(ask_all(subject, chosen))

@@ -7,8 +7,8 @@ import sys
 
 import click
 
+from coherence.base.errors import InputError, InternalError, MissingExtraError, UsageError, did_you_mean
 from coherence.cli._help import commands, root_help
-from coherence.errors import InputError, InternalError, MissingExtraError, UsageError, did_you_mean
 
 
 class Commands(click.Group):
@@ -40,7 +40,7 @@ class Commands(click.Group):
 
 def run(words: list[str]) -> int:
     """The exit code of one command line."""
-    from coherence.version import VERSION
+    from coherence.base.version import VERSION
 
     group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
     try:

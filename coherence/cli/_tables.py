@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from coherence.simulate.study import Reading
+    from coherence.simulate.study.repeated_runs import Reading
 
 
 def readings_table(columns: Sequence[Sequence[Reading]], changed: Sequence[Reading] = ()) -> list[str]:
@@ -48,7 +48,7 @@ def _number(value: float, unit: str, *, sign: bool = False) -> str:
 
 
 def _with_unit(value: float, unit: str) -> str:
-    from coherence import units
+    from coherence.base import units
 
     if not math.isfinite(value) or unit in ("", "%") or unit.startswith("/"):
         return f"{value:.4g}" + (f" {unit}" if unit == "%" else unit)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from coherence.errors import InputError, UsageError
-from coherence.finding import Finding, Report, Severity, Verdict
+from coherence.base.errors import InputError, UsageError
+from coherence.checking.watch import changes, stamp
+from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.reporting._words import visible, where
-from coherence.watching import changes, stamp
 
 Check = Callable[[], Report]
 Show = Callable[[Report], None]

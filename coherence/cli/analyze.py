@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
-from coherence.errors import UsageError
 
 if TYPE_CHECKING:
+    from coherence.checking.workspace import Entry
     from coherence.cli._progress import Progress
-    from coherence.loops.analysis import Analysis
-    from coherence.loops.analysis_calls import Amplified
-    from coherence.loops.analysis_network import NetworkAnalysis
-    from coherence.loops.cycles_of_design import CycleReading
-    from coherence.loops.network import Network
-    from coherence.loops.retuning import Retuning
-    from coherence.subject import Subject
-    from coherence.workspace import Entry
+    from coherence.findings.question_input import Subject
+    from coherence.loops.analysis.design_analysis import Analysis
+    from coherence.loops.analysis.network_file import NetworkAnalysis
+    from coherence.loops.analysis.retry_products import Amplified
+    from coherence.loops.analysis.retuning import Retuning
+    from coherence.loops.designs.predicted_cycles import CycleReading
+    from coherence.loops.networks.network import Network
 
 SHORTEST = 2.0  # seconds for limit cycles, however long the rest took
 
@@ -51,10 +51,10 @@ def command(
     """
     if (path is None) == (network is None):
         raise UsageError("name a design, or a network of blocks with --network FILE")
-    from coherence.drawing import pictures
+    from coherence.reporting.pictures import svg
 
     if picture is not None:
-        pictures.checked(picture)
+        svg.checked(picture)
     if network is not None:
         return _network(network, picture, output, time_limit)
     assert path is not None
@@ -62,21 +62,21 @@ def command(
 
 
 def _network(file: str, picture: str | None, output: str, time_limit: float) -> int:
-    from coherence.drawing import pictures
-    from coherence.loops import analysis_network, pictures_analysis
+    from coherence.loops.analysis import network_file, render_pictures
+    from coherence.reporting.pictures import svg
 
-    found = _judged(analysis_network.read_network(Path(file)), time_limit)
+    found = _judged(network_file.read_network(Path(file)), time_limit)
     if picture is not None:
-        pictures.write(pictures_analysis.of_network(file, found), picture)
-    made = analysis_network.as_json(file, found) if output == "json" else None
-    click.echo(_dumped(made) if made is not None else analysis_network.text(file, found), nl=False)
+        svg.write(render_pictures.of_network(file, found), picture)
+    made = network_file.as_json(file, found) if output == "json" else None
+    click.echo(_dumped(made) if made is not None else network_file.text(file, found), nl=False)
     return 0
 
 
 def _judged(made: Network, time_limit: float) -> NetworkAnalysis:
     """The verdict first, then margins or blame with the time that is left."""
     from coherence.cli._limit import TimeOverError, at_most
-    from coherence.loops.analysis_network import analysed, judged, undecided
+    from coherence.loops.analysis.network_file import analysed, judged, undecided
 
     told = f"the time limit of {time_limit:g} s was reached"
     found = undecided(made, told)
@@ -92,9 +92,9 @@ def _judged(made: Network, time_limit: float) -> NetworkAnalysis:
 def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
-    from coherence.drawing import pictures
-    from coherence.loops import analysis_cycles, analysis_json, analysis_report, pictures_analysis
-    from coherence.subject import Subject
+    from coherence.findings.question_input import Subject
+    from coherence.loops.analysis import cycle_comparison, render_json, render_pictures, render_text
+    from coherence.reporting.pictures import svg
 
     entry = _entry(path)
     subject = Subject(entry.design, entry.sources, time_limit)
@@ -105,17 +105,17 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         cycles = _cycles(subject, max(SHORTEST, time_limit - (time.monotonic() - begun)))
     loads = _operating_points.loads(subject)
     if picture is not None:
-        pictures.write(pictures_analysis.of_design(path, found), picture)
+        svg.write(render_pictures.of_design(path, found), picture)
     if output == "json":
-        made = analysis_json.as_json(path, found, calls, tunings)
+        made = render_json.as_json(path, found, calls, tunings)
         more = {
             "limit_cycles": [asdict(one) for one in cycles],
             "operating_points_of_retries": _operating_points.as_json(loads),
         }
         click.echo(_dumped({**made, **more}), nl=False)
     else:
-        click.echo(analysis_report.text(path, found, calls, tunings), nl=False)
-        for line in (*analysis_cycles.text(found, cycles), *_operating_points.text(loads)):
+        click.echo(render_text.text(path, found, calls, tunings), nl=False)
+        for line in (*cycle_comparison.text(found, cycles), *_operating_points.text(loads)):
             click.echo(line)
     return 0
 
@@ -123,7 +123,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
 def _cycles(subject: Subject, seconds: float) -> tuple[CycleReading, ...]:
     """What switches over a linear plant; a design whose cycles take longer to predict is told as undecided."""
     from coherence.cli._limit import TimeOverError, at_most
-    from coherence.loops.cycles_of_design import CycleReading, predicted_cycles
+    from coherence.loops.designs.predicted_cycles import CycleReading, predicted_cycles
 
     try:
         with at_most(seconds):
@@ -133,7 +133,7 @@ def _cycles(subject: Subject, seconds: float) -> tuple[CycleReading, ...]:
 
 
 def _entry(path: str) -> Entry:
-    from coherence.workspace import open_workspace
+    from coherence.checking.workspace import open_workspace
 
     entries = open_workspace([path]).entries
     if len(entries) != 1:
@@ -144,10 +144,10 @@ def _entry(path: str) -> Entry:
 def _found(
     entry: Entry, subject: Subject, bar: Progress, *, retune: bool
 ) -> tuple[Analysis, tuple[Amplified, ...], list[tuple[Retuning, ...]]]:
-    from coherence.loops.analysis import analysed
-    from coherence.loops.analysis_calls import amplified
-    from coherence.loops.of_design import Deadline
-    from coherence.loops.retuning import retuned
+    from coherence.loops.analysis.design_analysis import analysed
+    from coherence.loops.analysis.retry_products import amplified
+    from coherence.loops.analysis.retuning import retuned
+    from coherence.loops.designs.feedback_groups import Deadline
 
     time_limit = subject.time_limit
     whole = Deadline(time_limit)
@@ -163,7 +163,7 @@ def _found(
 
 
 def _dumped(made: dict[str, Any]) -> str:
-    from coherence.version import VERSION
+    from coherence.base.version import VERSION
 
     head = {"format_version": 1, "tool": "coherence analyze", "version": VERSION}
     return json.dumps({**head, **made}, indent=2, allow_nan=False) + "\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from coherence import baselines
-from coherence.finding import Report
+from coherence.findings import baselines
+from coherence.findings.finding import Report
 from coherence.reporting._words import visible
 
 FILE = click.option(
@@ -66,13 +66,13 @@ def prune(paths: Sequence[str], file: str) -> int:
 
 
 def _checked(paths: Sequence[str]) -> Report:
-    from coherence.workspace import open_workspace, report
+    from coherence.checking.workspace import open_workspace, report
 
     return report(open_workspace(paths), today=time.strftime("%Y-%m-%d"), verify_repairs=False)
 
 
 def _save(file: str, entries: Sequence[baselines.Entry]) -> None:
-    from coherence.replacing import replace_files
+    from coherence.exploring.replace_files import replace_files
 
     replace_files({file: (None, baselines.text(entries).encode("ascii"))})
 

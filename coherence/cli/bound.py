@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 
 if TYPE_CHECKING:
     from coherence.minimums.bound import Symbol
@@ -147,7 +147,7 @@ def read_inputs(found: Entry, inputs: Sequence[str]) -> dict[str, Span]:
 
     Symbols of the bounds that remain without an assumption are read too: the ladder needs them.
     """
-    from coherence.errors import did_you_mean
+    from coherence.base.errors import did_you_mean
     from coherence.minimums.registry import entry
 
     weaker = {s.name: s for name in found.bound.without.values() for s in entry(name).bound.symbols}
@@ -196,7 +196,7 @@ def _listed(symbol: Symbol, text: str) -> tuple[Any, ...]:
 
 
 def _read(symbol: Symbol, text: str) -> Fraction:
-    from coherence import units
+    from coherence.base import units
 
     try:
         number, dimension = units.quantity(text.strip())
@@ -208,12 +208,12 @@ def _read(symbol: Symbol, text: str) -> Fraction:
 
 
 def _design(target: str, measured: Sequence[str], output: str) -> int:
-    from coherence.elaborate import elaborate
+    from coherence.checking.workspace import open_workspace
     from coherence.minimums import report, report_measured
     from coherence.minimums.design_floors import design_floors
     from coherence.minimums.loop_floors import loop_floors
     from coherence.minimums.measured import measurements
-    from coherence.workspace import open_workspace
+    from coherence.model.elaborate import elaborate
 
     made: list[dict[str, Any]] = []
     for entry in open_workspace([target]).entries:
@@ -275,7 +275,7 @@ def _echo(lines: Any) -> None:
 
 
 def _echo_json(made: dict[str, Any]) -> None:
-    from coherence.version import VERSION
+    from coherence.base.version import VERSION
 
     head = {"format_version": 1, "tool": "coherence bound", "version": VERSION}
     click.echo(json.dumps({**head, **made}, indent=2, allow_nan=False))

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coherence.base.errors import UsageError
+from coherence.base.values import replace, value
 from coherence.cli._seconds import Seconds
-from coherence.errors import UsageError
-from coherence.finding import Finding, Grade, Report, Severity, Verdict
-from coherence.values import replace, value
+from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
 if TYPE_CHECKING:
-    from coherence.baselines import Entry
-    from coherence.fixing import Wanted
-    from coherence.workspace import Answering, Workspace
+    from coherence.checking.workspace import Answering, Workspace
+    from coherence.exploring.fixing import Wanted
+    from coherence.findings.baselines import Entry
 
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
@@ -80,8 +80,8 @@ def command(paths: Sequence[str], **options: Any) -> int:
     if asked.expect:
         return _expected(paths, asked)
     if asked.watch:
+        from coherence.checking.watch import Memory
         from coherence.cli._watch import watched
-        from coherence.watching import Memory
 
         memory = Memory()
         return watched(
@@ -121,7 +121,7 @@ class Asked:
 def _expected(paths: Sequence[str], asked: Asked) -> int:
     from pathlib import Path
 
-    from coherence.expectations import compare, summary
+    from coherence.checking.expectations import compare, summary
 
     results = compare([Path(path) for path in paths], time_limit=asked.time_limit)
     click.echo(summary(results), nl=False)
@@ -131,7 +131,7 @@ def _expected(paths: Sequence[str], asked: Asked) -> int:
 def _reported(
     paths: Sequence[str], asked: Asked, opened: Workspace | None = None, answering: Answering | None = None
 ) -> Report:
-    from coherence.workspace import open_workspace, report
+    from coherence.checking.workspace import open_workspace, report
 
     entries = _baseline(asked)  # a baseline that cannot be read is said before anything is checked
     made = report(
@@ -149,7 +149,7 @@ def _reported(
 def _cached(asked: Asked) -> Answering | None:
     if asked.no_cache:
         return None
-    from coherence.cache import Cache, folder
+    from coherence.checking.cache import Cache, folder
 
     return Cache(folder()).answers
 
@@ -157,13 +157,13 @@ def _cached(asked: Asked) -> Answering | None:
 def _baseline(asked: Asked) -> Sequence[Entry] | None:
     if asked.baseline is None:
         return None
-    from coherence import baselines
+    from coherence.findings import baselines
 
     return baselines.read(asked.baseline)
 
 
 def _known_left_out(made: Report, entries: Sequence[Entry]) -> Report:
-    from coherence import baselines
+    from coherence.findings import baselines
 
     split = baselines.compared(made.findings, entries)
     return replace(made, findings=split.new, known=split.known, gone=sum(entry.count for entry in split.gone))
@@ -171,8 +171,8 @@ def _known_left_out(made: Report, entries: Sequence[Entry]) -> Report:
 
 def _fixed(paths: Sequence[str], asked: Asked) -> int:
     """Repair, then say what is left (`--fix`); or show the repair, and say what there is (`--diff`)."""
+    from coherence.checking.workspace import open_workspace
     from coherence.cli import _fix
-    from coherence.workspace import open_workspace
 
     opened, entries = open_workspace(paths), _baseline(asked)
     made = _fix.fixes(opened, _wanted(asked, entries or ()), time_limit=asked.time_limit)
@@ -191,9 +191,9 @@ def _fixed(paths: Sequence[str], asked: Asked) -> int:
 
 def _wanted(asked: Asked, entries: Sequence[Entry]) -> Wanted:
     """The findings that count: chosen, not silenced by a comment, not in the baseline."""
-    from coherence import baselines
-    from coherence.analysis import passes
-    from coherence.suppressions import apply
+    from coherence.checking.design_check import passes
+    from coherence.findings import baselines
+    from coherence.findings.suppressions import apply
 
     today = time.strftime("%Y-%m-%d")
 
@@ -210,7 +210,7 @@ def _known(select: Sequence[str], ignore: Sequence[str]) -> None:
         if not prefix.startswith("COH"):
             raise UsageError(f"'{prefix}' is not the beginning of a code; write for example COH2 or COH203")
     if select or ignore:
-        from coherence.questions import known
+        from coherence.findings.registry import known
 
         known((*select, *ignore))
 

@@ -15,9 +15,9 @@ def command(*, brief: bool) -> int:
     from dataclasses import replace
 
     from coherence import reporting
-    from coherence.catalogue import shipped
-    from coherence.expectations import compare, summary
-    from coherence.finding import Verdict
+    from coherence.checking.expectations import compare, summary
+    from coherence.findings.finding import Verdict
+    from coherence.language.catalogue import shipped
 
     specs = shipped("specs")
     results = compare([specs], base=specs.parent)

@@ -9,7 +9,7 @@ import click
 @click.argument("code")
 def command(code: str) -> int:
     """Print the page of CODE (a code such as COH203, or its slug)."""
-    from coherence.questions import rule
+    from coherence.findings.registry import rule
 
     found = rule(code)
     domain = f"  ({found.domain})" if found.domain else ""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coherence.errors import UsageError
-from coherence.values import value
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 
 if TYPE_CHECKING:
-    from coherence.causal.answers import Answer
-    from coherence.causal.context import Context, Settings, Window
-    from coherence.design import Design
-    from coherence.simulate.telemetry import Telemetry
+    from coherence.causal.answers.answer import Answer
+    from coherence.causal.session.context import Context, Settings, Window
+    from coherence.language.design import Design
+    from coherence.simulate.telemetry.contract import Telemetry
 
 
 READING = ("files", "prometheus", "start", "end", "step", "time", "time_unit", "duplicates", "offsets")
@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     Every influence that the design declares is fitted; a loss is split over its causes so that the shares and what
     is unexplained sum to it exactly, and what the data cannot tell is refused, with what to measure instead.
     """
-    from coherence.causal.context import Settings
+    from coherence.causal.session.context import Settings
 
     reading = Reading(**{name: more.pop(name) for name in READING})
     named: dict[str, Any] = {
@@ -88,9 +88,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
         **named,
     )  # fmt: skip
     if picture is not None:
-        from coherence.drawing import pictures
+        from coherence.reporting.pictures import svg
 
-        pictures.checked(picture)
+        svg.checked(picture)
     design, sources = _design(path)
     made = _answers(_streamed(design, reading, asked) if stream else _whole(design, reading, asked))
     if picture is not None:
@@ -100,7 +100,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
 
 def _design(path: str) -> tuple[Design, Mapping[str, str]]:
-    from coherence.workspace import open_workspace
+    from coherence.checking.workspace import open_workspace
 
     entries = open_workspace([path]).entries
     if len(entries) != 1:
@@ -154,7 +154,7 @@ def _telemetry(design: Design, reading: Reading) -> Telemetry:
 
 def _whole(design: Design, reading: Reading, asked: Settings) -> Context:
     from coherence.causal import telemetry
-    from coherence.causal.context import Context
+    from coherence.causal.session.context import Context
 
     told = _telemetry(design, reading)
     offsets = dict(_level("--offset", text) for text in reading.offsets)
@@ -168,7 +168,7 @@ def _streamed(design: Design, reading: Reading, asked: Settings) -> Context:
     from itertools import chain
 
     from coherence.causal import telemetry
-    from coherence.causal.context import Context
+    from coherence.causal.session.context import Context
 
     alone = reading.offsets or reading.duplicates != "refuse"
     if not reading.files or alone or asked.window or asked.against or asked.off or asked.do or asked.rank:
@@ -196,8 +196,8 @@ def _answers(context: Context) -> list[Answer]:
 
 
 def _text(made: Sequence[Answer], sources: Mapping[str, str]) -> str:
-    from coherence.causal.answers import text
-    from coherence.finding import Accounting, Report
+    from coherence.causal.answers.answer import text
+    from coherence.findings.finding import Accounting, Report
     from coherence.reporting._options import Options
     from coherence.reporting.text import findings
 
@@ -207,7 +207,7 @@ def _text(made: Sequence[Answer], sources: Mapping[str, str]) -> str:
 
 
 def _json(path: str, made: Iterable[Answer]) -> str:
-    from coherence.version import VERSION
+    from coherence.base.version import VERSION
 
     whole = {"format_version": 1, "tool": "coherence fit", "version": VERSION, "design": path}
     sections = [{"title": one.title, **one.data} for one in made]
@@ -215,7 +215,7 @@ def _json(path: str, made: Iterable[Answer]) -> str:
 
 
 def _draw(made: Iterable[Answer], file: str) -> None:
-    from coherence.drawing.pictures import Figure, write
+    from coherence.reporting.pictures.svg import Figure, write
 
     panels = tuple(panel for one in made for panel in one.panels)
     if not panels:
@@ -225,6 +225,6 @@ def _draw(made: Iterable[Answer], file: str) -> None:
 
 def _code(made: Iterable[Answer]) -> int:
     """1 where the telemetry contradicts the design."""
-    from coherence.finding import Severity
+    from coherence.findings.finding import Severity
 
     return int(any(finding.severity is Severity.ERROR for one in made for finding in one.findings))

@@ -14,8 +14,8 @@ import click
 )
 def command(path: Path, form: str) -> int:
     """Print the graph of the design (or of the manifests) at PATH."""
-    from coherence.graph import FORMATS, graph
-    from coherence.workspace import open_workspace
+    from coherence.checking.workspace import open_workspace
+    from coherence.model.graph import FORMATS, graph
 
     for entry in open_workspace([path]).entries:
         click.echo(FORMATS[form](graph(entry.design)), nl=False)

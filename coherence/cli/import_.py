@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from coherence.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 
 
 @click.command("import")
@@ -15,8 +15,9 @@ from coherence.errors import InputError, Problem, UsageError, did_you_mean
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 def command(kind: str, files: Sequence[Path]) -> int:
     """Print the design that the manifests of KIND in FILES make; KIND `all` takes every known kind."""
-    from coherence import document, importers
-    from coherence.reading import read_bytes
+    from coherence import importers
+    from coherence.language import document
+    from coherence.language.reading import read_bytes
 
     if kind != "all" and kind not in importers.kinds():
         raise UsageError(f"there is no importer for '{kind}': {did_you_mean(kind, importers.kinds())}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from coherence.errors import UsageError, did_you_mean
+from coherence.base.errors import UsageError, did_you_mean
 
 
 @click.command("init")
@@ -14,7 +14,7 @@ from coherence.errors import UsageError, did_you_mean
 @click.option("--to", "target", type=click.Path(path_type=Path), default=Path("design.yaml"), show_default=True)
 def command(source: str, target: Path) -> int:
     """Write a design to start from; nothing is overwritten."""
-    from coherence.catalogue import shipped
+    from coherence.language.catalogue import shipped
 
     names = sorted(path.parent.name for path in shipped("specs").glob("*/design.yaml"))
     if source not in names:

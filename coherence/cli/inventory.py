@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from coherence.design import Call, Design, Limit, Loop, Timer
+from coherence.language.design import Call, Design, Limit, Loop, Timer
 
 COLUMNS = ("name", "kind", "layer", "objective", "target", "timescale", "trigger", "actuation", "place")
 
@@ -18,7 +18,7 @@ COLUMNS = ("name", "kind", "layer", "objective", "target", "timescale", "trigger
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 def command(paths: Sequence[Path], form: str) -> int:
     """List every policy of the designs: objective, target, timescale, trigger, actuation; `?` = not stated."""
-    from coherence.workspace import open_workspace
+    from coherence.checking.workspace import open_workspace
 
     rows = [row for entry in open_workspace(paths).entries for row in inventory(entry.design)]
     if form == "json":

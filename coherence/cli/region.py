@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
-from coherence.errors import UsageError
 
 if TYPE_CHECKING:
-    from coherence.halfspaces.telling import Beside
-    from coherence.regions import Cell, Region
+    from coherence.exploring.regions import Cell, Region
+    from coherence.exploring.render_half_spaces import Beside
 
 
 @click.command("region")
@@ -50,10 +50,10 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     that looks at more than sums of the values (a product of two, an execution) gets none; the reason is told. JSON
     has the coefficients (SI units), and the SMT-LIB script of each proof.
     """
-    from coherence.analysis import passes
-    from coherence.questions import askers, known
-    from coherence.regions import region
-    from coherence.workspace import open_workspace
+    from coherence.checking.design_check import passes
+    from coherence.checking.workspace import open_workspace
+    from coherence.exploring.regions import region
+    from coherence.findings.registry import askers, known
 
     known((*select, *ignore))
     entries = open_workspace([path]).entries
@@ -66,7 +66,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     made = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
     found: tuple[Beside, ...] = ()
     if half_spaces:
-        from coherence.halfspaces.telling import beside
+        from coherence.exploring.render_half_spaces import beside
 
         found = beside(made, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
     click.echo(json.dumps(as_data(path, made, found), indent=2) if output == "json" else text(path, made, found))
@@ -75,8 +75,8 @@ def command(  # noqa: PLR0913  (one parameter for each option)
 
 def as_data(path: str, made: Region, found: tuple[Beside, ...] = ()) -> dict[str, Any]:
     """The region as JSON; ends are texts in the unit of their key."""
-    from coherence.halfspaces.telling import as_data as half_spaces
-    from coherence.version import VERSION
+    from coherence.base.version import VERSION
+    from coherence.exploring.render_half_spaces import as_data as half_spaces
 
     cells = [
         {"status": cell.status, "box": dict(zip((a.key for a in made.axes), map(list, _ends(cell, made)), strict=True)),
@@ -100,7 +100,7 @@ def as_data(path: str, made: Region, found: tuple[Beside, ...] = ()) -> dict[str
 
 
 def _ends(cell: Cell, made: Region) -> list[tuple[str, str]]:
-    from coherence.regions import spelled
+    from coherence.exploring.regions import spelled
 
     return [(spelled(axis, low), spelled(axis, high)) for axis, (low, high) in zip(made.axes, cell.box, strict=True)]
 
@@ -117,6 +117,6 @@ def text(path: str, made: Region, found: tuple[Beside, ...] = ()) -> str:
     lines += ["", f"{path}: {shares}; {made.asks} boxes and corners asked"]
     lines += [f"in conflict whatever the values: {one}" for one in made.untouched]
     lines += [f"undecided whatever the values: {one}" for one in made.left_open]
-    from coherence.halfspaces.telling import in_text
+    from coherence.exploring.render_half_spaces import in_text
 
     return "\n".join([*lines, *in_text(found)])

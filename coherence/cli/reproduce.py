@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from coherence.design import Design
+    from coherence.language.design import Design
     from coherence.simulate.testbed.proxies import Proxy
     from coherence.simulate.testbed.set_up import Course, SetUp
     from coherence.simulate.testbed.words import Reproduction
@@ -68,14 +68,14 @@ def _autoscaler(design: Design, folder: Path | None, dry_run: bool, output: str)
 
 
 def _json(found: Mapping[str, Any]) -> str:
-    from coherence.version import VERSION
+    from coherence.base.version import VERSION
 
     head = {"format_version": 1, "tool": "coherence reproduce", "version": VERSION}
     return json.dumps({**head, **found}, indent=2) + "\n"
 
 
 def _design(path: str) -> Design:
-    from coherence.workspace import open_workspace
+    from coherence.checking.workspace import open_workspace
 
     entries = open_workspace([path]).entries
     if len(entries) != 1:
@@ -84,7 +84,7 @@ def _design(path: str) -> Design:
 
 
 def _time(text: str, option: str) -> float:
-    from coherence import units
+    from coherence.base import units
 
     try:
         number, dimension = units.quantity(text)

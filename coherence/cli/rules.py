@@ -11,7 +11,7 @@ import click
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(form: str) -> int:
     """List every code."""
-    from coherence.questions import rules
+    from coherence.findings.registry import rules
 
     found = rules()
     if form == "json":

@@ -10,7 +10,7 @@ import click
 @click.command("schema")
 def command() -> int:
     """Print the JSON Schema (draft 2020-12) of a design."""
-    from coherence.schema import design_schema
+    from coherence.language.schema import design_schema
 
     click.echo(json.dumps(design_schema(), indent=2, sort_keys=True))
     return 0

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from coherence.design import Design
-    from coherence.simulate.study import Reading, Setting, Study
+    from coherence.language.design import Design
+    from coherence.simulate.study.repeated_runs import Reading, Setting, Study
 
 
 @click.command("simulate")
@@ -46,8 +46,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if observed is not None:
         return _replay(path, observed)
     from coherence.cli._progress import Progress
-    from coherence.simulate.samples import study
-    from coherence.simulate.study import Setting, difference
+    from coherence.simulate.study.repeated_runs import Setting, difference
+    from coherence.simulate.study.samples import study
 
     until, warmup = _time(span, "--for"), _time(warm_up, "--warm-up")
     if not 0 <= warmup < until:
@@ -85,7 +85,7 @@ def _replay(path: str, folder: str) -> int:
 
 
 def _design(path: str) -> Design:
-    from coherence.workspace import open_workspace
+    from coherence.checking.workspace import open_workspace
 
     entries = open_workspace([path]).entries
     if len(entries) != 1:
@@ -101,7 +101,7 @@ def _time(text: str, option: str) -> float:
 
 
 def _seconds(text: str, option: str) -> Fraction:
-    from coherence import units
+    from coherence.base import units
 
     try:
         number, dimension = units.quantity(text)
@@ -113,7 +113,7 @@ def _seconds(text: str, option: str) -> Fraction:
 
 
 def _value(text: str) -> tuple[str, Fraction]:
-    from coherence import units
+    from coherence.base import units
 
     path, _, number = text.partition("=")
     try:
@@ -138,13 +138,13 @@ def _trace(text: str) -> tuple[str, tuple[float, ...]]:
 
 
 def _write(design: Design, setting: Setting, folder: str) -> None:
-    from coherence.simulate.recording import record
+    from coherence.simulate.study.recording import record
 
     record(design, setting, Path(folder))
 
 
 def _json(names: Sequence[str], found: Sequence[Study], changed: Sequence[Reading]) -> str:
-    from coherence.version import VERSION
+    from coherence.base.version import VERSION
 
     setting = found[0].setting
     made: dict[str, Any] = {
@@ -170,8 +170,8 @@ def _row(reading: Reading) -> Mapping[str, object]:
 
 
 def _text(names: Sequence[str], found: Sequence[Study], changed: Sequence[Reading]) -> str:
+    from coherence.base.units import seconds
     from coherence.cli._tables import readings_table
-    from coherence.units import seconds
 
     setting = found[0].setting
     chance = any(one.setting.seeds for one in found)

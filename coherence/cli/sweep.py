@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
-from coherence.errors import UsageError
 
 
 @click.command("sweep")
@@ -37,18 +37,18 @@ def command(
     """
     if len(parameters) > 2:
         raise UsageError(f"{len(parameters)} keys: a map has one or two")
+    from coherence.checking.workspace import open_workspace
     from coherence.cli._progress import Progress
-    from coherence.drawing import pictures
-    from coherence.loops import sweeps, sweeps_keys, sweeps_report
-    from coherence.workspace import open_workspace
+    from coherence.exploring import render_sweep, sweeps, swept_numbers
+    from coherence.reporting.pictures import svg
 
     if picture is not None:
-        pictures.checked(picture)
+        svg.checked(picture)
     entries = open_workspace([path]).entries
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} designs: name one file")
     entry = entries[0]
-    axes = sweeps_keys.axes(parameters, entry.sources)
+    axes = swept_numbers.axes(parameters, entry.sources)
     sweeps.parallel(jobs, 0)
     store = sweeps.Store(Path(into) if into else None, axes, entry.sources)
     with Progress("sweeping") as bar:
@@ -56,12 +56,12 @@ def command(
             axes, entry.sources, entry.rebuild, store, time_limit=time_limit, jobs=jobs, bar=bar
         )  # fmt: skip
     if picture is not None:
-        pictures.write(sweeps_report.figure(path, axes, cells), picture)
+        svg.write(render_sweep.figure(path, axes, cells), picture)
     if output == "json":
-        from coherence.version import VERSION
+        from coherence.base.version import VERSION
 
         head = {"format_version": 1, "tool": "coherence sweep", "version": VERSION}
-        click.echo(json.dumps({**head, **sweeps_report.as_json(path, axes, cells)}, indent=2, allow_nan=False))
+        click.echo(json.dumps({**head, **render_sweep.as_json(path, axes, cells)}, indent=2, allow_nan=False))
     else:
-        click.echo(sweeps_report.text(path, axes, cells), nl=False)
+        click.echo(render_sweep.text(path, axes, cells), nl=False)
     return 0

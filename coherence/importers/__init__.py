@@ -14,19 +14,19 @@ import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 
-from coherence import document
-from coherence.design import Design
-from coherence.document import Document, Items, Node, Table
-from coherence.errors import InputError, InternalError, Problem
+from coherence.base.errors import InputError, InternalError, Problem
+from coherence.base.places import Place
+from coherence.base.units import shorten
 from coherence.importers._kubernetes import Manifest, objects, word
 from coherence.importers._names import agree
 from coherence.importers._scaling import separate_totals
 from coherence.importers._sketch import Sketch
 from coherence.importers._unread import unread
-from coherence.places import Place
-from coherence.reading import design_from_table
-from coherence.shape import Reading
-from coherence.units import shorten
+from coherence.language import document
+from coherence.language.design import Design
+from coherence.language.document import Document, Items, Node, Table
+from coherence.language.reading import design_from_table
+from coherence.language.schema_kinds import Reading
 
 LONGEST_TITLE = 200
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coherence import units
-from coherence.document import Document, Items, Node, Scalar, Table, type_of
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.units import UnitError
+from coherence.base.values import value
 from coherence.importers._quantities import amount, duration_text, exact, integer, respelled
-from coherence.places import Place
-from coherence.shape import Reading
-from coherence.units import UnitError
-from coherence.values import value
+from coherence.language.document import Document, Items, Node, Scalar, Table, type_of
+from coherence.language.schema_kinds import Reading
 
 RENDER = "render it first (for example `helm template`), then check the result"
 

@@ -5,11 +5,11 @@ SOURCE: Kubernetes API, autoscaling/v2 HPAScalingRules; a ScaledObject hands the
 
 from __future__ import annotations
 
-from coherence import units
-from coherence.document import Items, Node, Scalar, Table
+from coherence.base import units
 from coherence.importers._kubernetes import View
 from coherence.importers._quantities import respelled
 from coherence.importers._sketch import default_of, entry, listed
+from coherence.language.document import Items, Node, Scalar, Table
 
 WAYS = (("scaleUp", "up"), ("scaleDown", "down"))
 WINDOW = "stabilizationWindowSeconds"

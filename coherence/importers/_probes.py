@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence import units
-from coherence.document import Items, Node, Scalar, Table
+from coherence.base import units
+from coherence.base.places import Place
 from coherence.importers._kubernetes import View
 from coherence.importers._names import sanitised
 from coherence.importers._sketch import Sketch
-from coherence.places import Place
+from coherence.language.document import Items, Node, Scalar, Table
 
 PROBES = (
     ("startupProbe", "startup", "startup_probe", "restart"),

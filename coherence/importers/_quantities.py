@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from coherence import units
-from coherence.document import Scalar
-from coherence.units import SECOND, Dimension
+from coherence.base import units
+from coherence.base.units import SECOND, Dimension
+from coherence.language.document import Scalar
 
 SUFFIXES = {"n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "": Fraction(1)}
 SUFFIXES |= {letter: Fraction(1000) ** power for power, letter in enumerate(("k", "M", "G", "T", "P", "E"), 1)}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from coherence import units
-from coherence.document import Node, Scalar, Table
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.values import value
 from coherence.importers import _policies as policies
 from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import bytes_text, respelled
 from coherence.importers._sketch import Aim, Scaling, Sketch, entry, listed
-from coherence.places import Place
-from coherence.values import value
+from coherence.language.document import Node, Scalar, Table
 
 CLOSE = Fraction(3, 2)  # setpoints this near to each other are not told apart by a tolerance or two
 

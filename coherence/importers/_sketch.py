@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from coherence import catalogue
-from coherence.document import Items, Node, Scalar, Table
-from coherence.errors import InternalError
+from coherence.base.errors import InternalError
+from coherence.base.places import Place
+from coherence.base.values import value
 from coherence.importers._names import Names
-from coherence.places import Place
-from coherence.values import value
+from coherence.language import catalogue
+from coherence.language.document import Items, Node, Scalar, Table
 
 SECTIONS = ("components", "loops", "calls", "timers", "limits")
 Values = Mapping[str, Node | None]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from coherence.document import Items, Node, Scalar, Table
+from coherence.base.places import Place
 from coherence.importers._kubernetes import Manifest
-from coherence.places import Place
+from coherence.language.document import Items, Node, Scalar, Table
 
 QUIET = re.compile(
     r"(metadata|status)(\..*)?|spec\.template\.metadata(\..*)?|(.*\.)?("

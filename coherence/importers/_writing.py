@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from coherence.document import Items, Node, Scalar, Table
-from coherence.places import Place
+from coherence.base.places import Place
+from coherence.language.document import Items, Node, Scalar, Table
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./%+*<>=()-]*( [A-Za-z0-9_./%+*<>=()-]+)*")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # must not stand in YAML as they are

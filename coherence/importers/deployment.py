@@ -17,14 +17,14 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence import units
-from coherence.document import Items, Node, Scalar
+from coherence.base import units
+from coherence.base.places import Place
 from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._names import sanitised
 from coherence.importers._probes import probes
 from coherence.importers._quantities import bytes_text, exact, integer, respelled
 from coherence.importers._sketch import Sketch, default_scalar, entry
-from coherence.places import Place
+from coherence.language.document import Items, Node, Scalar
 
 KIND = "Deployment"
 GROUPS = ("apps", "extensions")

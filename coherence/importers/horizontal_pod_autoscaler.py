@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.document import Items, Node, Scalar, Table
+from coherence.base.places import Place
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._names import sanitised
 from coherence.importers._scaling import Autoscaler, Metric
 from coherence.importers._sketch import Sketch, default_of, default_scalar
-from coherence.places import Place
+from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "HorizontalPodAutoscaler"
 GROUPS = ("autoscaling",)

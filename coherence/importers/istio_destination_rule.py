@@ -10,12 +10,12 @@ the parts outlier_detection and circuit_breaker.
 
 from __future__ import annotations
 
-from coherence.document import Node, Scalar
+from coherence.base.places import Place
 from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import integer, respelled
 from coherence.importers._sketch import Sketch, default_of, entry, listed
-from coherence.places import Place
+from coherence.language.document import Node, Scalar
 
 KIND = "DestinationRule"
 GROUPS = ("networking.istio.io",)

@@ -14,12 +14,12 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence import units
-from coherence.document import Items, Node, Scalar
+from coherence.base import units
+from coherence.base.places import Place
 from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._quantities import duration_text, integer, respelled
 from coherence.importers._sketch import Sketch, entry, listed
-from coherence.places import Place
+from coherence.language.document import Items, Node, Scalar
 
 KIND = "VirtualService"
 VARIANTS = True  # several of one name: each is looked at, for calls do not meddle with each other

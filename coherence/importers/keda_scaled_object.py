@@ -10,13 +10,13 @@ SOURCE: KEDA documentation, ScaledObject specification (2.22), and the parameter
 
 from __future__ import annotations
 
-from coherence import units
-from coherence.document import Items, Node, Scalar
+from coherence.base import units
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._quantities import bytes_text, integer, respelled
 from coherence.importers._scaling import Autoscaler, Metric
 from coherence.importers._sketch import Sketch, default_of, listed
+from coherence.language.document import Items, Node, Scalar
 
 KIND = "ScaledObject"
 GROUPS = ("keda.sh",)

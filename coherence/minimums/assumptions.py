@@ -5,8 +5,8 @@ A bound that is measured to be too high refutes one of its assumptions; a residu
 
 from __future__ import annotations
 
-from coherence.errors import UsageError, did_you_mean
-from coherence.values import value
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
 
 
 @value

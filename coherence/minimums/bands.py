@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.values import value
+from coherence.base.values import value
 
 
 @value

@@ -11,11 +11,11 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence import units
-from coherence.design import Design
-from coherence.places import Place
-from coherence.units import Dimension
-from coherence.values import field, value
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.units import Dimension
+from coherence.base.values import field, value
+from coherence.language.design import Design
 
 Inputs = Mapping[str, Fraction | float]
 

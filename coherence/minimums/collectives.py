@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 
 Number = Fraction | float
 Message = tuple[int, int, Fraction]  # from, to, bytes

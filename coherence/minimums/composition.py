@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 from coherence.minimums.assumptions import ASSUMPTIONS
 from coherence.minimums.bound import Bound, Kind, Role
 from coherence.minimums.floors import Number, Span, over
-from coherence.values import value
 
 
 @value

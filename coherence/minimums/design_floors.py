@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coherence.design import Design
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.base.values import value
+from coherence.language.design import Design
 from coherence.minimums.bound import Application, Bound
 from coherence.minimums.floors import Floor, over
 from coherence.minimums.registry import bounds
-from coherence.values import value
 
 
 @value

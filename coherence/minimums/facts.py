@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.design import Call, Component, Design, Tier, Workload
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.language.design import Call, Component, Design, Tier, Workload
+from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.bound import Application
 from coherence.minimums.floors import Span
-from coherence.places import Place
-from coherence.shape import Formula, Quantity, Word
-from coherence.values import value
 
 
 class Gathered:

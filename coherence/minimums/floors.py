@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from coherence.errors import UsageError, did_you_mean
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
 from coherence.minimums.bound import Bound, Inputs, Symbol, Way
 from coherence.minimums.formulas import UndefinedError, number
-from coherence.values import value
 
 Number = Fraction | float
 Span = tuple[Number, Number]

@@ -10,12 +10,12 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from coherence.errors import MissingExtraError, UsageError
-from coherence.expressions import ExpressionError, names, parse
-from coherence.expressions.evaluate import NotExactError, evaluate
-from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree
+from coherence.base.errors import MissingExtraError, UsageError
+from coherence.base.units import ONE, Dimension
+from coherence.language.expressions import ExpressionError, names, parse
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree
 from coherence.minimums.functions import ALIASES, CONSTANTS, NUMERIC, spellings, symbolic
-from coherence.units import ONE, Dimension
 
 SAME = ("min", "max", "abs", "floor", "ceil")  # functions whose value has the dimension of their arguments
 
@@ -89,7 +89,7 @@ def sympy(what: str) -> Any:
 def symbolic_form(text: str, symbols: Mapping[str, Any] | None = None) -> Any:
     """The formula as a sympy expression over positive symbols (or those given)."""
     sp = sympy("symbolic forms")
-    from coherence.expressions.lower_sympy import lower_sympy
+    from coherence.language.expressions.lower_sympy import lower_sympy
 
     made = {name: sp.Symbol(name, positive=True) for name in symbols_of(text)} | {"pi": sp.pi}
     return lower_sympy(tree_of(text), {**made, **(symbols or {})}, symbolic())

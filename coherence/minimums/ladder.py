@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from coherence.base.values import value
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.bound import Bound
 from coherence.minimums.floors import Floor, Span, over
 from coherence.minimums.registry import entry
-from coherence.values import value
 
 
 @value

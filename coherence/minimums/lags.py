@@ -11,9 +11,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from coherence.expressions.tree import Call, Choose, Name, Number, Tree, children
-from coherence.model import Model, SampledLoop
-from coherence.values import value
+from coherence.base.values import value
+from coherence.language.expressions.tree import Call, Choose, Name, Number, Tree, children
+from coherence.model.model import Model, SampledLoop
 
 CELLS, DECISIONS, MOST_BRANCHES = 4_000, 200, 64
 Operation = tuple[str, Fraction]  # (delayed | sampled | mean_over | max_over, seconds)

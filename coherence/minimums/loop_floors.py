@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from coherence.base.places import Place
 from coherence.minimums.bound import Application, Bound
 from coherence.minimums.design_floors import DesignFloor, floor_of
 from coherence.minimums.lags import Branch, branches, ways, weights
 from coherence.minimums.registry import entry
-from coherence.model import Model, SampledLoop
-from coherence.places import Place
+from coherence.model.model import Model, SampledLoop
 
 
 def loop_floors(model: Model) -> tuple[DesignFloor, ...]:

@@ -14,8 +14,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from coherence.design import Design
-from coherence.errors import UsageError, did_you_mean
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Quantity
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.bands import BANDS, Band
 from coherence.minimums.bound import Application, Bound, Kind, Role, Symbol, Way
@@ -26,8 +28,6 @@ from coherence.minimums.floors import Floor, Number, Span
 from coherence.minimums.registry import entries, entry
 from coherence.minimums.samples import mean_range
 from coherence.minimums.sensitivity import Worth, value_of_telemetry
-from coherence.shape import Quantity
-from coherence.values import value
 
 Read = Callable[[Symbol, str], Any]  # a symbol's text as a range
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 
 SMALL = 14  # items that are packed in every way
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from coherence.errors import InternalError, UsageError, did_you_mean
+from coherence.base.errors import InternalError, UsageError, did_you_mean
+from coherence.base.values import value
 from coherence.minimums.bound import Bound
-from coherence.values import value
 
 FOLDER = "coherence.minimums.bounds"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from coherence import units
+from coherence.base import units
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.bound import Bound
 from coherence.minimums.design_floors import DesignFloor

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 
 BATCHES, LEAST = 12, 24
 CONFIDENCE = 0.95  # of each end alone

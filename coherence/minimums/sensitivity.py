@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from coherence.errors import MissingExtraError
+from coherence.base.errors import MissingExtraError
+from coherence.base.values import value
 from coherence.minimums.bound import Bound, Inputs, Way
 from coherence.minimums.floors import Floor, Number, Span, at, over
 from coherence.minimums.formulas import symbolic_form, sympy
-from coherence.values import value
 
 STEP = Fraction(1, 10**5)
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 
 Edge = tuple[int, int]
 Number = Fraction | float

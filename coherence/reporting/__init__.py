@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Protocol, cast
 
-from coherence.errors import InternalError, UsageError, did_you_mean
-from coherence.finding import Report
+from coherence.base.errors import InternalError, UsageError, did_you_mean
+from coherence.base.values import replace
+from coherence.findings.finding import Report
 from coherence.reporting._options import Options, options_from
 from coherence.reporting._versions import versions
 from coherence.reporting._words import anchored, is_proof
-from coherence.values import replace
 
 __all__ = ["Options", "formats", "render", "versions"]
 
@@ -49,7 +49,7 @@ def render(name: str, report: Report, **options: object) -> str:
 
 def _format(name: str) -> Format:
     """The format's module; only that one is imported where the file has the format's name."""
-    if name in (info.name for info in pkgutil.iter_modules(__path__)) and not name.startswith("_"):
+    if name in _modules():
         one = cast("Format", importlib.import_module(f"{__name__}.{name}"))
         if name == one.NAME:
             return one
@@ -72,11 +72,17 @@ def _problems(report: Report) -> Report:
 
 
 @functools.cache
+def _modules() -> tuple[str, ...]:
+    """Names of the modules of this package that are formats."""
+    found = (info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)
+    return tuple(sorted(name for name in found if not name.startswith("_")))
+
+
+@functools.cache
 def _found() -> Mapping[str, Format]:
     """Name -> module.  Raises InternalError for a name that two modules claim."""
-    names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
     found: dict[str, Format] = {}
-    for module in (importlib.import_module(f"{__name__}.{name}") for name in names):
+    for module in (importlib.import_module(f"{__name__}.{name}") for name in _modules()):
         one = cast("Format", module)
         if one.NAME in found:
             raise InternalError(f"format '{one.NAME}' is claimed by {found[one.NAME]!r} and {one!r}")

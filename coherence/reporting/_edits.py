@@ -7,10 +7,10 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
-from coherence.finding import Edit
-from coherence.places import Place
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings.finding import Edit
 from coherence.reporting._words import column_of, line_of
-from coherence.values import value
 
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # what ends a line in YAML, so that line numbers agree
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coherence.finding import Finding, Grade, Step, Verdict
+from coherence.base.values import value
+from coherence.findings.finding import Finding, Grade, Step, Verdict
 from coherence.reporting._quantities import duration, figure
 from coherence.reporting._words import one_line, plural, word
-from coherence.values import value
 
 HEAD, TAIL = 8, 4  # steps of a long witness that are shown
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coherence.errors import UsageError, did_you_mean
-from coherence.finding import Rule
-from coherence.values import value
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.findings.finding import Rule
 
 
 @value

@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
-from coherence.places import Place
+from coherence.base.places import Place
+from coherence.base.values import replace, value
 from coherence.reporting._edits import lines_of
 from coherence.reporting._paint import Canvas, Line
 from coherence.reporting._words import escape, in_file, line_of, one_line, visible, where
-from coherence.values import replace, value
 
 TAB = 4
 NEAR = 2  # places at most this many lines apart share a block

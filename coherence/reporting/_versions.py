@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from coherence.version import VERSION
+from coherence.base.version import VERSION
 
 # Every package that computes a part of an answer; a report names those that are installed.
 ENGINES = ("control", "cvc5", "highspy", "networkx", "numpy", "pgmpy", "pyyaml", "scipy", "sympy", "z3-solver")

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from coherence.finding import Finding, Grade, Report, Severity, Verdict
-from coherence.places import NOWHERE, Place
-from coherence.values import replace
+from coherence.base.places import NOWHERE, Place
+from coherence.base.values import replace
+from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
 # C0 and C1 controls, marks that reorder text, line separators, lone surrogates, and what XML 1.0 forbids.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")

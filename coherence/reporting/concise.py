@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.finding import Finding, Report
+from coherence.findings.finding import Finding, Report
 from coherence.reporting._options import Options
 from coherence.reporting._words import ordered, primary, sentence, visible, where
 

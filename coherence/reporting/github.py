@@ -5,7 +5,7 @@ SOURCE: actions/toolkit, packages/core/src/command.ts (what must be escaped in d
 
 from __future__ import annotations
 
-from coherence.finding import Finding, Report, Severity
+from coherence.findings.finding import Finding, Report, Severity
 from coherence.reporting._evidence import notes
 from coherence.reporting._options import Options
 from coherence.reporting._words import (

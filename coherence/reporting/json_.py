@@ -16,8 +16,8 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-from coherence.finding import Edit, Evidence, Finding, Report, Severity, Verdict
-from coherence.places import Place
+from coherence.base.places import Place
+from coherence.findings.finding import Edit, Evidence, Finding, Report, Severity, Verdict
 from coherence.reporting._options import Options
 from coherence.reporting._quantities import exact_text, nearest_float
 from coherence.reporting._versions import versions

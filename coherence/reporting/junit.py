@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from coherence.finding import Finding, Report, Severity, Verdict
+from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.reporting._options import Options
 from coherence.reporting._paint import paint
 from coherence.reporting._versions import versions

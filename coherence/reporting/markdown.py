@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from coherence.finding import Finding, Report
+from coherence.findings.finding import Finding, Report
 from coherence.reporting._edits import hunks
 from coherence.reporting._options import Options
 from coherence.reporting._paint import paint

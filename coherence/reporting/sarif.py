@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from coherence.finding import Edit, Finding, InputFile, Repair, Report, Rule, Severity
-from coherence.places import Place
+from coherence.base.places import Place
+from coherence.findings.finding import Edit, Finding, InputFile, Repair, Report, Rule, Severity
 from coherence.reporting._edits import lines_of
 from coherence.reporting._options import Options
 from coherence.reporting._versions import versions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.finding import Finding, Report, Severity
+from coherence.findings.finding import Finding, Report, Severity
 from coherence.reporting._edits import hunks
 from coherence.reporting._evidence import notes
 from coherence.reporting._options import Options

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from coherence.causal.graph import Graph, Influence
-from coherence.causal.series import Floats, Series
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.graph import Graph, Influence
 
 
 def wandering(rng: np.random.Generator, length: int, memory: float, size: float = 1.0) -> Floats:

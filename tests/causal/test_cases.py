@@ -19,17 +19,17 @@ import numpy as np
 import pytest
 
 from coherence.causal import checks
-from coherence.causal.context import Context, Settings
-from coherence.causal.series import Floats, Series
-from coherence.expressions import Tree, parse
-from coherence.expressions.lower_numpy import lower_numpy
-from coherence.expressions.tree import Call, Name, Number, rename, walk
-from coherence.finding import Severity, Verdict
-from coherence.questions import FITTED, askers_of
-from coherence.reading import read_text
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.session.context import Context, Settings
+from coherence.findings.finding import Severity, Verdict
+from coherence.findings.registry import FITTED, askers_of
+from coherence.language.expressions import Tree, parse
+from coherence.language.expressions.lower_numpy import lower_numpy
+from coherence.language.expressions.tree import Call, Name, Number, rename, walk
+from coherence.language.reading import read_text
 from tests.causal.systems import wandering
 
-CASES = Path(__file__).parents[1] / "cases" / "causal"
+CASES = Path(__file__).parent / "checks"
 PAIR = re.compile(r"^```yaml([^\n]*)\n(.*?)^```\s*^```telemetry([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 MARK = re.compile(r"# (COH\d{3}) (conflict|proved|undecided|vacuous)")
 FUNCTIONS = {"wander": (2, 2), "before": (2, 2), "max": (2, 9), "min": (2, 9)}
@@ -96,7 +96,7 @@ def _named(drawn: dict[str, Floats], values: Floats) -> Name:
 
 
 def _mapped(tree: Tree, new: Callable[[Tree], Tree]) -> Tree:
-    from coherence.expressions.tree import Arithmetic
+    from coherence.language.expressions.tree import Arithmetic
 
     found = new(tree)
     if found is not tree:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coherence.causal.series import Floats
+from coherence.causal.data.series import Floats
 from coherence.cli._run import run
 
 ROOT = Path(__file__).parents[2]

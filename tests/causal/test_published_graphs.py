@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coherence.causal.effects import matrix, total
-from coherence.causal.fit import fit
-from coherence.causal.graph import Graph, Influence
-from coherence.causal.identification import identify
-from coherence.causal.series import Floats, Series
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.effects import matrix, total
+from coherence.causal.fitting.fit import fit
+from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.identification import identify
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "bayes-networks"
 ARROW = re.compile(r"^(\S+) (->|<->) (\S+)", re.MULTILINE)

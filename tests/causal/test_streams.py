@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.causal.fit import fit
-from coherence.causal.fit_streams import fit_chunks
-from coherence.causal.gram import grams, lagged, streamed
-from coherence.causal.graph import Influence
-from coherence.causal.series import Series
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.causal.data.series import Series
+from coherence.causal.fitting.fit import fit
+from coherence.causal.fitting.fit_streams import fit_chunks
+from coherence.causal.fitting.gram import grams, lagged, streamed
+from coherence.causal.fitting.graph import Influence
 from tests.causal.systems import graph, late, table, wandering
 
 

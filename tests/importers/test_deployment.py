@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coherence import importers
-from coherence.design import Design
-from coherence.errors import InputError
+from coherence.base.errors import InputError
+from coherence.language.design import Design
 
 HEAD = """\
 apiVersion: apps/v1

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from coherence import importers
-from coherence.design import Design, Loop
-from coherence.errors import InputError
-from coherence.shape import Quantity
+from coherence.base.errors import InputError
+from coherence.language.design import Design, Loop
+from coherence.language.schema_kinds import Quantity
 
 HEAD = """\
 apiVersion: autoscaling/v2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coherence import importers
-from coherence.design import Design
+from coherence.language.design import Design
 
 RULE = """\
 apiVersion: networking.istio.io/v1

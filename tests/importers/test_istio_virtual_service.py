@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from coherence import importers, repairs
-from coherence.analysis import Answers, analyse
-from coherence.design import Call, Design
-from coherence.errors import InputError
-from coherence.finding import Verdict
+from coherence import importers
+from coherence.base.errors import InputError
+from coherence.checking.design_check import Answers, analyse
+from coherence.findings import repairs
+from coherence.findings.finding import Verdict
+from coherence.language.design import Call, Design
 
 HEAD = """\
 apiVersion: networking.istio.io/v1

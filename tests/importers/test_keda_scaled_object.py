@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coherence import importers
-from coherence.design import Design, Loop
-from coherence.shape import Quantity
+from coherence.language.design import Design, Loop
+from coherence.language.schema_kinds import Quantity
 
 HEAD = """\
 apiVersion: keda.sh/v1alpha1

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence import document, importers
-from coherence.analysis import analyse
-from coherence.design import Design
-from coherence.errors import InputError
-from coherence.finding import Finding, Severity, Verdict
-from coherence.reading import read_text
-from coherence.workspace import check, open_workspace
+from coherence import importers
+from coherence.base.errors import InputError
+from coherence.checking.design_check import analyse
+from coherence.checking.workspace import check, open_workspace
+from coherence.findings.finding import Finding, Severity, Verdict
+from coherence.language import document
+from coherence.language.design import Design
+from coherence.language.reading import read_text
 from tests.strategies import problems_in
 
 MANIFESTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "manifests"

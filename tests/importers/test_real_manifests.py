@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from coherence import document, importers
-from coherence.errors import InputError
-from coherence.finding import Finding, Severity, Verdict
-from coherence.reading import read_text
-from coherence.workspace import check, open_workspace
+from coherence import importers
+from coherence.base.errors import InputError
+from coherence.checking.workspace import check, open_workspace
+from coherence.findings.finding import Finding, Severity, Verdict
+from coherence.language import document
+from coherence.language.reading import read_text
 
 MANIFESTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "manifests"
 needs_manifests = pytest.mark.skipif(

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from coherence.cli._run import run
-from coherence.drawing.pictures import Dots, Figure, Line, Panel, svg
-from coherence.loops.analysis_calls import amplified
-from coherence.reading import read_text
+from coherence.language.reading import read_text
+from coherence.loops.analysis.retry_products import amplified
+from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel, svg
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 NETWORK = """

@@ -8,8 +8,11 @@ from functools import cache
 
 import pytest
 
-from coherence.analysis import analyse
-from coherence.finding import Finding, Grade, Verdict
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Finding, Grade, Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import rule
+from coherence.language.reading import read_text
 from coherence.loops.checks import (
     act_before_effect,
     amplification,
@@ -20,9 +23,6 @@ from coherence.loops.checks import (
 )
 from coherence.loops.checks._cascade_amplification import chains
 from coherence.loops.checks._coupling import chained, feeds_back, reach
-from coherence.questions import rule
-from coherence.reading import read_text
-from coherence.subject import Subject
 
 MODULES = {
     "COH302": amplification,
@@ -193,7 +193,7 @@ def test_a_metric_that_both_rises_and_falls_is_not_judged() -> None:
 
 
 def test_separation_is_proved_with_a_certificate_that_a_solver_can_check() -> None:
-    from coherence.solver import unsat
+    from coherence.base.solver import unsat
 
     text = """coherence: 1
 components: {pool: {work: 60, usage: work / (members * speed)}}

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.expressions import parse
-from coherence.expressions.evaluate import evaluate
+from coherence.findings.question_input import Subject
+from coherence.language.expressions import parse
+from coherence.language.expressions.evaluate import evaluate
+from coherence.language.reading import read_text
 from coherence.loops.checks import _groups, _responses, _signs
 from coherence.loops.checks._responses import Response, bounded, peak, squared
-from coherence.model import Interval
-from coherence.reading import read_text
-from coherence.subject import Subject
+from coherence.model.model import Interval
 
 LAP = Fraction(15)
 SMALL = st.fractions(min_value=-3, max_value=3, max_denominator=8)

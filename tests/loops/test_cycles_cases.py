@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import yaml
 
-from coherence.loops.cycles import Cycle, limit_cycles
-from coherence.loops.cycles_maps import sigma_delta
-from coherence.loops.cycles_smooth import smooth_cycles
-from coherence.loops.describing import screen
-from coherence.loops.relay import Array, System, feedback, relay, rounding
-from coherence.loops.sampled import delayed_integrator, polynomial_verdict
+from coherence.loops.cycles.describing_functions import screen
+from coherence.loops.cycles.integer_maps import sigma_delta
+from coherence.loops.cycles.limit_cycles import Cycle, limit_cycles
+from coherence.loops.cycles.relay import Array, System, feedback, relay, rounding
+from coherence.loops.cycles.smooth import smooth_cycles
+from coherence.loops.networks.sampled_verdict import delayed_integrator, polynomial_verdict
 
 FILE = Path(__file__).parents[3] / "shared" / "cases" / "loops-numeric.yaml"
 CASES = yaml.safe_load(FILE.read_text())["cases"] if FILE.exists() else []

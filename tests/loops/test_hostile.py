@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from coherence.cli._run import run
-from coherence.loops import critical
-from coherence.loops.delayed import verdict
-from coherence.loops.identification_oscillation import Oscillation, Silence, oscillation
-from coherence.loops.margins import margins
-from coherence.loops.network import Block, Coupling, loop, network
-from coherence.loops.sweeps import cell_from
-from coherence.loops.sweeps_keys import axes
+from coherence.exploring.sweeps import cell_from
+from coherence.exploring.swept_numbers import axes
+from coherence.loops.identification.oscillation import Oscillation, Silence, oscillation
+from coherence.loops.margins.network_margins import margins
+from coherence.loops.networks import critical
+from coherence.loops.networks.delayed_verdict import verdict
+from coherence.loops.networks.network import Block, Coupling, loop, network
 
 # two resonances next to each other: one root pair at +4e-10, which rounding moves to -1.4e-9
 TWIN = (1.0, 2.7970685123010515e-07, 1.9999999999999998, 2.7970685123010515e-07, 1.0)

@@ -11,16 +11,16 @@ import pytest
 from scipy.signal import lfilter
 
 from coherence.cli._run import run
-from coherence.finding import Finding, Verdict
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Subject
+from coherence.language.reading import read_text
 from coherence.loops.checks import integer_cycling, oscillation
-from coherence.loops.groups import groups
-from coherence.loops.identification_oscillation import Oscillation
-from coherence.loops.identification_oscillation import oscillation as identified
-from coherence.reading import read_text
-from coherence.simulate.exact import Choices
-from coherence.simulate.orbits import long_run
-from coherence.simulate.rests import every, told
-from coherence.subject import Subject
+from coherence.loops.designs.groups import groups
+from coherence.loops.identification.oscillation import Oscillation
+from coherence.loops.identification.oscillation import oscillation as identified
+from coherence.simulate.execute.exact import Choices
+from coherence.simulate.execute.orbits import long_run
+from coherence.simulate.execute.single_loop_runs import every, told
 
 # rests in phase with its sensor, from each of its twelve starts; swings when it decides 5 s after a scrape
 SCRAPED = """\

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from coherence.loops.critical import critical_delay, critical_gain
-from coherence.loops.delayed import verdict
-from coherence.loops.network import Block, Coupling, Network, loop, network
+from coherence.loops.networks.critical import critical_delay, critical_gain
+from coherence.loops.networks.delayed_verdict import verdict
+from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "loops-numeric.yaml"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.loops.of_design_lap import Closed
-from coherence.loops.of_design_roots import EXACT_SIZE, is_stable, roots
+from coherence.loops.designs.lap_matrices import Closed
+from coherence.loops.designs.lap_roots import EXACT_SIZE, is_stable, roots
 
 
 def chain(size: int, gain: Fraction) -> Closed:

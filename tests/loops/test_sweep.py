@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from coherence.base.errors import UsageError
 from coherence.cli._run import run
-from coherence.errors import UsageError
-from coherence.loops.sweeps_keys import axes
+from coherence.exploring.swept_numbers import axes
 
 DESIGN = """\
 coherence: 1
@@ -53,7 +53,7 @@ def test_a_sweep_that_stopped_goes_on(
     assert len(lines) == 4
     file.write_text("".join(lines[:2]) + lines[2][:20], encoding="utf-8")  # stopped while it wrote
     computed: list[object] = []
-    from coherence.loops import sweeps
+    from coherence.exploring import sweeps
 
     plain = sweeps.judged
 

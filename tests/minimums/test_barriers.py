@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.bound import Kind
 from coherence.minimums.floors import Number, at
 from coherence.minimums.registry import entry

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from coherence import units
-from coherence.errors import UsageError
+from coherence.base import units
+from coherence.base.errors import UsageError
 from coherence.minimums.assumptions import ASSUMPTIONS
 from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
 from coherence.minimums.floors import at

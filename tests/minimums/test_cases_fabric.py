@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from coherence import solver
-from coherence.minimums.fabric import dgx1, leaf_spine, ring
-from coherence.minimums.fabric_cuts import all_gather, capacity, every_cut
-from coherence.minimums.fabric_steps import decided, executed, schedule
+from coherence.base import solver
+from coherence.minimums.fabric.cuts import all_gather, capacity, every_cut
+from coherence.minimums.fabric.step_schedules import decided, executed, schedule
+from coherence.minimums.fabric.wiring import dgx1, leaf_spine, ring
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
 

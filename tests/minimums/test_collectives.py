@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from coherence.base.errors import UsageError
 from coherence.cli._run import run
-from coherence.errors import UsageError
 from coherence.minimums import collectives
 from coherence.minimums.bound import Inputs
 from coherence.minimums.floors import at

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.bound import Kind
 from coherence.minimums.composition import (
     Amplified,

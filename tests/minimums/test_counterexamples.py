@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.bound import Bound, Role, Way
 from coherence.minimums.floors import Number, at, over
 from coherence.minimums.ladder import ladder

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence import solver
-from coherence.errors import UsageError
+from coherence.base import solver
+from coherence.base.errors import UsageError
 from coherence.minimums.consensus import script
 from coherence.minimums.detection import binary_divergence, page_walk, ratio_of, wald_walk
 from coherence.minimums.eviction import farthest, fewest, recently_used

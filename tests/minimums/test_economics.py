@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.floors import at, over
 from coherence.minimums.registry import entry
 from coherence.minimums.task_graphs import Edge, listed, longest_path

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.base.units import unit
 from coherence.minimums.formulas import UndefinedError, dimension, latex, number, symbolic_form, symbols_of
 from coherence.minimums.functions import harmonic, lambert_w, power
-from coherence.units import unit
 
 
 def test_exact_inputs_give_an_exact_number() -> None:

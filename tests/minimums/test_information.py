@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.bounds._limited import characteristic, largest_gain, largest_radius, stable
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry

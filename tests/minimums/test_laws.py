@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
-from coherence.simulate.program import Arrivals, Outage, Program, Route, Service, Source, Station
-from coherence.simulate.requests import Result, simulate
+from coherence.simulate.requests.engine import Result, simulate
+from coherence.simulate.requests.program import Arrivals, Outage, Program, Route, Service, Source, Station
 
 REQUESTS = 30_000
 CHANCE = settings(max_examples=8, deadline=None, derandomize=True)

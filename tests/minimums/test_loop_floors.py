@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import pytest
 
-from coherence.elaborate import elaborate
-from coherence.loops.analysis import analysed
+from coherence.language.reading import read_text
+from coherence.loops.analysis.design_analysis import analysed
 from coherence.minimums.design_floors import DesignFloor, design_floors
 from coherence.minimums.lags import ways, weights
 from coherence.minimums.loop_floors import loop_floors
-from coherence.model import Model
-from coherence.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
 
 
 def model(text: str) -> Model:

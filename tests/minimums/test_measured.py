@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from coherence.base.errors import UsageError
 from coherence.cli._run import run
-from coherence.errors import UsageError
 from coherence.minimums.bands import BANDS
 from coherence.minimums.bound import Kind, Role
 from coherence.minimums.composition import Leaf, estimate

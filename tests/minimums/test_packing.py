@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence import solver
-from coherence.errors import UsageError
+from coherence.base import solver
+from coherence.base.errors import UsageError
 from coherence.minimums import packing
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.floors import Number, at
 from coherence.minimums.ladder import ladder
 from coherence.minimums.pipeline_runs import Pass, ended, makespan, needed, one_by_one, shortest, split, stage_floor

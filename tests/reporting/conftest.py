@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import strategies as st
 
-from coherence.finding import (
+from coherence.base.places import NOWHERE, Place
+from coherence.findings.finding import (
     Accounting,
     Edit,
     Evidence,
@@ -22,7 +23,6 @@ from coherence.finding import (
     Step,
     Verdict,
 )
-from coherence.places import NOWHERE, Place
 
 DESIGN = """\
 design: serving

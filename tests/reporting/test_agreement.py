@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.finding import Finding, Report
-from coherence.places import NOWHERE, Place
+from coherence.base.places import NOWHERE, Place
+from coherence.findings.finding import Finding, Report
 from coherence.reporting import formats, render
 from tests.reporting.conftest import FILES, conflict, everything, long_witness, overlapping, proof, report_of, undecided
 

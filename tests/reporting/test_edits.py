@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.finding import Edit
-from coherence.places import Place
+from coherence.base.places import Place
+from coherence.findings.finding import Edit
 from coherence.reporting._edits import Hunk, hunks
 from tests.reporting.conftest import DESIGN, FILES, edits, span
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from coherence.finding import Report
+from coherence.findings.finding import Report
 from coherence.reporting import render, versions
 from coherence.reporting._words import anchored, ordered
 from coherence.reporting.json_ import quantity

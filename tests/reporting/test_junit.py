@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given, settings
 from junitparser import Failure, JUnitXml, Skipped
 
-from coherence.finding import Report, Severity, Verdict
+from coherence.findings.finding import Report, Severity, Verdict
 from coherence.reporting import render
 from tests.reporting.conftest import conflict, everything, placeless, proof, report_of, reports, undecided
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from coherence.finding import Finding, Report, Severity, Verdict
+from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.reporting import render
 from coherence.reporting._words import anchored, ordered, sentence, visible
 from tests.reporting.conftest import conflict, everything, placeless, proof, report_of, reports, undecided

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
-from coherence.finding import Report
+from coherence.findings.finding import Report
 from coherence.reporting import render
 from coherence.reporting._words import one_line, visible
 from coherence.reporting.markdown import code, escaped, fence

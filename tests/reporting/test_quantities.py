@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.units import quantity
 from coherence.reporting._quantities import decimal, duration, exact_text, figure, nearest_float
-from coherence.units import quantity
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 
 import coherence
 from coherence import reporting
-from coherence.errors import InternalError, UsageError
-from coherence.finding import Report, Verdict
+from coherence.base.errors import InternalError, UsageError
+from coherence.findings.finding import Report, Verdict
 from coherence.reporting import formats, render, versions
 from tests.reporting.conftest import conflict, proof, report_of
 

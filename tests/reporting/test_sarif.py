@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.finding import Edit, Evidence, Grade, InputFile, Repair, Report, Severity, Verdict
-from coherence.places import NOWHERE, Place
+from coherence.base.places import NOWHERE, Place
+from coherence.findings.finding import Edit, Evidence, Grade, InputFile, Repair, Report, Severity, Verdict
 from coherence.reporting import render
 from tests.reporting.conftest import (
     DESIGN,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.finding import Evidence, Finding, Grade, Report, Severity, Step, Verdict
-from coherence.places import NOWHERE, Place
+from coherence.base.places import NOWHERE, Place
+from coherence.findings.finding import Evidence, Finding, Grade, Report, Severity, Step, Verdict
 from coherence.reporting import render
 from tests.reporting.conftest import (
     FILES,

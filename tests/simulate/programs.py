@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from coherence.simulate.program import (
+from coherence.simulate.requests.program import (
     Arrivals,
     Backoff,
     Batch,

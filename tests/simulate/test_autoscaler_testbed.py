@@ -18,14 +18,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.design import Design
-from coherence.elaborate import elaborate
-from coherence.errors import UsageError
-from coherence.expressions.tree import Name, Number
-from coherence.model import Interval, RateLimit, SampledLoop
-from coherence.reading import read_design, read_text
-from coherence.simulate.laws import Memory
-from coherence.simulate.laws import decide as executed
+from coherence.base.errors import UsageError
+from coherence.language.design import Design
+from coherence.language.expressions.tree import Name, Number
+from coherence.language.reading import read_design, read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Interval, RateLimit, SampledLoop
+from coherence.simulate.execute.laws import Memory
+from coherence.simulate.execute.laws import decide as executed
 from coherence.simulate.testbed import autoscaler_backend, autoscaler_load
 from coherence.simulate.testbed.autoscaler import (
     Course,
@@ -390,7 +390,7 @@ def test_the_predicted_period_and_amplitude_are_seen_on_real_processes() -> None
 
 
 PROGRAM = """
-from coherence.reading import read_design
+from coherence.language.reading import read_design
 from coherence.simulate.testbed.autoscaler import reproduce_autoscaler
 import sys
 reproduce_autoscaler(read_design(sys.argv[1]), told=lambda line: print(line, flush=True))

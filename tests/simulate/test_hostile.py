@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from coherence.base.errors import InputError, UsageError
 from coherence.cli._run import run
-from coherence.elaborate import elaborate
-from coherence.errors import InputError, UsageError
-from coherence.expressions.evaluate import NotExactError
-from coherence.reading import read_text
-from coherence.simulate.exact import Choices, Execution, execute
-from coherence.simulate.orbits import long_run
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.exact import Choices, Execution, execute
+from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.processes import processes
-from coherence.simulate.samples import study
-from coherence.simulate.study import Setting, Study
+from coherence.simulate.study.repeated_runs import Setting, Study
+from coherence.simulate.study.samples import study
 
 PLAIN = """\
 coherence: 1

@@ -44,7 +44,7 @@ from coherence.simulate.jobs.run import simulate
 from coherence.simulate.jobs.series import of_job
 from coherence.simulate.jobs.steps import Stream
 from coherence.simulate.jobs.ticks import NEVER, SECOND, draw, generator, ticks, total, totals
-from coherence.simulate.telemetry import gaps
+from coherence.simulate.telemetry.contract import gaps
 
 QUICK = settings(max_examples=40, deadline=None)
 HOUR, DAY = 3600.0, 86400.0

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coherence.catalogue import shipped
-from coherence.errors import InputError
-from coherence.reading import read_design, read_text
-from coherence.simulate.jobs.agents import agent_source
+from coherence.base.errors import InputError
+from coherence.language.catalogue import shipped
+from coherence.language.reading import read_design, read_text
 from coherence.simulate.jobs.job import (
     Checkpoint,
     Failures,
@@ -25,6 +24,7 @@ from coherence.simulate.jobs.job import (
 )
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.jobs.run import simulate
+from coherence.simulate.processes.job_agents import agent_source
 
 SPEC = "{copies: 64, takes: {step: 1 s .. 2 s, pause: %s, restart: 5 min}, pause_every: 10 d}"
 SHED = """

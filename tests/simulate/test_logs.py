@@ -14,10 +14,10 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from coherence.elaborate import elaborate
-from coherence.errors import InputError, UsageError
-from coherence.reading import read_design, read_text
-from coherence.simulate.exact import Choices, execute
+from coherence.base.errors import InputError, UsageError
+from coherence.language.reading import read_design, read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.exact import Choices, execute
 from coherence.simulate.logs import Comparison, design_text, find_runs, rendered, replay_logs
 from coherence.simulate.logs.compare import observed_of
 from coherence.simulate.logs.events import read_starts, starts_of

@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from coherence import solver
-from coherence.analysis import analyse
-from coherence.finding import Finding, Grade, Verdict
-from coherence.reading import read_text
+from coherence.base import solver
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Finding, Grade, Verdict
+from coherence.language.reading import read_text
 
 HALF_LOAD = """
 coherence: 1
@@ -67,7 +67,7 @@ def test_requests_do_what_the_verdict_says(seed: int) -> None:
     In designs within a tenth of the edge noise decides; they are left out.
     """
     from coherence.simulate.processes import processes
-    from coherence.simulate.requests import simulate
+    from coherence.simulate.requests.engine import simulate
 
     text = drawn(seed)
     finding = asked(text)
@@ -162,9 +162,9 @@ def test_more_retries_than_are_safe_are_repaired_to_the_last_safe_number() -> No
 def test_the_closed_forms_import_nothing_heavy(text: str) -> None:
     code = (
         "import sys\n"
-        "from coherence.reading import read_text\n"
-        "from coherence.subject import Subject\n"
-        "from coherence.verify.patterns.metastable_retries import ask\n"
+        "from coherence.language.reading import read_text\n"
+        "from coherence.findings.question_input import Subject\n"
+        "from coherence.verify.patterns.calls.metastable_retries import ask\n"
         f"print([f.verdict for f in ask(Subject(read_text({text!r}, 'd.yaml')))])\n"
         "print(sorted({'numpy', 'scipy', 'z3', 'numba'} & set(sys.modules)))"
     )

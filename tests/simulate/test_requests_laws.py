@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.simulate.program import Program, Route
-from coherence.simulate.requests import ACTIONS, Limits, Result, Run, simulate
+from coherence.simulate.requests.engine import ACTIONS, Limits, Result, Run, simulate
+from coherence.simulate.requests.program import Program, Route
 from tests.simulate.programs import one_call, programs, routes
 
 UNTIL = 25.0
@@ -133,8 +133,8 @@ def test_another_design_sees_the_same_arrivals(program: Program, servers: int) -
 SCRIPT = """
 import hashlib, sys
 from hypothesis import given, settings, seed, HealthCheck, Phase
-from coherence.simulate.compiled import COMPILES
-from coherence.simulate.requests import Limits, simulate
+from coherence.simulate.requests.compiled import COMPILES
+from coherence.simulate.requests.engine import Limits, simulate
 from programs import programs
 found = hashlib.sha256()
 

@@ -8,16 +8,16 @@ from fractions import Fraction
 
 import pytest
 
-from coherence.elaborate import elaborate
-from coherence.model import Model
-from coherence.reading import read_text
-from coherence.simulate.exact import Choices, Instant
-from coherence.simulate.orbits import LongRun, long_run
-from coherence.simulate.run_certificates import certificate
-from coherence.simulate.run_followed import Follower
-from coherence.simulate.waits import Response
-from coherence.solver import recheck, unsat
-from coherence.values import replace
+from coherence.base.solver import recheck, unsat
+from coherence.base.values import replace
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.execute.bounded_response import Response
+from coherence.simulate.execute.exact import Choices, Instant
+from coherence.simulate.execute.orbits import LongRun, long_run
+from coherence.simulate.execute.run_certificates import certificate
+from coherence.simulate.execute.run_followed import Follower
 
 HPA = """
 coherence: 1

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.elaborate import elaborate
-from coherence.model import Model
-from coherence.reading import read_text
-from coherence.simulate.bursts import bursts
-from coherence.simulate.exact import Choices, Execution, Schedule, View, execute, replay
-from coherence.simulate.hybrid import execute as execute_hybrid
-from coherence.simulate.orbits import long_run
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.execute.bursts import bursts
+from coherence.simulate.execute.exact import Choices, Execution, Schedule, View, execute, replay
+from coherence.simulate.execute.hybrid import execute as execute_hybrid
+from coherence.simulate.execute.orbits import long_run
 
 SERVING = Path(__file__).parents[2] / "specs" / "serving-hpc" / "design.yaml"
 TALLY = """

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.errors import UsageError
-from coherence.simulate import compiled as compiling
+from coherence.base.errors import UsageError
 from coherence.simulate import serving
+from coherence.simulate.requests import compiled as compiling
 from coherence.simulate.serving import kernel
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.server import CHUNKED, PREFILL_FIRST, Load, Server, StepTime, load

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.simulate.serving.accelerator import Accelerator, Shape, cache_blocks, step_time
 from coherence.simulate.serving.curve import burst_curve, faster, knee
 from coherence.simulate.serving.engine import Served, serve

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coherence.errors import InputError
-from coherence.reading import read_text
+from coherence.base.errors import InputError
+from coherence.language.reading import read_text
 from coherence.simulate.processes import has_requests
-from coherence.simulate.samples import study
 from coherence.simulate.serving.of_design import engines_of, load_of
-from coherence.simulate.study import Setting
+from coherence.simulate.study.repeated_runs import Setting
+from coherence.simulate.study.samples import study
 
 DESIGN = """\
 coherence: 1

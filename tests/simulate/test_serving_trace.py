@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.errors import InputError, UsageError
+from coherence.base.errors import InputError, UsageError
 from coherence.simulate.serving.burstiness import burstiness
 from coherence.simulate.serving.trace import arrivals_from_azure, arrivals_from_csv
 

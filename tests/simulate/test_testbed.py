@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from coherence.base.errors import InputError, UsageError
 from coherence.cli._run import run
-from coherence.errors import InputError, UsageError
 from coherence.simulate.testbed import backend, load, proxies, reproduction
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Measures, Request, measure
 from coherence.simulate.testbed.predict import Prediction, predict, program, rule

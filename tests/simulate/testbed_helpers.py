@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coherence.reading import read_text
+from coherence.language.reading import read_text
 from coherence.simulate.testbed import proxies
 from coherence.simulate.testbed.processes import binary
 from coherence.simulate.testbed.proxies import Ports

@@ -12,21 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence import solver
-from coherence.analysis import analyse
-from coherence.finding import Finding, Verdict
-from coherence.questions import askers
-from coherence.reading import read_text
-from coherence.subject import Subject
+from coherence.base import solver
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import askers
+from coherence.language.reading import read_text
 
 CODES = ("COH201", "COH202", "COH203", "COH204", "COH210", "COH218")
 FILES = (
-    "budget-containment", "incidents-calls", "orphaned-work", "retry-amplification",
-    "retry-outlives-drain", "retry-window", "shutdown-vs-retry",
+    "budget_containment", "calls", "orphaned_work", "retry_amplification",
+    "retry_outlives_drain", "retry_window", "shutdown_vs_retry",
 )  # fmt: skip
-CASES = Path(__file__).parent.parent / "cases" / "verify"
+TESTS = Path(__file__).parents[1]
 FENCE = re.compile(r"^```yaml[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
-DESIGNS = [match[1] for name in FILES for match in FENCE.finditer((CASES / f"{name}.md").read_text())]
+DESIGNS = [match[1] for name in FILES for match in FENCE.finditer(next(TESTS.rglob(f"{name}.md")).read_text())]
 
 
 def asked(text: str) -> list[Finding]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coherence.analysis import analyse
-from coherence.reading import read_text
+from coherence.checking.design_check import analyse
+from coherence.language.reading import read_text
 
 FILE = "design.yaml"
 TEXT = """coherence: 1

@@ -10,21 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.finding import Finding, Verdict
-from coherence.reading import read_text
-from coherence.solver import unsat
-from coherence.subject import Subject
-from coherence.verify.patterns import (
+from coherence.base.solver import unsat
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Subject
+from coherence.language.reading import read_text
+from coherence.verify.patterns.limits import (
     capacity_claims,
     ejection_panic,
     limit_against_demand,
     memory_admission,
     rollout_feasibility,
-    sensor_delay,
-    sensor_saturation,
-    sensor_window,
 )
-from coherence.verify.patterns.sensor_delay import decisions
+from coherence.verify.patterns.sensors import sensor_delay, sensor_saturation, sensor_window
+from coherence.verify.patterns.sensors.sensor_delay import decisions
 
 Ask = Callable[[Subject], Iterable[Finding]]
 PERCENTS = st.integers(min_value=0, max_value=100)

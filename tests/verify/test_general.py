@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence import solver
-from coherence.analysis import analyse
-from coherence.elaborate import elaborate
-from coherence.errors import MissingExtraError
-from coherence.expressions import parse
-from coherence.finding import Finding, Verdict
-from coherence.model import Interval
-from coherence.reading import read_text
-from coherence.simulate.exact import Choices
-from coherence.simulate.orbits import long_run
-from coherence.verify import worlds
-from coherence.verify.plain_numbers import rounder
-from coherence.verify.ranges import point
-from coherence.verify.signs import DOWN, UP, sign
-from coherence.verify.worlds import Question, World
+from coherence.base import solver
+from coherence.base.errors import MissingExtraError
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Finding, Verdict
+from coherence.language.expressions import parse
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Interval
+from coherence.simulate.execute.exact import Choices
+from coherence.simulate.execute.orbits import long_run
+from coherence.verify.facts import satisfiability
+from coherence.verify.facts.plain_numbers import rounder
+from coherence.verify.facts.ranges import point
+from coherence.verify.facts.satisfiability import Question, World
+from coherence.verify.facts.signs import DOWN, UP, sign
 
-CASES = Path(__file__).parent.parent / "cases" / "verify"
-MINE = ("contradictory-actuation", "unsatisfiable-targets", "livelock", "unbounded-actuation", "dead-policy")
+TESTS = Path(__file__).parents[1]
+MINE = ("contradictory_actuation", "unsatisfiable_targets", "livelock", "unbounded_actuation", "dead_policy")
 CODES = ("COH213", "COH230", "COH231", "COH232", "COH233", "COH234")
 SLOW = settings(max_examples=25, deadline=None)
 
@@ -180,9 +180,9 @@ numbers = st.integers(-6, 6)
 def test_a_core_is_minimal(rows: list[tuple[str, int, int, int]]) -> None:
     trees = tuple(parse(f"{a} * x + {b} * y {op} {c}") for op, a, b, c in rows)
     asked = Question(trees, {"x": Interval(Fraction(-3), Fraction(3)), "y": Interval(Fraction(0), Fraction(2))})
-    core = worlds.core(asked)
+    core = satisfiability.core(asked)
     if core is None:
-        assert isinstance(worlds.world(asked), World)
+        assert isinstance(satisfiability.world(asked), World)
         return
     assert solver.unsat(asked.script(core), timeout_ms=5_000).unsat
     for index in core:
@@ -242,7 +242,9 @@ def test_a_rule_is_dead_exactly_where_an_earlier_threshold_is_as_low(levels: lis
 def fences() -> list[str]:
     found_: list[str] = []
     for name in MINE:
-        found_ += re.findall(r"^```yaml[^\n]*\n(.*?)^```", (CASES / f"{name}.md").read_text(), re.DOTALL | re.MULTILINE)
+        found_ += re.findall(
+            r"^```yaml[^\n]*\n(.*?)^```", next(TESTS.rglob(f"{name}.md")).read_text(), re.DOTALL | re.MULTILINE
+        )
     return found_
 
 
@@ -277,8 +279,8 @@ def test_signs_are_those_of_differences(a: int, b: int, low: int, high: int) -> 
             [World({"x": Fraction(x), "y": Fraction(y)}) for x in (low, (low + high) / Fraction(2), high)]
             for y in (1, 9)
         ]
-        from coherence.expressions.evaluate import evaluate
-        from coherence.verify.ranges import Constants
+        from coherence.language.expressions.evaluate import evaluate
+        from coherence.verify.facts.ranges import Constants
 
         for row in ends:
             levels = [evaluate(tree, Constants(world.at)) for world in row]  # type: ignore[arg-type]

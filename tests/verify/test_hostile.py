@@ -9,7 +9,7 @@ import pytest
 
 from bench._verify_scale import large
 from coherence.cli._run import run
-from coherence.expressions.parse import MAX_LENGTH
+from coherence.language.expressions.parse import MAX_LENGTH
 
 HEAD = "coherence: 1\n"
 RING = "calls:\n" + "".join(f"  - {{from: c{n}, to: c{(n + 1) % 30}, tries: 3, deadline: 2 s}}\n" for n in range(30))

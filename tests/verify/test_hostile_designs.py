@@ -8,13 +8,13 @@ from fractions import Fraction
 
 import pytest
 
-from coherence.analysis import analyse
-from coherence.finding import Finding, Verdict
-from coherence.reading import read_text
-from coherence.repairing.knobs import knobs
-from coherence.repairing.nearest import rounded
-from coherence.repairs import apply
-from coherence.subject import Subject
+from coherence.checking.design_check import analyse
+from coherence.checking.repair.adjustable_numbers import knobs
+from coherence.checking.repair.nearest_repair import rounded
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.repairs import apply
+from coherence.language.reading import read_text
 
 HEAD = "coherence: 1\n"
 

@@ -9,22 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from coherence.finding import Finding, Severity, Verdict
-from coherence.reading import read_text
-from coherence.solver import Outcome, recheck, unsat
-from coherence.subject import Subject
-from coherence.verify import jobs_gangs, jobs_livelock, jobs_obligations
-from coherence.verify.jobs_contest import Contest, contest
-from coherence.verify.jobs_eviction import chase, evictor, moves
-from coherence.verify.jobs_graph import Edge, Graph, components, explore, ranks, round_trip, trapped, way_to
-from coherence.verify.jobs_livelock import livelock, sweep, told
-from coherence.verify.jobs_placement import levels, on_paper, placement
-from coherence.verify.jobs_placement import told as told_placement
-from coherence.verify.jobs_placing import total
-from coherence.verify.jobs_sites import Cluster, cluster
-from coherence.verify.jobs_steps import nobody, steps
-from coherence.verify.known import known
-from coherence.verify.patterns import (
+from coherence.base.solver import Outcome, recheck, unsat
+from coherence.findings.finding import Finding, Severity, Verdict
+from coherence.findings.question_input import Subject
+from coherence.language.reading import read_text
+from coherence.verify.facts.design_facts import known
+from coherence.verify.jobs import gangs, obligations
+from coherence.verify.jobs import livelock as jobs_livelock
+from coherence.verify.jobs.contest import Contest, contest
+from coherence.verify.jobs.contest_steps import nobody, steps
+from coherence.verify.jobs.eviction import chase, evictor, moves
+from coherence.verify.jobs.livelock import livelock, sweep, told
+from coherence.verify.jobs.placement import levels, on_paper, placement
+from coherence.verify.jobs.placement import told as told_placement
+from coherence.verify.jobs.placing import total
+from coherence.verify.jobs.sites import Cluster, cluster
+from coherence.verify.jobs.state_graph import Edge, Graph, components, explore, ranks, round_trip, trapped, way_to
+from coherence.verify.patterns.placement import (
     evictor_vs_placer,
     gang_vs_barrier,
     hopeless_eviction,
@@ -301,8 +302,8 @@ def test_seven_fit_on_paper_but_cannot_be_reached() -> None:
     there = places_of(SPREAD.format(most=7))
     assert on_paper(there, 6) is None
     assert on_paper(there, 7)
-    assert unsat(jobs_obligations.no_solution(there, 6), timeout_ms=5000).unsat
-    assert unsat(jobs_obligations.no_solution(there, 7), timeout_ms=5000).outcome is Outcome.SAT
+    assert unsat(obligations.no_solution(there, 6), timeout_ms=5000).unsat
+    assert unsat(obligations.no_solution(there, 7), timeout_ms=5000).outcome is Outcome.SAT
     finding = the_answer(placement_feasibility, SPREAD.format(most=7))
     assert finding.severity is Severity.ERROR
     assert "7 would fit on paper but cannot be reached" in finding.message
@@ -316,12 +317,12 @@ def test_the_run_to_the_blocked_state_replays_with_names() -> None:
     naive = Nodes("aab", [None] * 3, [("zone", 1, False, True), ("node", 1, False, True)])
     state: tuple[int, ...] = (0, 0, 0)
     for _, after in told_placement(there, found.graph, found.stuck):
-        flat = tuple(jobs_obligations.flat(after))
+        flat = tuple(obligations.flat(after))
         assert flat in naive.put(state)
         state = flat
     assert sum(state) == 5
     assert naive.put(state) == []
-    assert unsat(jobs_obligations.no_place(there, found.stuck), timeout_ms=5000).unsat
+    assert unsat(obligations.no_place(there, found.stuck), timeout_ms=5000).unsat
 
 
 def random_places(seed: int) -> tuple[str, Nodes, int, int]:
@@ -481,7 +482,7 @@ def test_members_that_wait_for_each_other_agree_with_plain_enumeration(
 ) -> None:
     key = "gang" if whole else "barrier"
     rows = "\n".join(f"  job{n}: {{needs: 1 gpu, copies: {size}, {key}: all}}" for n, size in enumerate(sizes))
-    found = jobs_gangs.standstill(jobs_of(f"coherence: 1\ncomponents: {{gpu: {{count: {capacity}}}}}\njobs:\n{rows}\n"))
+    found = gangs.standstill(jobs_of(f"coherence: 1\ncomponents: {{gpu: {{count: {capacity}}}}}\njobs:\n{rows}\n"))
     wanted = naive_standstill([(size, whole) for size in sizes], capacity)
     assert ("stuck" if found.verdict in ("possible", "certain") else found.verdict) == wanted
 
@@ -511,7 +512,7 @@ def test_the_order_and_the_gang_decide(key: str, order: str, verdict: Verdict, c
 
 def test_the_deadlock_replays() -> None:
     jobs = jobs_of(HALVES.format(key="barrier", order=""))
-    found, state = jobs_gangs.standstill(jobs), nobody(jobs)
+    found, state = gangs.standstill(jobs), nobody(jobs)
     for edge in found.way:
         assert edge in found.graph.edges[state]
         state = edge.to
@@ -547,7 +548,7 @@ def test_cvc5_checks_the_certificates_again(module: object, text: str) -> None:
 def test_a_certificate_of_a_blocked_state_is_refused() -> None:
     there = places_of(SPREAD.format(most=6))
     found = placement(there, 1, 6)
-    script = jobs_obligations.always_a_place(there, found, 6)
+    script = obligations.always_a_place(there, found, 6)
     assert script is not None
     assert unsat(script, timeout_ms=5000).outcome is Outcome.SAT
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench._verify_cases import differences, drawn
-from coherence.analysis import Options, analysis
-from coherence.finding import Finding, Verdict
-from coherence.reading import read_text
+from coherence.checking.design_check import Options, analysis
+from coherence.findings.finding import Finding, Verdict
+from coherence.language.reading import read_text
 from tests.strategies import Drawn, designs
 
 QUICK = Options(verify_repairs=False)

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from coherence.finding import Finding, Verdict
-from coherence.questions import askers
-from coherence.reading import read_text
-from coherence.solver import unsat
-from coherence.subject import Subject
+from coherence.base.solver import unsat
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import askers
+from coherence.language.reading import read_text
 
-CASES = Path(__file__).parents[1] / "cases" / "verify"
+TESTS = Path(__file__).parents[1]
 CODES = tuple(f"COH{number}" for number in range(240, 248))
 FILES = (
-    "blind-sensor", "overlapping-periods", "overload", "quota-retries", "removal-cascade", "response-time",
-    "spent-budget", "stated-numbers",
+    "blind_sensor", "overlapping_periods", "overload", "quota_retries", "removal_cascade", "response_time",
+    "spent_budget", "stated_numbers",
 )  # fmt: skip
 FENCE = re.compile(r"^```yaml[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
-DESIGNS = [text for name in FILES for text in FENCE.findall((CASES / f"{name}.md").read_text())]
+DESIGNS = [text for name in FILES for text in FENCE.findall(next(TESTS.rglob(f"{name}.md")).read_text())]
 
 
 def asked(text: str) -> list[Finding]:

@@ -10,24 +10,24 @@ from types import ModuleType
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.finding import Finding, Severity, Verdict
-from coherence.reading import read_text
-from coherence.subject import Subject
-from coherence.verify.patterns import (
-    budget_containment,
+from coherence.findings.finding import Finding, Severity, Verdict
+from coherence.findings.question_input import Subject
+from coherence.language.reading import read_text
+from coherence.verify.patterns.calls import budget_containment, retry_window
+from coherence.verify.patterns.limits import (
     ejection_panic,
     limit_against_demand,
     memory_admission,
-    overlapping_periods,
     overload,
     removal_cascade,
+)
+from coherence.verify.patterns.promises import stated_numbers
+from coherence.verify.patterns.sensors import sensor_saturation, sensor_window
+from coherence.verify.patterns.timers import (
+    overlapping_periods,
     response_time,
-    retry_window,
-    sensor_saturation,
-    sensor_window,
     spent_budget,
     start_budget,
-    stated_numbers,
     timer_against_activity,
     timer_order,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.errors import InputError
-from coherence.phrases import Event
-from coherence.reading import read_text
-from coherence.shape import Quantity
+from coherence.base.errors import InputError
+from coherence.language.reading import read_text
+from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Event
 
 DESIGN = """coherence: 1
 components: {{worker: {{takes: {{task: 2 min .. 5 min}}}}}}

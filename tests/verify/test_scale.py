@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench._verify_scale import chain, large
-from coherence.accounting import account, policies, things_of
-from coherence.analysis import Options, analysis, reanalyse
-from coherence.design import Design
-from coherence.errors import InputError
-from coherence.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
-from coherence.pieces.neighbourhoods import parts
-from coherence.pieces.rereading import reread
-from coherence.pieces.tracing import reads, watched
-from coherence.reading import read_text
+from coherence.base.errors import InputError
+from coherence.checking.design_check import Options, analysis, reanalyse
+from coherence.checking.independent_parts import parts
+from coherence.checking.rereading import reread
+from coherence.checking.tracing import reads, watched
+from coherence.findings.accounting import account, policies, things_of
+from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
+from coherence.language.design import Design
+from coherence.language.reading import read_text
 
 FILE = "design.yaml"
 QUICK = Options(verify_repairs=False)

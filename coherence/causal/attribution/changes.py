@@ -18,9 +18,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from coherence.causal.series import Floats, Series
-from coherence.errors import UsageError
-from coherence.values import value
+from coherence.base.errors import UsageError
+from coherence.base.values import value
+from coherence.causal.data.series import Floats, Series
 
 # blocks -> (blocks on each side of a change, 97 % point of the largest D^2 / V over independent normal blocks)
 BLOCKS = {50: (5, 147.0), 25: (3, 245.0)}

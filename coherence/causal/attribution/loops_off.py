@@ -14,20 +14,20 @@ from fractions import Fraction
 
 import numpy as np
 
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import TOLD, dividends, members, refuse_many, shapley
 from coherence.causal.attribution.split import Interaction
 from coherence.causal.attribution.structure import run, structure
-from coherence.causal.effects import matrix, own, radius, total
-from coherence.causal.fit import Fitted
-from coherence.causal.intervals import Estimate, estimate
-from coherence.causal.series import Floats, Series
-from coherence.errors import UsageError, did_you_mean
-from coherence.expressions.evaluate import evaluate
-from coherence.expressions.tree import Tree, Truth, rename
-from coherence.model import Model, SampledLoop
-from coherence.simulate.exact import Choices, Execution, View
-from coherence.values import value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.effects import matrix, own, radius, total
+from coherence.causal.fitting.fit import Fitted
+from coherence.language.expressions.evaluate import evaluate
+from coherence.language.expressions.tree import Tree, Truth, rename
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.exact import Choices, Execution, View
 
 UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"), float("nan"))
 

@@ -18,12 +18,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from coherence.causal.gram import Column
-from coherence.causal.graph import Graph
-from coherence.causal.series import Floats, Series
-from coherence.errors import UsageError
-from coherence.expressions.lower_numpy import lower_numpy
-from coherence.expressions.tree import (
+from coherence.base.errors import UsageError
+from coherence.base.values import field, value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.gram import Column
+from coherence.causal.fitting.graph import Graph
+from coherence.language.expressions.lower_numpy import lower_numpy
+from coherence.language.expressions.tree import (
     Arithmetic,
     Call,
     Choose,
@@ -38,8 +39,7 @@ from coherence.expressions.tree import (
     rename,
     walk,
 )
-from coherence.model import Model
-from coherence.values import field, value
+from coherence.model.model import Model
 
 Range: TypeAlias = tuple[float, float]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -292,7 +292,7 @@ def _fitted(
     found = solve(made, values, target, whole, groups, limits)
     close = 1e-6 * np.maximum(np.abs(limits), 1.0)
     stuck = (found[0] <= limits[:, 0] + close[:, 0]) | (found[0] >= limits[:, 1] - close[:, 1])
-    from coherence.causal.intervals import jackknife
+    from coherence.causal.answers.intervals import jackknife
 
     low, high, _ = jackknife(found[0], found[1:])
     at_limit = tuple(name for name, is_stuck in zip(made.unknown, stuck.tolist(), strict=True) if is_stuck)

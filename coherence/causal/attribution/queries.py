@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.attribution.loops_off import UNKNOWN, Switch, blocked, means_after, simulated
 from coherence.causal.attribution.mechanisms import Range, non_linear
-from coherence.causal.fit import Fitted
-from coherence.causal.intervals import Estimate, estimate
-from coherence.causal.series import Series
-from coherence.errors import UsageError, did_you_mean
-from coherence.values import value
+from coherence.causal.data.series import Series
+from coherence.causal.fitting.fit import Fitted
 
 
 @value

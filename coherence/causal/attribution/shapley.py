@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from coherence.causal.series import Floats
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.causal.data.series import Floats
 
 MOST_PLAYERS = 12
 TOLD = 0.05  # share of the loss above which an interaction is reported

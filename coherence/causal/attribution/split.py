@@ -15,15 +15,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import field, value
+from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import TOLD, NotSplitError, dividends, members, refuse_many, shapley
 from coherence.causal.attribution.structure import Structure, run, structure
-from coherence.causal.effects import Attribution, Knot, Share, against, attribute, knots, matrix, own, total
-from coherence.causal.fit import Fitted
-from coherence.causal.intervals import Estimate, estimate
-from coherence.causal.series import Floats, Series
-from coherence.errors import UsageError, did_you_mean
-from coherence.values import field, value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.effects import Attribution, Knot, Share, against, attribute, knots, matrix, own, total
+from coherence.causal.fitting.fit import Fitted
 
 NUMBERS_AT_ONCE = 4_000_000  # of one signal, over replicates, coalitions and times
 

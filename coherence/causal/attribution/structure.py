@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from coherence.base.errors import UsageError
+from coherence.base.values import value
+from coherence.causal.answers.intervals import batches
 from coherence.causal.attribution.mechanisms import Mechanism, Range, Whole, evaluated, held_back, mechanism, non_linear
-from coherence.causal.fit import Fitted
-from coherence.causal.gram import Column, lagged
-from coherence.causal.intervals import batches
-from coherence.causal.series import Floats, Series
-from coherence.errors import UsageError
-from coherence.values import value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.fit import Fitted
+from coherence.causal.fitting.gram import Column, lagged
 
 SETTLING = 400  # samples at most that a changed feedback is given to settle before the record begins
 

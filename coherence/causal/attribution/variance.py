@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.causal.effects import knots, matrix, radius, total
-from coherence.causal.fit import Fitted
-from coherence.causal.gram import means
-from coherence.causal.intervals import Estimate, estimate
-from coherence.causal.series import Floats
-from coherence.errors import UsageError, did_you_mean
-from coherence.values import value
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.causal.answers.intervals import Estimate, estimate
+from coherence.causal.data.series import Floats
+from coherence.causal.fitting.effects import knots, matrix, radius, total
+from coherence.causal.fitting.fit import Fitted
+from coherence.causal.fitting.gram import means
 
 TOLD = 0.05  # share of the variance above which a pair is named
 

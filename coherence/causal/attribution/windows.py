@@ -20,19 +20,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.causal.answers.intervals import LEVEL, Estimate
 from coherence.causal.attribution.mechanisms import Range
 from coherence.causal.attribution.shapley import MOST_PLAYERS, members
 from coherence.causal.attribution.windows_curved import Curved, built, mechanisms, shares
-from coherence.causal.effects import knots, matrix, radius, total
-from coherence.causal.equations import Equation
-from coherence.causal.fit import Fitted, from_grams
-from coherence.causal.gram import Grams, grams
-from coherence.causal.graph import Graph
-from coherence.causal.intervals import LEVEL, Estimate
-from coherence.causal.planning import believable, planned
-from coherence.causal.series import Floats, Series
-from coherence.errors import UsageError, did_you_mean
-from coherence.values import value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.effects import knots, matrix, radius, total
+from coherence.causal.fitting.equations import Equation
+from coherence.causal.fitting.fit import Fitted, from_grams
+from coherence.causal.fitting.gram import Grams, grams
+from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.planning import believable, planned
 
 FEWEST = 100  # samples of a window
 FALSE_ALARM = 0.01  # over all signals together: a mechanism wrongly called changed spoils the shares

@@ -13,12 +13,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from coherence.base.values import value
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import members, refuse_many, shapley
 from coherence.causal.attribution.structure import Linear, Structure, own_part, run, structure
-from coherence.causal.fit import Fitted
-from coherence.causal.series import Floats, Series
-from coherence.values import value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.fit import Fitted
 
 NUMBERS_AT_ONCE = 4_000_000
 

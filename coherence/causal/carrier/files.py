@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.carrier.carrier import Network
+from coherence.base.errors import InputError, Problem
+from coherence.base.places import Place
+from coherence.causal.carrier.linear_gaussian import Network
 from coherence.causal.carrier.tables import Table, Tables
-from coherence.errors import InputError, Problem
-from coherence.places import Place
 
 _TOKEN = re.compile(r'"[^"]*"|[\[\]{}()|,;]|[^\s\[\]{}()|,;"]+')
 

@@ -13,8 +13,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from coherence.causal.series import Floats
-from coherence.values import value
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 

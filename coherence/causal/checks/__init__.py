@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from coherence.causal.context import Context
-    from coherence.finding import Finding
+    from coherence.causal.session.context import Context
+    from coherence.findings.finding import Finding
 
 
 def findings(context: Context) -> Iterator[Finding]:

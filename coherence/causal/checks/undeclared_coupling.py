@@ -33,14 +33,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coherence.causal.answers import interval, number
-from coherence.finding import Evidence, Finding, Grade
-from coherence.places import Place
-from coherence.subject import Question
+from coherence.base.places import Place
+from coherence.causal.answers.answer import interval, number
+from coherence.findings.finding import Evidence, Finding, Grade
+from coherence.findings.question_input import Question
 
 if TYPE_CHECKING:
-    from coherence.causal.context import Context
-    from coherence.causal.couplings import Coupling, Tested
+    from coherence.causal.session.context import Context
+    from coherence.causal.session.couplings import Coupling, Tested
 
 QUESTION = Question("COH401", "undeclared-coupling", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

@@ -35,12 +35,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coherence.finding import Finding
-from coherence.places import Place
-from coherence.subject import Question
+from coherence.base.places import Place
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question
 
 if TYPE_CHECKING:
-    from coherence.causal.context import Context
+    from coherence.causal.session.context import Context
 
 QUESTION = Question("COH403", "unidentified-influence", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

@@ -26,14 +26,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coherence.causal.answers import number
-from coherence.finding import Evidence, Finding, Grade
-from coherence.places import Place
-from coherence.subject import Question
+from coherence.base.places import Place
+from coherence.causal.answers.answer import number
+from coherence.findings.finding import Evidence, Finding, Grade
+from coherence.findings.question_input import Question
 
 if TYPE_CHECKING:
-    from coherence.causal.context import Context
-    from coherence.causal.fit import Node
+    from coherence.causal.fitting.fit import Node
+    from coherence.causal.session.context import Context
 
 QUESTION = Question("COH404", "unseen-influence", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -41,7 +41,7 @@ QUESTIONS = (QUESTION,)
 
 def ask(context: Context) -> Iterator[Finding]:
     """One note for each declared influence between measured signals that the data do not show."""
-    from coherence.causal.fit import supported
+    from coherence.causal.fitting.fit import supported
 
     fitted = context.fitted
     file = Place(context.design.file, 1, 1, 1, 1)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 
+from coherence.base.errors import InternalError, UsageError, did_you_mean
+from coherence.base.values import value
 from coherence.causal.indices._index import (
     Action,
     Burst,
@@ -23,8 +25,6 @@ from coherence.causal.indices._index import (
     Tube,
 )
 from coherence.causal.indices._lines import as_dict, lines
-from coherence.errors import InternalError, UsageError, did_you_mean
-from coherence.values import value
 
 __all__ = [
     "Action",

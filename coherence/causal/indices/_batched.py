@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from coherence.causal.intervals import Estimate, jackknife
-from coherence.causal.request_log import Ints, RequestLog
-from coherence.causal.series import Floats
-from coherence.causal.twin import FASTEST, SLOWEST, Twin, inverted, last_kept
+from coherence.causal.answers.intervals import Estimate, jackknife
+from coherence.causal.data.request_log import Ints, RequestLog
+from coherence.causal.data.series import Floats
+from coherence.causal.indices._twin import FASTEST, SLOWEST, Twin, inverted, last_kept
 
 Statistic: TypeAlias = Callable[
     [Floats], Floats

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from coherence.causal.data.request_log import Bools, RequestLog
+from coherence.causal.data.series import Floats
 from coherence.causal.indices._index import Burst, Facts
-from coherence.causal.request_log import Bools, RequestLog
-from coherence.causal.series import Floats
 
 PER_BIN = 20  # first attempts of the usual rate in a bin
 TIMES, RARE = 1.5, 1e-4  # a bin belongs to a burst at so many times the usual count, rarer than this by chance

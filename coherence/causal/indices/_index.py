@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from coherence.causal.intervals import LEVEL, Estimate
-from coherence.causal.request_log import RequestLog
-from coherence.causal.series import Floats
-from coherence.values import field, value
+from coherence.base.values import field, value
+from coherence.causal.answers.intervals import LEVEL, Estimate
+from coherence.causal.data.request_log import RequestLog
+from coherence.causal.data.series import Floats
 
 BATCHES = 12
 
@@ -107,7 +107,7 @@ class Facts:
 
 def missing(facts: Facts, *, twin: bool = False, columns: tuple[str, ...] = ()) -> tuple[str, ...]:
     """What an index over requests lacks: the log, the servers of the twin, columns of the log; each in words."""
-    from coherence.causal.request_log import COLUMNS
+    from coherence.causal.data.request_log import COLUMNS
 
     if facts.log is None:
         return ("a log of requests with arrival, need and end",)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from coherence.causal.answers.intervals import Estimate
 from coherence.causal.indices._index import Measured, Part, Refusal
-from coherence.causal.intervals import Estimate
 
 
 def lines(found: Iterable[Measured | Refusal], *, parts: bool = True) -> list[str]:

@@ -18,9 +18,9 @@ import math
 
 import numpy as np
 
-from coherence.causal.request_log import Ints, RequestLog
-from coherence.causal.series import Floats
-from coherence.causal.twin import Twin
+from coherence.causal.data.request_log import Ints, RequestLog
+from coherence.causal.data.series import Floats
+from coherence.causal.indices._twin import Twin
 
 SHIFTS = 19
 PIECES = 96  # stretches of a window

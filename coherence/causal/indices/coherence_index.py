@@ -25,12 +25,12 @@ import math
 
 import numpy as np
 
+from coherence.causal.answers.intervals import Estimate, jackknife
+from coherence.causal.data.request_log import Ints, RequestLog
+from coherence.causal.data.series import Floats
 from coherence.causal.indices._batched import last_slowdowns, numbers, plain, ratio
 from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, latency, missing
-from coherence.causal.intervals import Estimate, jackknife
-from coherence.causal.request_log import Ints, RequestLog
-from coherence.causal.series import Floats
-from coherence.causal.twin import FASTEST, SLOWEST, Twin, first_met, twin
+from coherence.causal.indices._twin import FASTEST, SLOWEST, Twin, first_met, twin
 
 INDEX = Index(
     name="CI",

@@ -31,8 +31,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from coherence.causal.answers.intervals import Estimate
 from coherence.causal.indices._index import Action, Facts, Index, Measured, Part, Refusal, Tube
-from coherence.causal.intervals import Estimate
 
 INDEX = Index(
     name="CC",

@@ -30,13 +30,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.data.request_log import Ints, RequestLog
+from coherence.causal.data.series import Floats
 from coherence.causal.indices import _rests
 from coherence.causal.indices._batched import in_logarithms, means, numbers, plain, quantiles, slowdowns
 from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, latency, missing
-from coherence.causal.intervals import Estimate
-from coherence.causal.request_log import Ints, RequestLog
-from coherence.causal.series import Floats
-from coherence.causal.twin import twin
+from coherence.causal.indices._twin import twin
 
 INDEX = Index(
     name="DI",

@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from coherence.causal.data.request_log import RequestLog
 from coherence.causal.indices._batched import clipped, numbers, plain, ratio
 from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, missing
-from coherence.causal.request_log import RequestLog
 
 INDEX = Index(
     name="HCL",

@@ -25,10 +25,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from coherence.base.values import value
+from coherence.causal.data.request_log import Bools, Ints, RequestLog
 from coherence.causal.indices._batched import clipped, numbers, plain, ratio
 from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, latency, missing
-from coherence.causal.request_log import Bools, Ints, RequestLog
-from coherence.values import value
 
 INDEX = Index(
     name="kappa",

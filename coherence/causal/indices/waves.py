@@ -29,14 +29,14 @@ import math
 
 import numpy as np
 
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.data.request_log import Bools, Ints, RequestLog
+from coherence.causal.data.series import Floats
 from coherence.causal.indices import delay
 from coherence.causal.indices._batched import clipped, numbers, plain, ratio
 from coherence.causal.indices._bursts import bursts, inside, windows
 from coherence.causal.indices._index import Burst, Facts, Index, Measured, Part, Refusal, latency, missing
-from coherence.causal.intervals import Estimate
-from coherence.causal.request_log import Bools, Ints, RequestLog
-from coherence.causal.series import Floats
-from coherence.causal.twin import twin
+from coherence.causal.indices._twin import twin
 
 INDEX = Index(
     name="WPI",

@@ -11,10 +11,10 @@ from itertools import accumulate
 
 import numpy as np
 
+from coherence.base.values import field, value
 from coherence.causal.attribution.mechanisms import Range
-from coherence.causal.graph import Graph, Influence
-from coherence.causal.series import Floats, Series
-from coherence.values import field, value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.graph import Graph, Influence
 
 RHO = 0.6  # autocorrelation of inputs and errors from sample to sample
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.causal.graph import Graph, Influence
+from coherence.base.values import value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.graph import Graph, Influence
 from coherence.causal.kinds import drawn, recorded, wander
-from coherence.causal.series import Floats, Series
-from coherence.values import value
 
 KINDS = ()
 

@@ -7,9 +7,9 @@ from itertools import permutations
 
 import numpy as np
 
-from coherence.causal.graph import Graph, Influence
+from coherence.causal.fitting.graph import Graph, Influence
 from coherence.causal.kinds import Kind, recorded, wander
-from coherence.expressions.parse import parse
+from coherence.language.expressions.parse import parse
 
 KINDS = ("retry_timeout", "barrier_max", "saturating_queue")
 

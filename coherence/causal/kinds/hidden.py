@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.causal.graph import Influence
+from coherence.causal.fitting.graph import Influence
 from coherence.causal.kinds import Kind, drawn, recorded, wander
 
 KINDS = ("latent", "front_door", "instrument", "collinear")

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from coherence.causal.graph import Influence
+from coherence.causal.fitting.graph import Influence
 from coherence.causal.kinds import Kind, drawn, recorded, wander
 
 KINDS = ("additive", "mediated", "confounded", "simpson", "long_delay", "null", "collider", "missing_cause")

@@ -16,12 +16,12 @@ from itertools import combinations
 
 import numpy as np
 
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity_program import NoOptimum, Program, optimum
 from coherence.causal.ledger.states import USEFUL
 from coherence.causal.ledger.times import ROUNDING, expanded, layout
-from coherence.causal.series import Floats
-from coherence.errors import UsageError, did_you_mean
-from coherence.values import value
 
 EXHAUSTIVE = 14  # further signals up to which the smallest set is found by trying every set
 FIELDS = ("loop", "reading", "read_at", "action", "target", "cause")

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from coherence.base.errors import InputError, InternalError, Problem
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity_program import NoOptimum, Optimum, Program, optimum
-from coherence.causal.series import Floats
-from coherence.errors import InputError, InternalError, Problem
-from coherence.places import Place
-from coherence.values import value
 
 
 @value

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from coherence.base.errors import InputError
+from coherence.base.places import NOWHERE, Place
+from coherence.base.units import ONE, SECOND, Dimension
+from coherence.base.values import value
 from coherence.causal.ledger.capacity import Fleet, fleet
-from coherence.design import Component, Design, Workload
-from coherence.errors import InputError
-from coherence.places import NOWHERE, Place
-from coherence.shape import Quantity, Word
-from coherence.units import ONE, SECOND, Dimension
-from coherence.values import value
+from coherence.language.design import Component, Design, Workload
+from coherence.language.schema_kinds import Quantity, Word
 
 
 @value

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity import Capacity
-from coherence.causal.series import Floats
 
 
 def extremes(given: Capacity, above: Floats, below: Floats) -> tuple[float, float]:

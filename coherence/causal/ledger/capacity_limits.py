@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from coherence.base.errors import UsageError
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity import Fleet, capacity
-from coherence.causal.series import Floats
-from coherence.errors import UsageError
-from coherence.values import value
 
 
 @value

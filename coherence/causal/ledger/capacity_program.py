@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from coherence.causal.series import Floats
-from coherence.values import value
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
 
 Vector: TypeAlias = Mapping[int, Fraction]  # sparse
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
+from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.causal.data.series import Excluded, Floats
 from coherence.causal.ledger.capacity import Fleet
 from coherence.causal.ledger.of_series import BATCHES
 from coherence.causal.ledger.states import UNLABELLED, USEFUL
 from coherence.causal.ledger.times import Times, layout
-from coherence.causal.series import Excluded, Floats
-from coherence.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.places import Place
-from coherence.values import value
 
 COLUMNS = ("device", "state", "class", "start", "end")
 

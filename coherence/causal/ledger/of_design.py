@@ -12,22 +12,22 @@ from fractions import Fraction
 
 import numpy as np
 
-from coherence.causal.equations import Equation
-from coherence.causal.graph import Graph
+from coherence.base.errors import InputError
+from coherence.base.values import value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.equations import Equation
+from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.loss_expression import Loss
 from coherence.causal.ledger.capacity import Fleet, capacity
 from coherence.causal.ledger.capacity_design import Stated, fleet_of
-from coherence.causal.ledger.ledger import Ledger, ledger
 from coherence.causal.ledger.log import read_log, times_of_log
+from coherence.causal.ledger.loss_ledger import Ledger, ledger
 from coherence.causal.ledger.of_series import signals, times_of_series
 from coherence.causal.ledger.states import SLACK, UNLABELLED, USEFUL, columns
 from coherence.causal.ledger.times import ROUNDING, Times, unbalanced, with_rest_unlabelled
-from coherence.causal.losses_of import Loss
-from coherence.causal.series import Floats, Series
-from coherence.design import Design, Workload
-from coherence.errors import InputError
-from coherence.expressions.tree import Arithmetic, Name, Number, Tree
-from coherence.shape import Quantity
-from coherence.values import value
+from coherence.language.design import Design, Workload
+from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree
+from coherence.language.schema_kinds import Quantity
 
 SUMS = ("held", "idle")  # signals of a tier that add up several states: for the audit, never for the ledger
 OTHERS = ("count", "work", *SUMS)  # further signals of a tier

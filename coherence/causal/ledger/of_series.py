@@ -13,13 +13,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from coherence.causal.intervals import batches
+from coherence.base.errors import InputError, Problem, did_you_mean
+from coherence.base.places import Place
+from coherence.causal.answers.intervals import batches
+from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.ledger.capacity import Fleet
 from coherence.causal.ledger.states import USEFUL
 from coherence.causal.ledger.times import ROUNDING, Times, layout, with_rest_unlabelled, with_work
-from coherence.causal.series import Excluded, Floats, Series
-from coherence.errors import InputError, Problem, did_you_mean
-from coherence.places import Place
 
 BATCHES = 12
 

@@ -13,16 +13,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from coherence.base.errors import InputError, Problem, did_you_mean
+from coherence.base.places import Place
+from coherence.base.units import unit
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity import Fleet
 from coherence.causal.ledger.states import Column
 from coherence.causal.ledger.times import Times, expanded
-from coherence.causal.series import Floats
-from coherence.design import Design
-from coherence.errors import InputError, Problem, did_you_mean
-from coherence.places import Place
-from coherence.shape import Quantity
-from coherence.units import unit
-from coherence.values import value
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Quantity
 
 PROGRESSLESS = ("A", "B", "R")
 

@@ -16,11 +16,11 @@ from itertools import combinations
 
 import numpy as np
 
+from coherence.base.errors import UsageError
+from coherence.base.values import value
+from coherence.causal.answers.intervals import LEVEL, Estimate, estimate
 from coherence.causal.attribution.shapley import members, refuse_many, shapley
-from coherence.causal.intervals import LEVEL, Estimate, estimate
-from coherence.causal.series import Floats
-from coherence.errors import UsageError
-from coherence.values import value
+from coherence.causal.data.series import Floats
 
 Off = frozenset[str]
 

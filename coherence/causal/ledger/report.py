@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from coherence.base.values import value
 from coherence.causal.ledger.auditability import Audit
-from coherence.causal.ledger.ledger import DENOMINATORS, Ledger, Line, Share
+from coherence.causal.ledger.loss_ledger import DENOMINATORS, Ledger, Line, Share
 from coherence.causal.ledger.pricing import Bill, Ghost
 from coherence.causal.ledger.recovery import Recovery
 from coherence.causal.ledger.states import SLACK
-from coherence.values import value
 
 
 @value

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from coherence.errors import InternalError
-from coherence.values import value
+from coherence.base.errors import InternalError
+from coherence.base.values import value
 
 FOLDER = "coherence.causal.losses"
 USEFUL = "useful"

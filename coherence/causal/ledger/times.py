@@ -10,12 +10,12 @@ from functools import cache
 
 import numpy as np
 
+from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.causal.data.series import Excluded, Floats
 from coherence.causal.ledger.capacity import Fleet
 from coherence.causal.ledger.states import SLOWED, UNLABELLED, USEFUL, Column, columns
-from coherence.causal.series import Excluded, Floats
-from coherence.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.places import Place
-from coherence.values import value
 
 ROUNDING = 1e-9  # of provisioned device-seconds: sums of floats, never a loss
 

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.ranking.ranking import ALPHA, Ranking, rank
-from coherence.causal.series import Excluded, Floats, Series
-from coherence.errors import InputError, Problem
-from coherence.places import Place
-from coherence.values import value
+from coherence.base.errors import InputError, Problem
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.causal.data.series import Excluded, Floats, Series
+from coherence.causal.ranking.rank import ALPHA, Ranking, rank
 
 COSTS = {"latency": ("Average", "s"), "availability": ("Average", "failures")}
 MEASURED_BY_CALLERS = ("_remote", "Database::SQL")  # names of segments that stand for a call, not for a service

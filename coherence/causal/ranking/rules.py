@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from coherence.causal.series import Floats, Series
+from coherence.causal.data.series import Floats, Series
 
 Causes: TypeAlias = Mapping[str, Iterable[str]]
 Rule: TypeAlias = Callable[[Series, Series, Causes, str], tuple[str, ...]]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.ranking import slopes as linear
 from coherence.causal.ranking.slopes import Cause
-from coherence.causal.series import Excluded, Floats, Series
-from coherence.errors import UsageError, did_you_mean
-from coherence.values import value
 
 
 @value

@@ -17,8 +17,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from coherence.causal.series import Floats
-from coherence.values import value
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
 
 Cause: TypeAlias = tuple[int, int]  # which signal, how many steps before
 SWEEPS, SETTLED = 200, 1e-5  # slopes decide who gets what; the sum is exact for any

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from coherence.errors import InternalError
+from coherence.base.errors import InternalError
 
 if TYPE_CHECKING:
-    from coherence.causal.answers import Answer
-    from coherence.causal.context import Context
+    from coherence.causal.answers.answer import Answer
+    from coherence.causal.session.context import Context
 
 
 def sections() -> list[ModuleType]:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.answers import Answer, Table, number
-from coherence.causal.context import Context
+from coherence.causal.answers.answer import Answer, Table, number
+from coherence.causal.data.series import Series
 from coherence.causal.ledger.auditability import FIELDS, Audit, Part, Signal, audit, sums_of
 from coherence.causal.ledger.of_design import Booked
 from coherence.causal.ledger.report import audit_json
 from coherence.causal.ledger.times import layout
-from coherence.causal.series import Series
+from coherence.causal.session.context import Context
 
 ORDER = 75
 TITLE = "What is logged, and what that leaves open"

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.answers import Answer, Table, number
-from coherence.causal.context import Context
-from coherence.causal.effects import NoLastingEffectError, attribute, total
-from coherence.causal.equations import Equation
-from coherence.causal.fit import Fitted, node_of
-from coherence.causal.gram import Grams
-from coherence.causal.jobs import bootstrap
-from coherence.causal.series import Floats
+from coherence.causal.answers.answer import Answer, Table, number
+from coherence.causal.data.series import Floats
+from coherence.causal.fitting.effects import NoLastingEffectError, attribute, total
+from coherence.causal.fitting.equations import Equation
+from coherence.causal.fitting.fit import Fitted, node_of
+from coherence.causal.fitting.gram import Grams
+from coherence.causal.fitting.jobs import bootstrap
+from coherence.causal.session.context import Context
 
 ORDER = 95
 TITLE = "Bootstrap beside the jackknife"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from coherence.causal import checks
-from coherence.causal.answers import Answer
-from coherence.causal.context import Context
-from coherence.causal.couplings import Tested
-from coherence.finding import Finding
+from coherence.causal.answers.answer import Answer
+from coherence.causal.session.context import Context
+from coherence.causal.session.couplings import Tested
+from coherence.findings.finding import Finding
 
 ORDER = 60
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from coherence.causal.answers import Answer
-from coherence.causal.context import Context
-from coherence.causal.figures import Bar, bars
+from coherence.causal.answers.answer import Answer
 from coherence.causal.indices import Measured, Refusal, as_dict, entries, lines, measured
-from coherence.causal.requests_of import HIGH, LOW
-from coherence.drawing.pictures import Panel
+from coherence.causal.session.context import Context
+from coherence.causal.session.figures import Bar, bars
+from coherence.causal.session.request_inputs import HIGH, LOW
+from coherence.reporting.pictures.svg import Panel
 
 ORDER = 80
 TITLE = "Indices of coordination"

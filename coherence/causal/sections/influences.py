@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from coherence.causal.answers import Answer, Table, as_data, interval, number
-from coherence.causal.constant_terms import constant_terms, hidden_between
-from coherence.causal.context import Context
-from coherence.causal.figures import graph
-from coherence.causal.fit import Fitted, Node, supported
-from coherence.causal.gram import Column
-from coherence.causal.intervals import Estimate
+from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.fitting.fit import Fitted, Node, supported
+from coherence.causal.fitting.gram import Column
+from coherence.causal.session.constant_terms import constant_terms, hidden_between
+from coherence.causal.session.context import Context
+from coherence.causal.session.figures import graph
 
 ORDER = 20
 HEADER = ("cause", "effect", "delay", "strength", "95 % interval", "seen", "told by")

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.answers import Answer, Table, interval, number
-from coherence.causal.context import Context
-from coherence.causal.figures import Bar, waterfall
-from coherence.causal.intervals import Estimate
-from coherence.causal.ledger.ledger import DENOMINATORS, Ledger, Line, Share
+from coherence.base.errors import InputError
+from coherence.causal.answers.answer import Answer, Table, interval, number
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.ledger.loss_ledger import DENOMINATORS, Ledger, Line, Share
 from coherence.causal.ledger.of_design import Booked, told
 from coherence.causal.ledger.pricing import Bill, Ghost, bill, ghosts, prices_of
 from coherence.causal.ledger.report import as_json, bill_json
 from coherence.causal.ledger.report import waterfall as steps
 from coherence.causal.ledger.states import SLACK, UNLABELLED
-from coherence.drawing.pictures import Panel
-from coherence.errors import InputError
+from coherence.causal.session.context import Context
+from coherence.causal.session.figures import Bar, waterfall
+from coherence.reporting.pictures.svg import Panel
 
 ORDER = 70
 TITLE = "Where device time went"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
 from coherence.causal.attribution.loops_off import LoopSplit, loop_split, writers
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.shapley import MOST_PLAYERS
-from coherence.causal.context import Context
-from coherence.errors import UsageError, did_you_mean
+from coherence.causal.session.context import Context
 
 ORDER = 40
 

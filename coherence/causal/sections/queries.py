@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.queries import Answer as Level
 from coherence.causal.attribution.queries import do
-from coherence.causal.context import Context
+from coherence.causal.session.context import Context
 
 ORDER = 41
 ROUNDING = 1e-9

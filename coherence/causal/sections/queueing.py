@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from coherence.causal.answers import Answer, Table, number
-from coherence.causal.context import Context
+from coherence.causal.answers.answer import Answer, Table, number
+from coherence.causal.data.request_log import RequestLog
 from coherence.causal.indices import Burst, Facts, measured
 from coherence.causal.indices._bursts import bursts
 from coherence.causal.indices._index import latency, missing
-from coherence.causal.queueing import LOCAL, Decision, decide
-from coherence.causal.request_log import RequestLog
+from coherence.causal.indices._queueing import LOCAL, Decision, decide
+from coherence.causal.session.context import Context
 
 ORDER = 85
 TITLE = "Queueing: of a busy machine, or instability"

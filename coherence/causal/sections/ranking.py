@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from coherence.causal.answers import Answer, Table, number
-from coherence.causal.context import Context
-from coherence.causal.graph import Graph
-from coherence.causal.ranking.ranking import Ranking, causes_of, rank
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.causal.answers.answer import Answer, Table, number
+from coherence.causal.data.usable import without_copies
+from coherence.causal.fitting.graph import Graph
+from coherence.causal.ranking.rank import Ranking, causes_of, rank
 from coherence.causal.ranking.rules import RULES, chance
-from coherence.causal.usable import without_copies
-from coherence.errors import UsageError, did_you_mean
+from coherence.causal.session.context import Context
 
 ORDER = 90
 MOST, TOP = 5, 3

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.base.errors import UsageError
+from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
 from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.attribution.split import Split
-from coherence.causal.context import Context
-from coherence.causal.effects import Attribution, NoLastingEffectError, Share
-from coherence.causal.figures import Bar, bars, shortened
-from coherence.errors import UsageError
+from coherence.causal.fitting.effects import Attribution, NoLastingEffectError, Share
+from coherence.causal.session.context import Context
+from coherence.causal.session.figures import Bar, bars, shortened
 
 ORDER = 30
 ROUNDING = 1e-12  # of the loss: a sum of floats

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coherence.causal.answers import Answer
-from coherence.causal.context import Context
+from coherence.causal.answers.answer import Answer
+from coherence.causal.session.context import Context
 from coherence.causal.telemetry import as_json, lines
 
 ORDER = 10

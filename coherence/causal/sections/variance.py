@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.base.errors import UsageError
+from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
 from coherence.causal.attribution.changes import changes
 from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.attribution.variance import Part, Variance, variance
-from coherence.causal.context import Context
-from coherence.causal.effects import NoLastingEffectError
-from coherence.errors import UsageError
+from coherence.causal.fitting.effects import NoLastingEffectError
+from coherence.causal.session.context import Context
 
 ORDER = 43
 

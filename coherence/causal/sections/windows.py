@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from coherence.causal.answers import Answer, Table, as_data, interval, number
+from coherence.base.errors import UsageError
+from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.windows import compare
-from coherence.causal.context import Context
-from coherence.errors import UsageError
+from coherence.causal.session.context import Context
 
 ORDER = 42
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from coherence.causal.series import Excluded, Floats, Series
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.units import SECOND, Dimension, UnitError, decimal, seconds
+from coherence.base.values import field, value
+from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.telemetry.problems import quoted, refuse, several
 from coherence.causal.telemetry.quantities import factor, shown
 from coherence.causal.telemetry.resampling import Grid, latest, mean, rate, sampled, slack
-from coherence.errors import UsageError, did_you_mean
-from coherence.simulate.telemetry import Samples, Signal, Telemetry
-from coherence.units import SECOND, Dimension, UnitError, decimal, seconds
-from coherence.values import field, value
+from coherence.simulate.telemetry.contract import Samples, Signal, Telemetry
 
 MOST_TIMES, MOST_CELLS = 50_000_000, 500_000_000
 KEEP = ("constant", "copies")

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.series import Floats
+from coherence.base.errors import CoherenceError, UsageError
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
 from coherence.causal.telemetry import csv_files
 from coherence.causal.telemetry.cells import ABSENT, Cells
 from coherence.causal.telemetry.clocks import Clock
@@ -28,9 +30,7 @@ from coherence.causal.telemetry.parquet_files import (
 )  # fmt: skip
 from coherence.causal.telemetry.parts import Options, no_signals
 from coherence.causal.telemetry.problems import quoted, refuse
-from coherence.errors import CoherenceError, UsageError
-from coherence.simulate.telemetry import Origin
-from coherence.values import value
+from coherence.simulate.telemetry.contract import Origin
 
 VECTOR = 2048  # rows that duckdb hands over at once
 HEAD = 1000  # rows by which a column of a CSV is text or numbers

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coherence.causal.series import Floats
+from coherence.base.errors import Problem
+from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.problems import problem, quoted
-from coherence.errors import Problem
 
 ABSENT = frozenset({"", "null", "NULL", "None", "none", "NA", "N/A", "n/a", "<NA>"})
 TRUTH = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from coherence.causal.series import Excluded, Floats, Series
+from coherence.base.errors import InputError, UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.telemetry.alignment import (
     MOST_TIMES,
     Placing,
@@ -31,9 +33,7 @@ from coherence.causal.telemetry.problems import problem, quoted, refuse, several
 from coherence.causal.telemetry.quantities import stated
 from coherence.causal.telemetry.resampling import Grid
 from coherence.causal.telemetry.sources import Sources, counter_by_name, read
-from coherence.errors import InputError, UsageError, did_you_mean
-from coherence.simulate.telemetry import KINDS, Samples, Signal, Telemetry
-from coherence.values import value
+from coherence.simulate.telemetry.contract import KINDS, Samples, Signal, Telemetry
 
 FINE = 10_000  # first times by which the clock is set
 

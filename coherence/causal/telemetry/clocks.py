@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.series import Floats
+from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.problems import quoted, refuse
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+from coherence.base.errors import InputError, Problem
 from coherence.causal.telemetry.cells import Cells
 from coherence.causal.telemetry.clocks import Clock
 from coherence.causal.telemetry.header import Layout, labelled, layout
 from coherence.causal.telemetry.parts import Options, Part, Rows, Story, long_rows, no_signals, part
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
 from coherence.causal.telemetry.quantities import stated as parses
-from coherence.errors import InputError, Problem
-from coherence.simulate.telemetry import KINDS, Signal
+from coherence.simulate.telemetry.contract import KINDS, Signal
 
 BATCH = 1 << 13  # rows at a time
 SEPARATORS = ",;\t|"

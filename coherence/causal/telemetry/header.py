@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from coherence.base.errors import InputError, Problem, did_you_mean
+from coherence.base.values import field, value
 from coherence.causal.telemetry.problems import problem, quoted
-from coherence.errors import InputError, Problem, did_you_mean
-from coherence.values import field, value
 
 TIMES = ("time", "timestamp", "ts", "datetime", "date_time", "date", "epoch", "t")
 NAMES, VALUES = ("signal", "metric", "metric_name", "__name__", "series", "name"), ("value", "val")

@@ -15,7 +15,7 @@ import numpy as np
 from coherence.causal.telemetry.clocks import LOW
 from coherence.causal.telemetry.parts import Part
 from coherence.causal.telemetry.problems import refuse, several
-from coherence.simulate.telemetry import Origin, Samples, Signal, Telemetry
+from coherence.simulate.telemetry.contract import Origin, Samples, Signal, Telemetry
 
 
 def joined(parts: Sequence[Part]) -> Telemetry:

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.series import Excluded, Series
+from coherence.base.errors import did_you_mean
+from coherence.base.units import decimal, shorten
+from coherence.base.values import value
+from coherence.causal.data.series import Excluded, Series
 from coherence.causal.telemetry.alignment import factor_of, spacings_of
 from coherence.causal.telemetry.problems import several
 from coherence.causal.telemetry.resampling import resets
 from coherence.causal.telemetry.skew import Skew, skews
-from coherence.errors import did_you_mean
-from coherence.simulate.telemetry import Origin, Signal, Telemetry
-from coherence.units import decimal, shorten
-from coherence.values import value
+from coherence.simulate.telemetry.contract import Origin, Signal, Telemetry
 
 
 @value

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coherence.errors import did_you_mean
-from coherence.shape import Word
-from coherence.simulate.telemetry import Origin, Signal, Telemetry
+from coherence.base.errors import did_you_mean
+from coherence.language.schema_kinds import Word
+from coherence.simulate.telemetry.contract import Origin, Signal, Telemetry
 
 
 def named(told: Telemetry, columns: Mapping[str, str | Word]) -> Telemetry:

@@ -16,11 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from coherence.base.values import field, value
 from coherence.causal.telemetry.header import labelled
 from coherence.causal.telemetry.parts import Options, Part, Rows, Story, part
 from coherence.causal.telemetry.problems import quoted, refuse, several
-from coherence.simulate.telemetry import Signal
-from coherence.values import field, value
+from coherence.simulate.telemetry.contract import Signal
 
 DELTA, CUMULATIVE, NO_VALUE = 1, 2, 1
 UCUM = {"": "1", "1": "1", "By": "B", "kBy": "kB", "MBy": "MB", "GBy": "GB", "KiBy": "KiB", "MiBy": "MiB",

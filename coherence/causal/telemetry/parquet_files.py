@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.series import Floats
+from coherence.base.errors import InputError, MissingExtraError
+from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.clocks import Clock
 from coherence.causal.telemetry.csv_files import long_signals
 from coherence.causal.telemetry.header import Layout, labelled, layout
 from coherence.causal.telemetry.parts import Options, Part, Rows, Story, long_rows, no_signals, part
 from coherence.causal.telemetry.problems import refuse
-from coherence.errors import InputError, MissingExtraError
-from coherence.simulate.telemetry import Signal
+from coherence.simulate.telemetry.contract import Signal
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT",
            "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")  # fmt: skip

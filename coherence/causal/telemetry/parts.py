@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from coherence.causal.series import Floats
+from coherence.base.errors import InputError, Problem
+from coherence.base.values import field, value
+from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
-from coherence.errors import InputError, Problem
-from coherence.simulate.telemetry import Cause, Origin, Samples, Signal
-from coherence.values import field, value
+from coherence.simulate.telemetry.contract import Cause, Origin, Samples, Signal
 
 DUPLICATES = ("refuse", "last", "mean")
 

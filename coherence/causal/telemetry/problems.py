@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coherence.errors import InputError, Problem
-from coherence.places import Place
-from coherence.units import shorten
+from coherence.base.errors import InputError, Problem
+from coherence.base.places import Place
+from coherence.base.units import shorten
 
 MOST = 20
 

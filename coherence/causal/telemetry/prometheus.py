@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from coherence.base.errors import InputError, Problem, UsageError
+from coherence.base.units import shorten
 from coherence.causal.telemetry.header import labelled
 from coherence.causal.telemetry.joining import joined
 from coherence.causal.telemetry.parts import Rows, Story, part
 from coherence.causal.telemetry.problems import problem, several
-from coherence.errors import InputError, Problem, UsageError
-from coherence.shape import Word
-from coherence.simulate.telemetry import Signal, Telemetry
-from coherence.units import shorten
+from coherence.language.schema_kinds import Word
+from coherence.simulate.telemetry.contract import Signal, Telemetry
 
 MOST_POINTS = 11_000  # of one series in one answer, by the server
 PIECE = 10_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from coherence.base.errors import UsageError
+from coherence.base.units import ONE, Dimension, UnitError, unit
 from coherence.causal.telemetry.problems import quoted, refuse
-from coherence.errors import UsageError
-from coherence.units import ONE, Dimension, UnitError, unit
 
 NONE = frozenset({"", "1", "a bare number"})
 _POWER = re.compile(r"([/*]?)([^/*^]+)(?:\^(-?\d))?")

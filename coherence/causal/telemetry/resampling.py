@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.causal.series import Floats
-from coherence.simulate.telemetry import Samples
-from coherence.values import value
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
+from coherence.simulate.telemetry.contract import Samples
 
 COVERED = 0.5  # of a step, for a mean over it
 

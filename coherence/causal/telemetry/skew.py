@@ -16,13 +16,13 @@ from itertools import combinations
 
 import numpy as np
 
-from coherence.causal.series import Floats
+from coherence.base.units import decimal
+from coherence.base.values import value
+from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.alignment import spacings_of
 from coherence.causal.telemetry.joining import stems
 from coherence.causal.telemetry.resampling import Grid, increases, latest, sampled, slack
-from coherence.simulate.telemetry import Samples, Telemetry
-from coherence.units import decimal
-from coherence.values import value
+from coherence.simulate.telemetry.contract import Samples, Telemetry
 
 ALIKE, RIVAL = 0.8, 0.95  # correlation at the top; another top as high as this part of it
 FEWEST, MOST = 32, 1 << 17  # times compared

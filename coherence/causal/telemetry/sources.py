@@ -14,15 +14,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.values import value
 from coherence.causal.telemetry import csv_files, otlp_json, otlp_wire, parquet_files
 from coherence.causal.telemetry.joining import joined
 from coherence.causal.telemetry.parts import DUPLICATES, Options, Part
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
 from coherence.causal.telemetry.quantities import stated
-from coherence.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.simulate import telemetry_files
-from coherence.simulate.telemetry import KINDS, Origin, Signal, Telemetry
-from coherence.values import value
+from coherence.simulate.telemetry import files as telemetry_files
+from coherence.simulate.telemetry.contract import KINDS, Origin, Signal, Telemetry
 
 Sources: TypeAlias = str | Path | Iterable[str | Path]
 

@@ -6,11 +6,15 @@ import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from coherence import repairs, units
-from coherence.expressions import names as names_of
-from coherence.expressions.evaluate import evaluate
-from coherence.expressions.tree import Compare, Tree, rename, walk
-from coherence.finding import Finding, Repair
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.expressions import names as names_of
+from coherence.language.expressions.evaluate import evaluate
+from coherence.language.expressions.tree import Compare, Tree, rename, walk
 from coherence.loops.checks._groups import (
     Numbers,
     altered,
@@ -23,16 +27,13 @@ from coherence.loops.checks._groups import (
     tried,
     witnessed,
 )
-from coherence.loops.groups import Group, place
-from coherence.model import SampledLoop, sensor_delay
-from coherence.places import Place
-from coherence.simulate.affine import plain
-from coherence.simulate.exact import Execution, Instant, View
-from coherence.simulate.orbits import LongRun
-from coherence.simulate.slices import influences
-from coherence.simulate.timeline import shown, told_choices
-from coherence.subject import Question, Subject, arithmetic
-from coherence.values import value
+from coherence.loops.designs.groups import Group, place
+from coherence.model.model import SampledLoop, sensor_delay
+from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.exact import Execution, Instant, View
+from coherence.simulate.execute.orbits import LongRun
+from coherence.simulate.execute.slices import influences
+from coherence.simulate.execute.timeline import shown, told_choices
 
 LEAST, MOST_TRIED, MOST_LOOKED = Fraction(1, 100), 6, 400
 

@@ -6,17 +6,17 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence import units
-from coherence.finding import Evidence, Finding, Grade
+from coherence.base import units
+from coherence.base.values import value
+from coherence.findings.finding import Evidence, Finding, Grade
+from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._groups import Numbers, groups, linear_at, runs, swings, tried, witnessed
+from coherence.loops.checks._moving_inputs import Wave, wave
 from coherence.loops.checks._responses import Peak, disturbed, peak, response, system
-from coherence.loops.checks._waves import Wave, wave
-from coherence.loops.groups import Group, place
-from coherence.loops.linear import Linear
-from coherence.model import SampledLoop
-from coherence.simulate.timeline import told_choices
-from coherence.subject import Question, Subject
-from coherence.values import value
+from coherence.loops.designs.groups import Group, place
+from coherence.loops.designs.linear import Linear
+from coherence.model.model import SampledLoop
+from coherence.simulate.execute.timeline import told_choices
 
 THRESHOLD = 2.0  # SOURCE: Skogestad and Postlethwaite, Multivariable Feedback Control, 2nd ed., 2.4.3 (6 dB)
 

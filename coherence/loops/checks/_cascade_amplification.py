@@ -6,21 +6,21 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence import units
-from coherence.algebra.polynomials import count_roots
-from coherence.finding import Evidence, Finding, Grade
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.polynomials import count_roots
+from coherence.base.values import value
+from coherence.findings.finding import Evidence, Finding, Grade
+from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._groups import Numbers, runs_of, smooth, tried, without, witnessed
+from coherence.loops.checks._moving_inputs import Wave, wave
 from coherence.loops.checks._responses import Peak, Response, driven, peak, response, system
-from coherence.loops.checks._waves import Wave, wave
-from coherence.loops.groups import middle, place
-from coherence.loops.linear import skeleton
-from coherence.model import Model, SampledLoop
-from coherence.places import Place
-from coherence.simulate.past import durations
-from coherence.simulate.slices import blocked, influences, reads, sliced
-from coherence.simulate.timeline import told_choices
-from coherence.subject import Question, Subject
-from coherence.values import value
+from coherence.loops.designs.groups import middle, place
+from coherence.loops.designs.linear import skeleton
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.lookback import durations
+from coherence.simulate.execute.slices import blocked, influences, reads, sliced
+from coherence.simulate.execute.timeline import told_choices
 
 THRESHOLD, MOST_CHAIN = 2.0, 6
 

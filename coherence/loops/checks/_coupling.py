@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from itertools import permutations
 
-from coherence.design import Component, Design, Loop
-from coherence.expressions import names as names_of
-from coherence.names import component_formulas, loop_formulas, resolve
-from coherence.shape import Formula
+from coherence.language.design import Component, Design, Loop
+from coherence.language.expressions import names as names_of
+from coherence.language.names import component_formulas, loop_formulas, resolve
+from coherence.language.schema_kinds import Formula
 
 Reach = Mapping[str, frozenset[str]]
 

@@ -10,23 +10,23 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from coherence.expressions import names as names_of
-from coherence.expressions.evaluate import NotExactError, evaluate
-from coherence.expressions.tree import Tree, rename
-from coherence.finding import Evidence, Grade
-from coherence.loops.groups import LAPS, MOST_INSTANTS, Group, middle, needs
-from coherence.loops.groups import groups as every_group
-from coherence.loops.groups import runs as exact_runs
-from coherence.loops.linear import Linear, linearise
-from coherence.model import Interval, Model, SampledLoop
-from coherence.phrases import Promise
-from coherence.simulate.affine import plain
-from coherence.simulate.exact import Choices, Execution, Instant, MissingValueError, View, replay
-from coherence.simulate.orbits import LongRun, long_run
-from coherence.simulate.starts import corners
-from coherence.simulate.timeline import timeline
-from coherence.subject import Subject
-from coherence.values import value
+from coherence.base.values import value
+from coherence.findings.finding import Evidence, Grade
+from coherence.findings.question_input import Subject
+from coherence.language.expressions import names as names_of
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.tree import Tree, rename
+from coherence.language.sentences import Promise
+from coherence.loops.designs.groups import LAPS, MOST_INSTANTS, Group, middle, needs
+from coherence.loops.designs.groups import groups as every_group
+from coherence.loops.designs.groups import runs as exact_runs
+from coherence.loops.designs.linear import Linear, linearise
+from coherence.model.model import Interval, Model, SampledLoop
+from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError, View, replay
+from coherence.simulate.execute.orbits import LongRun, long_run
+from coherence.simulate.execute.starts import corners
+from coherence.simulate.execute.timeline import timeline
 
 # what a run, or the arithmetic on its linearisation (numbers of a million bits), cannot carry out
 NOT_CARRIED = (NotExactError, MissingValueError, ZeroDivisionError, OverflowError, ValueError)

@@ -7,9 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from coherence import repairs, units
-from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, walk
-from coherence.finding import Evidence, Finding, Grade, Repair
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Evidence, Finding, Grade, Repair
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, walk
 from coherence.loops.checks._groups import (
     Numbers,
     groups,
@@ -21,17 +24,15 @@ from coherence.loops.checks._groups import (
     tried,
     witnessed,
 )
-from coherence.loops.groups import LAPS, MOST_INSTANTS, Group
-from coherence.loops.linear import Linear
-from coherence.model import Model, SampledLoop
-from coherence.places import Place
-from coherence.simulate.exact import Choices
-from coherence.simulate.orbits import LongRun, hyperperiod
-from coherence.simulate.past import trees_of
-from coherence.simulate.rests import every_rest
-from coherence.simulate.run_certificates import certificate
-from coherence.simulate.timeline import shown, told_choices
-from coherence.subject import Question, Subject
+from coherence.loops.designs.groups import LAPS, MOST_INSTANTS, Group
+from coherence.loops.designs.linear import Linear
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.exact import Choices
+from coherence.simulate.execute.lookback import trees_of
+from coherence.simulate.execute.orbits import LongRun, hyperperiod
+from coherence.simulate.execute.run_certificates import certificate
+from coherence.simulate.execute.single_loop_runs import every_rest
+from coherence.simulate.execute.timeline import shown, told_choices
 
 WHOLE, MOST_STARTS = ("ceil", "floor"), 200
 TOLERANCES = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
@@ -101,7 +102,7 @@ def real(tree: Tree) -> Tree:
 
 def rests(model: Model, choices: Choices) -> bool:
     """Does the run in floating point come to rest?"""
-    from coherence.simulate.hybrid import execute
+    from coherence.simulate.execute.hybrid import execute
 
     until = hyperperiod(model) * LAPS
     instants = execute(model, choices, until=until, most=MOST_INSTANTS).instants

@@ -1,6 +1,6 @@
 """How much a sampled closed loop amplifies, over all frequencies: exact transfer functions, enclosed peaks.
 
-One lap is linearised by executing it (see `coherence.loops.linear`), with the disturbance as one more number
+One lap is linearised by executing it (see `coherence.loops.designs.linear`), with the disturbance as one more number
 that stays as it is during a lap:  x+ = A x + B d,  y+ = C x + D d.  Then
 
     G(z) = D + C (zI - A)^-1 B = (det(zI - A + B C) - (1 - D) det(zI - A)) / det(zI - A),
@@ -18,16 +18,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.algebra import sturm
-from coherence.algebra.polynomials import characteristic_polynomial
-from coherence.expressions.tree import Arithmetic, Name
-from coherence.loops.linear import operating_point, shortened, skeleton
-from coherence.model import EVERYTHING, Command, Interval, Model, SampledLoop
-from coherence.simulate.affine import Affine, lift, plain, variable
-from coherence.simulate.exact import Choices, Execution
-from coherence.simulate.orbits import hyperperiod
-from coherence.units import ONE
-from coherence.values import value
+from coherence.base import sturm
+from coherence.base.polynomials import characteristic_polynomial
+from coherence.base.units import ONE
+from coherence.base.values import value
+from coherence.language.expressions.tree import Arithmetic, Name
+from coherence.loops.designs.linear import operating_point, shortened, skeleton
+from coherence.model.model import EVERYTHING, Command, Interval, Model, SampledLoop
+from coherence.simulate.execute.affine import Affine, lift, plain, variable
+from coherence.simulate.execute.exact import Choices, Execution
+from coherence.simulate.execute.orbits import hyperperiod
 
 MOST_VARIABLES, GRID = 36, 720
 MARGINS = (Fraction(1, 10**6), Fraction(1, 10**4), Fraction(1, 100))  # of the certified bound above the value found

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence import repairs
-from coherence.expressions.tree import Arithmetic, Tree
-from coherence.finding import Evidence, Finding, Grade, Repair
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Evidence, Finding, Grade, Repair
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions.tree import Arithmetic, Tree
+from coherence.language.schema_kinds import Quantity
 from coherence.loops.checks._groups import Numbers, groups, reading, tried, witnessed
 from coherence.loops.checks._sign_certificates import certificate
 from coherence.loops.checks._signs import BOTH, NONE, law_sign, plant_sign
-from coherence.loops.groups import LAPS, Group, place
-from coherence.model import Model, SampledLoop
-from coherence.places import Place
-from coherence.shape import Quantity
-from coherence.simulate.affine import plain
-from coherence.simulate.exact import Choices, Execution, Instant
-from coherence.simulate.orbits import hyperperiod
-from coherence.simulate.starts import corners
-from coherence.simulate.timeline import shown, told_choices
-from coherence.subject import Question, Subject
-from coherence.values import value
+from coherence.loops.designs.groups import LAPS, Group, place
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.exact import Choices, Execution, Instant
+from coherence.simulate.execute.orbits import hyperperiod
+from coherence.simulate.execute.starts import corners
+from coherence.simulate.execute.timeline import shown, told_choices
 
 ENOUGH = 3  # actions in one direction, each after a reading that is further off
 

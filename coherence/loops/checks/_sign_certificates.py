@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from coherence.expressions.evaluate import NotExactError
-from coherence.expressions.lower_smt import lower_smt, real, symbol
-from coherence.expressions.tree import Arithmetic, Call, Name, Tree, names, rename, walk
+from coherence.base.solver import joined, unsat
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.lower_smt import lower_smt, real, symbol
+from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree, names, rename, walk
 from coherence.loops.checks._signs import BOTH, NONE, PAST, UP, plant_sign, ranges_of
-from coherence.model import Interval, Model
-from coherence.solver import joined, unsat
+from coherence.model.model import Interval, Model
 
 CHECK_MS = 500
 HIGHER = " with more"  # of a name: its value in the run with the larger command
@@ -35,7 +35,7 @@ def certificate(model: Model, signal: str, judged: Tree) -> str | None:
 
 def _needed(model: Model, signs: Mapping[str, int], judged: Tree) -> dict[str, int]:
     """The signs of what the judged expression depends on."""
-    from coherence.simulate.slices import influences
+    from coherence.simulate.execute.slices import influences
 
     reached = {*names(judged), *influences(model, names(judged))}
     return {path: found for path, found in signs.items() if path in reached}

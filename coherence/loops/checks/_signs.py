@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
-from coherence.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree
-from coherence.model import EVERYTHING, Interval, Model, SampledLoop
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Number, Tree
+from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
 
 NONE, UP, DOWN, BOTH = 0, 1, 2, 3  # sets of directions, joined by `|`
 PAST = ("delayed", "mean_over", "max_over", "sampled")  # the second argument is a time

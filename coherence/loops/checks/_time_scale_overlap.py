@@ -7,9 +7,12 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence import units
-from coherence.expressions.tree import Call, Held, walk
-from coherence.finding import Evidence, Finding, Grade
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings.finding import Evidence, Finding, Grade
+from coherence.findings.question_input import Certificate, Question, Subject, rational
+from coherence.language.expressions.tree import Call, Held, walk
 from coherence.loops.checks._groups import (
     Numbers,
     altered,
@@ -20,16 +23,13 @@ from coherence.loops.checks._groups import (
     tried,
     without,
 )
-from coherence.loops.groups import Group, place
-from coherence.model import Interval, Model, SampledLoop
-from coherence.places import Place
-from coherence.simulate.exact import Choices
-from coherence.simulate.orbits import LongRun, long_run
-from coherence.simulate.past import trees_of
-from coherence.simulate.slices import influences, reads
-from coherence.simulate.starts import corners, finite
-from coherence.subject import Certificate, Question, Subject, rational
-from coherence.values import value
+from coherence.loops.designs.groups import Group, place
+from coherence.model.model import Interval, Model, SampledLoop
+from coherence.simulate.execute.exact import Choices
+from coherence.simulate.execute.lookback import trees_of
+from coherence.simulate.execute.orbits import LongRun, long_run
+from coherence.simulate.execute.slices import influences, reads
+from coherence.simulate.execute.starts import corners, finite
 
 PAST = ("delayed", "mean_over", "max_over", "sampled", "previous")
 MOST_STARTS, ALONE_LAPS, MOST_ALONE = 60, 80, 2_000

@@ -35,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.finding import Finding
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._coupling import feeds_back
-from coherence.subject import Question, Subject
 
 QUESTION = Question("COH304", "act-before-effect", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

@@ -35,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.finding import Finding
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._coupling import feeds_back
-from coherence.subject import Question, Subject
 
 QUESTION = Question("COH301", "sustained-oscillation", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -47,6 +47,6 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per group of loops in feedback."""
     if not feeds_back(subject.design):
         return
-    from coherence.loops.groups import answers  # the engine, only where loops can see their own effect
+    from coherence.loops.designs.groups import answers  # the engine, only where loops can see their own effect
 
     yield from answers(QUESTION, subject)

@@ -34,9 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.finding import Finding
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._coupling import feeds_back
-from coherence.subject import Question, Subject
 
 QUESTION = Question("COH307", "sensor-sign", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

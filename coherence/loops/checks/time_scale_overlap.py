@@ -41,9 +41,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.finding import Finding
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._coupling import feeds_back, reach
-from coherence.subject import Question, Subject
 
 QUESTION = Question("COH303", "time-scale-overlap", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

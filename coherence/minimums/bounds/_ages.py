@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.design import Design, Loop
+from coherence.language.design import Design, Loop
 from coherence.minimums.bound import Application
 from coherence.minimums.facts import Gathered
 

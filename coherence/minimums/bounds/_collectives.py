@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence import solver
+from coherence.base import solver
 from coherence.minimums.bound import Checked
 
 UP_TO = 33

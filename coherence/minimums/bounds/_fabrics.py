@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.design import Design
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application, Inputs
-from coherence.minimums.fabric import Fabric, both, fabric
-from coherence.minimums.fabric_cuts import all_gather, capacity
-from coherence.minimums.fabric_design import High, Part, devices_of, least, most, parts, places_of, unconnected
+from coherence.minimums.fabric.cuts import all_gather, capacity
+from coherence.minimums.fabric.design_fabrics import High, Part, devices_of, least, most, parts, places_of, unconnected
+from coherence.minimums.fabric.wiring import Fabric, both, fabric
 from coherence.minimums.facts import Gathered
-from coherence.shape import Quantity
 
 SHARD = Fraction(10**9)  # what is told of a design: seconds for 1 GB a device
 
@@ -27,7 +27,7 @@ def fabric_of(inputs: Inputs) -> Fabric:
     if isinstance(found, Fabric):
         return found
     if not isinstance(found, tuple) or not found or any(not isinstance(x, tuple) or len(x) != 2 for x in found):
-        raise UsageError("fabric is a coherence.minimums.fabric.Fabric, or links as 0>1,1>2 (1 B/s each way)")
+        raise UsageError("fabric is a coherence.minimums.fabric.wiring.Fabric, or links as 0>1,1>2 (1 B/s each way)")
     links = [(f"{float(one):g}", f"{float(other):g}") for one, other in found]
     names = list(dict.fromkeys(name for link in links for name in link))
     return fabric(names, [wire for one, other in links for wire in both(one, other, 1)])

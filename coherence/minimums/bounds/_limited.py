@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 
 SIDES = Fraction(1, 10**9)
 LEAST = Fraction(1, 10**6)
@@ -21,7 +21,7 @@ def characteristic(weights: Sequence[Fraction], gain: Fraction) -> list[Fraction
 
 def stable(weights: Sequence[Fraction], gain: Fraction) -> bool:
     """Are all roots inside the unit circle?  By exact counts."""
-    from coherence.algebra.polynomials import count_roots
+    from coherence.base.polynomials import count_roots
 
     found = count_roots(characteristic(weights, gain))
     return found.on == found.outside == 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.design import Call, Design
+from coherence.language.design import Call, Design
+from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application
 from coherence.minimums.facts import Gathered
-from coherence.shape import Quantity
 
 
 def tries_of(call: Call) -> tuple[Fraction, Fraction] | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.design import Design
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application
 from coherence.minimums.facts import Gathered, Stage, stages
-from coherence.shape import Quantity
 
 
 def gathered(stage: Stage) -> Gathered:

@@ -23,9 +23,9 @@ from typing import Any, cast
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
 from coherence.minimums.bounds._fabrics import fabric_of, gathers
-from coherence.minimums.fabric import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring
-from coherence.minimums.fabric_cuts import all_gather, every_cut
-from coherence.minimums.fabric_trees import executed, trees
+from coherence.minimums.fabric.cuts import all_gather, every_cut
+from coherence.minimums.fabric.trees import executed, trees
+from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring
 
 
 def uneven() -> Fabric:

@@ -19,9 +19,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
-from coherence.minimums.fabric import Fabric, both, dgx1, fabric
-from coherence.minimums.fabric_cuts import every_cut
-from coherence.minimums.fabric_trees import executed, trees
+from coherence.minimums.fabric.cuts import every_cut
+from coherence.minimums.fabric.trees import executed, trees
+from coherence.minimums.fabric.wiring import Fabric, both, dgx1, fabric
 
 
 def least_degree() -> Checked:

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence import solver
-from coherence.errors import UsageError
+from coherence.base import solver
+from coherence.base.errors import UsageError
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
-from coherence.minimums.fabric import ring
-from coherence.minimums.fabric_steps import Sent, decided, executed, schedule, script
+from coherence.minimums.fabric.step_schedules import Sent, decided, executed, schedule, script
+from coherence.minimums.fabric.wiring import ring
 
 MEMBERS = (4, 5, 6)
 

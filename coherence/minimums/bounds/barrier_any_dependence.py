@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from coherence import solver
+from coherence.base import solver
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
 
 MEMBERS, OUTCOMES = 3, 3

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
 
 Table = tuple[tuple[Fraction, ...], ...]

@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence import solver
+from coherence.base import solver
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
 from coherence.minimums.packing import by_halves, fewest, first_fit, script
 

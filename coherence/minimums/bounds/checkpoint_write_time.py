@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence import solver
+from coherence.base import solver
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
 
 WRITERS = 4

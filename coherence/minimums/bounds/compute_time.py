@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.design import Design
+from coherence.language.design import Design
 from coherence.minimums.bound import Application, Bound, Example, Kind, Symbol, Way
 from coherence.minimums.facts import Gathered, constant
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence import solver
-from coherence.errors import UsageError
+from coherence.base import solver
+from coherence.base.errors import UsageError
+from coherence.findings.question_input import rational
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
-from coherence.subject import rational
 
 BLOCK, ROUNDS = 400, 6
 

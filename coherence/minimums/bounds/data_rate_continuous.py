@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, several
 
 

@@ -19,11 +19,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence import solver
+from coherence.base import solver
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
 from coherence.minimums.bounds._fabrics import fabric_of
-from coherence.minimums.fabric import dgx1, ring, torus
-from coherence.minimums.fabric_steps import decided, executed, hops, schedule, script
+from coherence.minimums.fabric.step_schedules import decided, executed, hops, schedule, script
+from coherence.minimums.fabric.wiring import dgx1, ring, torus
 
 ROUNDS = 2  # shards a link carries in a step
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
-from coherence.minimums.fabric import leaf_spine
-from coherence.minimums.fabric_cuts import capacity
+from coherence.minimums.fabric.cuts import capacity
+from coherence.minimums.fabric.wiring import leaf_spine
 
 
 def halved(inputs: Inputs) -> Fraction:

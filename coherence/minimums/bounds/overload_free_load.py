@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence import solver
+from coherence.base import solver
+from coherence.findings.question_input import rational
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 from coherence.minimums.bounds._retrying import retrying
 from coherence.minimums.formulas import number
-from coherence.subject import rational
 
 FORMULA = "1 / tries"
 SECONDS = 10_000  # that an overload is followed

@@ -21,7 +21,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
 from coherence.minimums.pipeline_runs import makespan, one_by_one, shortest, stage_floor
 

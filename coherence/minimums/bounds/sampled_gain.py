@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, several
 from coherence.minimums.bounds._limited import largest_gain, stable
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence import solver
+from coherence.base import solver
+from coherence.findings.question_input import rational
 from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
 from coherence.minimums.bounds._stations import offered
-from coherence.subject import rational
 
 RATE, MEAN = Fraction(50), Fraction(1, 25)
 

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence import solver
-from coherence.errors import UsageError
+from coherence.base import solver
+from coherence.base.errors import UsageError
+from coherence.findings.question_input import rational
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
 from coherence.minimums.task_graphs import Edge, checked, longest_path, shortest_listed
-from coherence.subject import rational
 
 TIMES = (Fraction(2), Fraction(3), Fraction(5), Fraction(4), Fraction(1))
 EDGES = ((0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4))

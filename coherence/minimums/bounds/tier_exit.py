@@ -21,8 +21,8 @@ from typing import Any, cast
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, several
 from coherence.minimums.bounds._fabrics import exits, fabric_of
-from coherence.minimums.fabric import Fabric, both, fabric
-from coherence.minimums.fabric_cuts import capacity
+from coherence.minimums.fabric.cuts import capacity
+from coherence.minimums.fabric.wiring import Fabric, both, fabric
 
 
 def stranded(inputs: Inputs) -> Fraction | float:

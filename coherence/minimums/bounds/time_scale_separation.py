@@ -20,7 +20,7 @@ import math
 from fractions import Fraction
 from functools import partial
 
-from coherence import solver
+from coherence.base import solver
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 from coherence.minimums.bounds._limited import bisected
 

@@ -21,7 +21,7 @@ import itertools
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
-from coherence.minimums.fabric import torus
+from coherence.minimums.fabric.wiring import torus
 
 LARGEST = 12  # eigenvalue of a 4 x 4 x 4 torus
 

@@ -22,8 +22,8 @@ from typing import Any, cast
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
 from coherence.minimums.bounds._fabrics import fabric_of
-from coherence.minimums.fabric import Fabric, both, dgx1, fabric, leaf_spine, ring
-from coherence.minimums.fabric_routes import all_to_all, concurrent
+from coherence.minimums.fabric.concurrent_flow import all_to_all, concurrent
+from coherence.minimums.fabric.wiring import Fabric, both, dgx1, fabric, leaf_spine, ring
 
 
 def seconds(inputs: Inputs) -> Fraction | float:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence import solver
+from coherence.base import solver
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
 from coherence.minimums.bounds._retrying import deadlines
 

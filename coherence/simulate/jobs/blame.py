@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from coherence.base.values import value
 from coherence.simulate.jobs.ledger import kept_steps, step_ends
 from coherence.simulate.jobs.record import JobRun, cause_of
 from coherence.simulate.jobs.ticks import Ticks, totals
-from coherence.values import value
 
 
 @value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from coherence.values import value
+from coherence.base.values import value
 
 FAMILIES = ("constant", "uniform", "exponential", "normal", "gamma", "lognormal")
 MOST_RANK_SECONDS = 4e8  # of one step: a tenth of what 64 bits of nanoseconds hold

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from coherence.design import Component
-from coherence.errors import Problem
-from coherence.places import Place
-from coherence.shape import Quantity
+from coherence.base.errors import Problem
+from coherence.base.places import Place
+from coherence.base.units import ONE, SECOND, Dimension
+from coherence.language.design import Component
+from coherence.language.schema_kinds import Quantity
 from coherence.simulate.jobs.job import Law, constant, uniform
-from coherence.units import ONE, SECOND, Dimension
 
 T = TypeVar("T")
 

@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from coherence.base.values import value
 from coherence.simulate.jobs.record import JobRun
 from coherence.simulate.jobs.ticks import Ticks, seconds, total
-from coherence.values import value
 
 STATES: Mapping[str, tuple[str, str]] = {
     "useful": ("", "computing, as long as the step needs by itself, in steps that lasted"),

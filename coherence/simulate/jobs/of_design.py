@@ -24,9 +24,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from coherence.design import Component, Design, Loop, Timer
-from coherence.errors import InputError, Problem
-from coherence.shape import Quantity
+from coherence.base.errors import InputError, Problem
+from coherence.language.design import Component, Design, Loop, Timer
+from coherence.language.schema_kinds import Quantity
 from coherence.simulate.jobs.job import (
     NORMAL_CV,
     Checkpoint,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from coherence.base.values import value
 from coherence.simulate.jobs.job import Job
 from coherence.simulate.jobs.steps import PAUSE, SLOWDOWN, SPREAD, STRAGGLER, Steps
 from coherence.simulate.jobs.ticks import seconds
-from coherence.values import value
 
 AT_RISK = ("steps", "cut", "checkpoint")  # what a failure takes, where it is not safe
 

@@ -21,7 +21,7 @@ from coherence.simulate.jobs.blame import blame
 from coherence.simulate.jobs.ledger import step_ends
 from coherence.simulate.jobs.record import JobRun, Span
 from coherence.simulate.jobs.ticks import SECOND, Ticks, seconds, ticks
-from coherence.simulate.telemetry import Cause, Floats, Signal, Telemetry, telemetry
+from coherence.simulate.telemetry.contract import Cause, Floats, Signal, Telemetry, telemetry
 
 UP = ("steps", "cut", "checkpoint", "unfinished")
 DOWN = ("detection", "restart", "idle")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-from coherence import units
-from coherence.design import Design
-from coherence.elaborate import elaborate
-from coherence.errors import Problem, UsageError
-from coherence.reading import read_design, read_text
+from coherence.base import units
+from coherence.base.errors import Problem, UsageError
+from coherence.base.values import value
+from coherence.language.design import Design
+from coherence.language.reading import read_design, read_text
+from coherence.model.elaborate import elaborate
 from coherence.simulate.logs.designs import design_text
 from coherence.simulate.logs.facts import origin_of
 from coherence.simulate.logs.predict import Prediction, Trajectory, predict, values_of
 from coherence.simulate.logs.runs import RunFiles, the_run
 from coherence.simulate.logs.series import Series, autoscaler
 from coherence.simulate.logs.tables import read_table, told
-from coherence.values import value
 
 
 @value

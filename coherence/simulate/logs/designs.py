@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.units import decimal
 from coherence.simulate.logs.facts import Facts, Pod, facts_of
 from coherence.simulate.logs.runs import RunFiles
 from coherence.simulate.logs.tables import told
-from coherence.units import decimal
 
 
 def design_text(run: RunFiles) -> str:

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from coherence.errors import InputError, Problem
-from coherence.places import Place
+from coherence.base.errors import InputError, Problem
+from coherence.base.places import Place
+from coherence.base.values import value
 from coherence.simulate.logs.tables import unix
-from coherence.values import value
 
 
 @value

@@ -11,14 +11,14 @@ import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 from coherence.simulate.logs.events import Start, read_starts
 from coherence.simulate.logs.manifests import Behavior, Workload, read_manifest
 from coherence.simulate.logs.runs import Command, RunFiles, labels, manifest, read_commands
 from coherence.simulate.logs.series import Reading, autoscaler, pods
 from coherence.simulate.logs.spread import placeable
 from coherence.simulate.logs.tables import read_table
-from coherence.values import value
 
 POLLS = 2  # assumed: a new sample of a pod is there within so many polls (cAdvisor looks every 10 to 15 s, as they do)
 SYNC = 15  # SOURCE: podautoscaler/horizontal.go: an autoscaler is first looked at one sync period after it appears

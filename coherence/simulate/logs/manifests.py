@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from coherence import document, importers
-from coherence.design import Rate
-from coherence.document import Document, Items, Node, Scalar, Table
-from coherence.errors import InputError, Problem
-from coherence.places import Place
+from coherence import importers
+from coherence.base.errors import InputError, Problem
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.language import document
+from coherence.language.design import Rate
+from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.simulate.logs.spread import Spread
-from coherence.values import value
 
 
 @value

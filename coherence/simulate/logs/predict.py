@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from coherence.errors import InputError, Problem
-from coherence.expressions.tree import Compare, Name, walk
-from coherence.model import Model, SampledLoop
-from coherence.simulate.exact import Choices, Execution
-from coherence.values import value
+from coherence.base.errors import InputError, Problem
+from coherence.base.values import value
+from coherence.language.expressions.tree import Compare, Name, walk
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.exact import Choices, Execution
 
 MOST_RUNS = 2_000  # at one time; beyond, branches are dropped and the answer says so
 

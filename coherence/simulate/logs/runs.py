@@ -11,9 +11,9 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from coherence.errors import InputError, Problem, UsageError
+from coherence.base.errors import InputError, Problem, UsageError
+from coherence.base.values import value
 from coherence.simulate.logs.tables import line_place, unix
-from coherence.values import value
 
 
 @value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from coherence.errors import Problem
+from coherence.base.errors import Problem
+from coherence.base.values import value
 from coherence.simulate.logs.tables import Row, Table
-from coherence.values import value
 
 _MILLI = re.compile(r"([0-9]{1,9})m|([0-9]{1,6})")
 

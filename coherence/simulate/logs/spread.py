@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from coherence.values import value
+from coherence.base.values import value
 
 Counts = tuple[int, ...]
 

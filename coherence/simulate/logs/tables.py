@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from coherence.errors import Problem
-from coherence.places import Place
-from coherence.values import value
+from coherence.base.errors import Problem
+from coherence.base.places import Place
+from coherence.base.values import value
 
 STAMP = "%Y-%m-%dT%H:%M:%S"
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coherence.design import Design
-from coherence.errors import InputError, Problem
-from coherence.places import Place
+from coherence.base.errors import InputError, Problem
+from coherence.base.places import Place
+from coherence.base.values import field, value
+from coherence.language.design import Design
 from coherence.simulate.processes.agents import with_agents
 from coherence.simulate.processes.flow import Flow, flow_of, without
 from coherence.simulate.processes.routes import routes_of
 from coherence.simulate.processes.sources import FIRST_BURST, sources_of
 from coherence.simulate.processes.stations import stations_of
-from coherence.simulate.program import Program
-from coherence.values import field, value
+from coherence.simulate.requests.program import Program
 
 
 @value

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coherence.design import Component, Design
-from coherence.simulate.program import Program
+from coherence.language.design import Component, Design
+from coherence.simulate.requests.program import Program
 
 
 def is_agent(component: Component) -> bool:
@@ -13,7 +13,7 @@ def is_agent(component: Component) -> bool:
 
 def with_agents(design: Design, program: Program, notes: list[str], *, first_burst: float) -> Program:
     """The program with every agent that a workload calls in place of the call."""
-    from coherence.simulate.jobs.agents import agent_source
+    from coherence.simulate.processes.job_agents import agent_source
 
     for name in [c.name for c in design.components.values() if is_agent(c)]:
         calls = [route for route in program.routes if route.station == name]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from coherence.design import Call, Component, Design
-from coherence.expressions import names
-from coherence.shape import Formula
-from coherence.simulate.program import Plan
-from coherence.values import value
+from coherence.base.values import value
+from coherence.language.design import Call, Component, Design
+from coherence.language.expressions import names
+from coherence.language.schema_kinds import Formula
+from coherence.simulate.requests.program import Plan
 
 
 @value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.shape import Quantity
+from coherence.language.schema_kinds import Quantity
 
 
 def lower(value: Quantity, what: str, notes: list[str]) -> float:

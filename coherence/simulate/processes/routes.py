@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from coherence.design import Call, Design, Limit, Pause
-from coherence.errors import Problem
-from coherence.expressions.tree import Arithmetic, Name, Number, Tree, walk
-from coherence.expressions.tree import Call as Function
-from coherence.shape import Formula, Quantity, Word
+from coherence.base.errors import Problem
+from coherence.language.design import Call, Design, Limit, Pause
+from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
+from coherence.language.expressions.tree import Call as Function
+from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.simulate.processes.flow import Flow
 from coherence.simulate.processes.numbers import lower
-from coherence.simulate.program import Backoff, Budget, Route
+from coherence.simulate.requests.program import Backoff, Budget, Route
 
 TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
 UNTIL_IT_WORKS = 1_000_000_000  # `tries: unlimited`

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from coherence.design import Design, Randomness, Switch, Workload
-from coherence.errors import Problem
-from coherence.shape import Word
+from coherence.base.errors import Problem
+from coherence.language.design import Design, Randomness, Switch, Workload
+from coherence.language.schema_kinds import Word
 from coherence.simulate.processes.flow import Flow
 from coherence.simulate.processes.numbers import lower
-from coherence.simulate.program import Arrivals, Burst, Source
+from coherence.simulate.requests.program import Arrivals, Burst, Source
 
 FIRST_BURST = 60.0  # s: a run shows the quiet state first
 

@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from coherence.design import Component, Design, Spread2, Workload
-from coherence.errors import Problem
-from coherence.expressions.tree import Name
-from coherence.places import Place
-from coherence.shape import Formula, Quantity
+from coherence.base.errors import Problem
+from coherence.base.places import Place
+from coherence.language.design import Component, Design, Spread2, Workload
+from coherence.language.expressions.tree import Name
+from coherence.language.schema_kinds import Formula, Quantity
 from coherence.simulate.processes.agents import is_agent
 from coherence.simulate.processes.flow import Flow
 from coherence.simulate.processes.numbers import lower
-from coherence.simulate.program import Batch, Service, Station
+from coherence.simulate.requests.program import Batch, Service, Station
 
 READY = ("ready", "desired", "replicas", "copies")  # signals that say how many serve, best first
 RATES_EACH = ("rate_per_replica", "rate_per_copy")

@@ -7,9 +7,9 @@ section 2; attention over the prompt itself is left out (6 % of a token's work a
 
 from __future__ import annotations
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 from coherence.simulate.serving.server import StepTime
-from coherence.values import value
 
 
 @value

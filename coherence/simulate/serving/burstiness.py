@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coherence.errors import UsageError
-from coherence.values import value
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 
 
 @value

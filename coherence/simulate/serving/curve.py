@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 from coherence.simulate.serving.engine import serve
 from coherence.simulate.serving.server import Load, Server, StepTime
-from coherence.values import value
 
 
 @value

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 from coherence.simulate.serving.server import CHUNKED, Load, Server, StepTime
-from coherence.values import value
 
 if TYPE_CHECKING:
     from coherence.simulate.serving.kernel import State

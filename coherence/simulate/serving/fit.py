@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 from coherence.simulate.serving.server import StepTime
-from coherence.values import value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

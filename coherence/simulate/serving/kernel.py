@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from coherence.simulate.compiled import compiled, entry
+from coherence.simulate.requests.compiled import compiled, entry
 
 Array = Any  # numpy arrays of float64 or int64
 

@@ -10,15 +10,15 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coherence.design import Component, Design, Spread2, Workload
-from coherence.errors import InputError, Problem
-from coherence.shape import Quantity
+from coherence.base.errors import InputError, Problem
+from coherence.base.values import value
+from coherence.language.design import Component, Design, Spread2, Workload
+from coherence.language.schema_kinds import Quantity
 from coherence.simulate.processes.flow import flow_of
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.processes.sources import sources_of
-from coherence.simulate.program import Source
+from coherence.simulate.requests.program import Source
 from coherence.simulate.serving.server import Load, Server, StepTime, load
-from coherence.values import value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,7 +101,7 @@ def load_of(engine: Engine, *, seed: int, until: float) -> Load:
 def _arrivals(source: Source, seed: int, until: float) -> NDArray[np.float64]:
     import numpy as np
 
-    from coherence.simulate.arrivals import blocks
+    from coherence.simulate.requests.arrivals import blocks
 
     found = [np.zeros(0)]
     for block in blocks(source.arrivals, seed, source.name):
@@ -114,7 +114,7 @@ def _arrivals(source: Source, seed: int, until: float) -> NDArray[np.float64]:
 def _tokens(stated: Spread2 | Quantity, count: int, seed: int, name: str) -> NDArray[np.float64]:
     import numpy as np
 
-    from coherence.simulate.draws import stream, unit
+    from coherence.simulate.requests.draws import stream, unit
 
     if isinstance(stated, Quantity):
         return np.full(count, max(1.0, float(stated.low)))

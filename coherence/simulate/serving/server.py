@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from coherence.errors import UsageError
-from coherence.values import value
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,11 +11,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from coherence.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.places import Place
-from coherence.simulate.program import Arrivals
+from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.simulate.requests.program import Arrivals
 from coherence.simulate.serving.server import Load, load
-from coherence.values import value
 
 TIME_NAMES = ("time", "timestamp", "arrival", "arrival_time", "arrived_at", "date", "t")
 UNITS = {"s": "1", "ms": "1e-3", "us": "1e-6", "ns": "1e-9"}

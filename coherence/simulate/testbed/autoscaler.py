@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from coherence import units
-from coherence.design import Design
-from coherence.errors import InternalError
-from coherence.simulate.exact import Choices, execute
-from coherence.simulate.orbits import Orbit, long_run
+from coherence.base import units
+from coherence.base.errors import InternalError
+from coherence.base.values import value
+from coherence.language.design import Design
+from coherence.simulate.execute.exact import Choices, execute
+from coherence.simulate.execute.orbits import Orbit, long_run
 from coherence.simulate.testbed.autoscaler_files import Ports, files, query
 from coherence.simulate.testbed.autoscaler_run import Observation, Told, observe
 from coherence.simulate.testbed.autoscaler_set_up import AutoscalerSetUp, applies, decided, set_up
 from coherence.simulate.testbed.processes import free_ports
-from coherence.values import value
 
 PERIOD_WITHIN, REPLICAS_WITHIN = Fraction(1, 10), 1
 LAPS, REST = 3, 8  # periods, or decisions at rest, that are observed after the loop has come to its orbit

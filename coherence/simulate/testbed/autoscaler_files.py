@@ -13,9 +13,9 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
+from coherence.base.values import value
 from coherence.simulate.testbed.autoscaler_set_up import AutoscalerSetUp
 from coherence.simulate.testbed.processes import LOOPBACK
-from coherence.values import value
 
 PROXY, METRICS, SOCKET = "haproxy.cfg", "prometheus.yml", "haproxy.sock"
 STEPS = 100  # of a mean, per scrape

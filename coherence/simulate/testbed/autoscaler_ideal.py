@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from coherence.base.values import value
 from coherence.simulate.testbed.autoscaler_law import LONG_AGO, Behaviour, Controller, Number
-from coherence.values import value
 
 Counts = Sequence[tuple[Fraction, int]]  # (from when on, replicas wanted), ascending
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from coherence.errors import CoherenceError
-from coherence.values import value
+from coherence.base.errors import CoherenceError
+from coherence.base.values import value
 
 Number = Fraction | float
 Way = Literal["up", "down"]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from coherence.base.values import value
 from coherence.simulate.testbed import autoscaler_load
 from coherence.simulate.testbed.autoscaler_files import Ports, active, commands, files, gauge, query, rate_window
 from coherence.simulate.testbed.autoscaler_ideal import Decision
@@ -33,7 +34,6 @@ from coherence.simulate.testbed.processes import (
     listening,
     temporary_folder,
 )
-from coherence.values import value
 
 PACKAGES = {"haproxy": "haproxy", "prometheus": "prometheus"}  # program -> Debian package
 MARGIN = 2.0  # seconds that the load goes on before and after what is observed

@@ -12,19 +12,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence import units
-from coherence.design import Design
-from coherence.elaborate import elaborate
-from coherence.errors import UsageError
-from coherence.expressions.evaluate import NotExactError, evaluate
-from coherence.expressions.tree import Tree
-from coherence.model import Model, RateLimit, SampledLoop
-from coherence.phrases import SensorLink
-from coherence.shape import Quantity
-from coherence.simulate.exact import Choices, Execution, Instant, MissingValueError, View, execute
+from coherence.base import units
+from coherence.base.errors import UsageError
+from coherence.base.values import value
+from coherence.language.design import Design
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.tree import Tree
+from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import SensorLink
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model, RateLimit, SampledLoop
+from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError, View, execute
 from coherence.simulate.testbed.autoscaler_ideal import Plant, decisions
 from coherence.simulate.testbed.autoscaler_law import Behaviour, Policy
-from coherence.values import value
 
 MOST_REPLICAS, MOST_RATE = 24, 1000
 QUIET = Fraction(3, 20)  # seconds between a scrape and what it must, or must not, see already

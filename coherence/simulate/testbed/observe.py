@@ -11,8 +11,8 @@ import bisect
 import math
 from collections.abc import Sequence
 
+from coherence.base.values import value
 from coherence.simulate.testbed.set_up import Course
-from coherence.values import value
 
 RULE = "collapsed: fewer than half of the requests of the last quarter succeed; else recovered"
 COLLAPSED, RECOVERED = "collapsed", "recovered"

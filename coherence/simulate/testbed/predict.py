@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from coherence.simulate.load_map import Retrying, overload
-from coherence.simulate.load_map_waits import Server
-from coherence.simulate.metastability_fluid import Disturbance, course
-from coherence.simulate.program import Arrivals, Outage, Program
+from coherence.base.values import value
+from coherence.simulate.metastability.fluid import Disturbance, course
+from coherence.simulate.metastability.load_map import Retrying, overload
+from coherence.simulate.metastability.waits import Server
+from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.testbed.backend import service_times
 from coherence.simulate.testbed.load import arrival_times
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Measures, Request, measure
 from coherence.simulate.testbed.reproduction import bursts, services, trigger
 from coherence.simulate.testbed.set_up import Course, SetUp
-from coherence.values import value
 
 SEEDS = 8  # further seeds, for the range of chance
 COMPLETED, REJECTED = 0, 2  # outcomes of requests in the engine's result
@@ -83,7 +83,7 @@ def simulated(made: SetUp, timing: Course) -> Measures:
 
     Tries are those that reach the station, as the back end sees them; the last of a rejected request does not.
     """
-    from coherence.simulate.requests import simulate
+    from coherence.simulate.requests.engine import simulate
 
     result = simulate(program(made, timing), seed=timing.seed, until=timing.lasts + made.longest + 1.0)
     done: Any = result.requests

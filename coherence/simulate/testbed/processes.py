@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Self
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 15.0  # seconds until a process must answer

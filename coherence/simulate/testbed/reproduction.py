@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.base.values import value
 from coherence.simulate.testbed import backend, load
 from coherence.simulate.testbed.observe import Measures, Request, measure, quantile
 from coherence.simulate.testbed.processes import LOOPBACK, Processes, ProcessFailedError, binary, free_ports
 from coherence.simulate.testbed.proxies import Ports, Proxy
 from coherence.simulate.testbed.set_up import Course, SetUp
-from coherence.values import value
 
 SPARE = 1.5  # service times drawn per service that the workers can begin at most
 SOON = 1.5  # s from the start of the load's process to its first request

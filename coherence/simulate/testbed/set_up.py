@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from coherence.design import Call, Design
-from coherence.errors import InputError, Problem, UsageError
-from coherence.places import Place
+from coherence.base.errors import InputError, Problem, UsageError
+from coherence.base.places import Place
+from coherence.base.values import field, value
+from coherence.language.design import Call, Design
 from coherence.simulate.processes import processes
-from coherence.simulate.program import Program, Route, Source, Station
-from coherence.values import field, value
+from coherence.simulate.requests.program import Program, Route, Source, Station
 
 MOST_TRIES = 2000.0  # per second: a test, not an attack, and within what the programs of the testbed keep up with
 MOST_PER_REQUEST = 100  # tries: nginx wants a line for each

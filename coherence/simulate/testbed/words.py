@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from coherence.base.values import value
 from coherence.simulate.testbed.observe import RULE, Measures
 from coherence.simulate.testbed.predict import Prediction
 from coherence.simulate.testbed.reproduction import Observation
 from coherence.simulate.testbed.set_up import Course, SetUp
-from coherence.values import value
 
 Row = tuple[str, str, str, str]
 ROWS = {"before": "before the trigger", "during": "during it", "after": "after it", "end": "in the last quarter"}

@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from coherence.base.errors import UsageError
 from coherence.causal.attribution.loops_off import executed, loop_split, switched_off
 from coherence.causal.attribution.queries import do
-from coherence.causal.fit import fit
-from coherence.causal.graph import Graph, Influence
+from coherence.causal.fitting.fit import fit
+from coherence.causal.fitting.graph import Graph, Influence
 from coherence.causal.kinds import every, recorded, wander
-from coherence.elaborate import elaborate
-from coherence.errors import UsageError
-from coherence.expressions.parse import parse
-from coherence.model import Model
-from coherence.reading import read_text
-from coherence.simulate.exact import Choices
+from coherence.language.expressions.parse import parse
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.execute.exact import Choices
 
 ONE = Fraction(1)
 FIGHT = """

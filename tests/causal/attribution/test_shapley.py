@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.errors import UsageError
 from coherence.causal.attribution.shapley import by_orders, dividends, members, refuse_many, shapley
-from coherence.errors import UsageError
 
 SIZES = st.integers(1, 6)
 SEEDS = st.integers(0, 10**6)

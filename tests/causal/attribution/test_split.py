@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from coherence.base.errors import UsageError
 from coherence.causal.attribution.mechanisms import affine, evaluated, held_back, laid_out, mechanism, non_linear
 from coherence.causal.attribution.shapley import by_orders
 from coherence.causal.attribution.split import split
 from coherence.causal.attribution.structure import run, structure
-from coherence.causal.effects import attribute
-from coherence.causal.fit import fit
-from coherence.causal.graph import Graph, Influence
+from coherence.causal.data.series import Series
+from coherence.causal.fitting.effects import attribute
+from coherence.causal.fitting.fit import fit
+from coherence.causal.fitting.graph import Graph, Influence
 from coherence.causal.kinds import every, recorded, wander
-from coherence.causal.series import Series
-from coherence.errors import UsageError
-from coherence.expressions.parse import parse
+from coherence.language.expressions.parse import parse
 
 ONE = Fraction(1)
 

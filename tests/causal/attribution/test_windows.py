@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from coherence.base.errors import UsageError
 from coherence.causal.attribution.changes import BLOCKS, change_points, changes, memory, statistics
 from coherence.causal.attribution.shapley import by_orders
 from coherence.causal.attribution.variance import variance
 from coherence.causal.attribution.windows import _shares, compare
-from coherence.causal.fit import fit
-from coherence.causal.graph import Graph, Influence
+from coherence.causal.data.series import Series
+from coherence.causal.fitting.fit import fit
+from coherence.causal.fitting.graph import Graph, Influence
 from coherence.causal.kinds import drawn, every, recorded, wander
 from coherence.causal.kinds.changing import change, shifted, steady
-from coherence.causal.series import Series
-from coherence.errors import UsageError
-from coherence.expressions.parse import parse
+from coherence.language.expressions.parse import parse
 
 
 def test_a_mechanism_that_changed_is_told_from_an_input_that_moved() -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coherence.causal.carrier.carrier import joint, simulated
+from coherence.base.errors import InputError
 from coherence.causal.carrier.files import discrete_network, linear_network
+from coherence.causal.carrier.linear_gaussian import joint, simulated
 from coherence.causal.carrier.tables import counted, distances
-from coherence.causal.fit import fit
-from coherence.causal.graph import Graph, Influence
-from coherence.causal.series import Series
-from coherence.errors import InputError
+from coherence.causal.data.series import Series
+from coherence.causal.fitting.fit import fit
+from coherence.causal.fitting.graph import Graph, Influence
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "bayes-networks"
 ABSENT = pytest.mark.skipif(not DATA.is_dir(), reason="the networks are not beside the repository")

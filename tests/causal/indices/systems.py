@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.causal.request_log import RequestLog, request_log
-from coherence.causal.series import Floats
-from coherence.causal.twin import starts
+from coherence.causal.data.request_log import RequestLog, request_log
+from coherence.causal.data.series import Floats
+from coherence.causal.indices._twin import starts
 
 NEED = 0.1
 

@@ -7,8 +7,8 @@ import pytest
 
 from bench._causal_indices import facts_of, values_of
 from bench._clusters import BASE, COORD, Work, run
+from coherence.causal.data.request_log import RequestLog
 from coherence.causal.indices import delay
-from coherence.causal.request_log import RequestLog
 
 
 def logs(until: float, seed: int) -> tuple[RequestLog, RequestLog]:

@@ -109,12 +109,12 @@ def test_a_tube_that_cannot_be_is_refused(bad: Tube, why: str) -> None:
 ])  # fmt: skip
 def test_two_loops_of_a_design_by_its_exact_run(name: str, level: int, steps: int, expected: float) -> None:
     """The band: where the load starts, then the load that backfill may reach without ever waking the throttle."""
-    from coherence.causal.requests_of import asked
-    from coherence.causal.series import Series
-    from coherence.elaborate import elaborate
-    from coherence.reading import read_design
-    from coherence.simulate.recording import telemetry
-    from coherence.simulate.study import Setting
+    from coherence.causal.data.series import Series
+    from coherence.causal.session.request_inputs import asked
+    from coherence.language.reading import read_design
+    from coherence.model.elaborate import elaborate
+    from coherence.simulate.study.recording import telemetry
+    from coherence.simulate.study.repeated_runs import Setting
 
     design = read_design(Path("specs") / name / "design.yaml")
     signal = telemetry(design, Setting(float(steps), 0.0, (1,)))["batch.load"]

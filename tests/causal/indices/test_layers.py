@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.errors import UsageError
+from coherence.causal.data.request_log import RequestLog, request_log
 from coherence.causal.indices import Facts, Measured, Refusal, as_dict, entries, lines, measured
 from coherence.causal.indices.delay import stage_delays
 from coherence.causal.indices.hidden import measure as hidden
 from coherence.causal.indices.layers import chain
-from coherence.causal.request_log import RequestLog, request_log
-from coherence.errors import UsageError
 from tests.causal.indices.systems import pool
 
 

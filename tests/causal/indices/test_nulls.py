@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bench._causal_indices import disjoint
+from coherence.causal.data.request_log import RequestLog, request_log
 from coherence.causal.indices import Facts, Measured, Refusal, coherence_index, delay, measured, waves
-from coherence.causal.request_log import RequestLog, request_log
-from coherence.causal.twin import starts
+from coherence.causal.indices._twin import starts
 from tests.causal.indices.systems import pool
 
 NAMES = ("CI", "DI", "WPI", "HCL", "kappa")
@@ -154,8 +154,8 @@ def capped(*, every: float, until: float = 1200.0) -> RequestLog:
 
 
 def test_a_local_response_near_nothing_gives_a_bound() -> None:
+    from coherence.causal.answers.intervals import Estimate
     from coherence.causal.indices.waves import bounded
-    from coherence.causal.intervals import Estimate
 
     nothing, some = Estimate(0.0, -0.01, 0.01, 0.005), Estimate(0.05, 0.02, 0.08, 0.01)
     assert bounded(nothing, nothing, 0.01)[1] == "<="

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bench import _causal_indices as bench
+from coherence.causal.data.request_log import request_log
 from coherence.causal.indices import Burst, Facts
-from coherence.causal.queueing import INSTABILITY, LEGITIMATE, LOCAL, UNDECIDED, backlog, decide, returns
-from coherence.causal.request_log import request_log
-from coherence.causal.twin import starts
+from coherence.causal.indices._queueing import INSTABILITY, LEGITIMATE, LOCAL, UNDECIDED, backlog, decide, returns
+from coherence.causal.indices._twin import starts
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coherence.causal.request_log import request_log
-from coherence.causal.request_log_files import read, write
-from coherence.errors import InputError
+from coherence.base.errors import InputError
+from coherence.causal.data.request_log import request_log
+from coherence.causal.data.request_log_files import read, write
 from tests.causal.indices.systems import pool
 
 HEAD = "arrival,need,end"
@@ -128,10 +128,10 @@ def test_a_log_that_cannot_be_is_refused() -> None:
 
 def test_a_run_of_one_pool_is_its_own_twin() -> None:
     """The engine draws the needs; the twin with these needs has the same sojourns, request by request."""
-    from coherence.causal.request_log_runs import of_run
-    from coherence.causal.twin import twin
-    from coherence.simulate.program import Arrivals, Program, Route, Service, Source, Station
-    from coherence.simulate.requests import simulate
+    from coherence.causal.data.request_log_runs import of_run
+    from coherence.causal.indices._twin import twin
+    from coherence.simulate.requests.engine import simulate
+    from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
 
     program = Program(
         (Source("chat", Arrivals(rate=15.0), (("pool",),)),),
@@ -148,9 +148,9 @@ def test_a_run_of_one_pool_is_its_own_twin() -> None:
 
 
 def test_what_a_run_of_a_design_wrote_is_read(tmp_path: Path) -> None:
-    from coherence.reading import read_text
-    from coherence.simulate.recording import record
-    from coherence.simulate.study import Setting
+    from coherence.language.reading import read_text
+    from coherence.simulate.study.recording import record
+    from coherence.simulate.study.repeated_runs import Setting
 
     design = read_text(DESIGN, "design.yaml")
     paths = record(design, Setting(60.0, 0.0, (1,)), tmp_path)

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coherence.causal.data.request_log_files import read
+from coherence.causal.data.request_log_runs import of_run
 from coherence.causal.indices import Facts, Measured
 from coherence.causal.indices.layers import chain, measure
-from coherence.causal.request_log_files import read
-from coherence.causal.request_log_runs import of_run
-from coherence.simulate.program import Arrivals, Batch, Plan, Program, Route, Service, Source, Station
-from coherence.simulate.request_stamps import stamps
-from coherence.simulate.requests import Result, simulate
+from coherence.simulate.requests.engine import Result, simulate
+from coherence.simulate.requests.program import Arrivals, Batch, Plan, Program, Route, Service, Source, Station
+from coherence.simulate.requests.station_times import stamps
 
 DESIGN = """\
 coherence: 1
@@ -93,9 +93,9 @@ def test_where_paths_differ_there_are_no_layers() -> None:
 
 
 def test_a_recorded_run_gives_the_score_of_each_layer(tmp_path: Path) -> None:
-    from coherence.reading import read_text
-    from coherence.simulate.recording import record
-    from coherence.simulate.study import Setting
+    from coherence.language.reading import read_text
+    from coherence.simulate.study.recording import record
+    from coherence.simulate.study.repeated_runs import Setting
 
     paths = record(read_text(DESIGN, "design.yaml"), Setting(60.0, 0.0, (1,)), tmp_path)
     log = read(paths[-1], deadline=0.4)

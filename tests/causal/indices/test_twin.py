@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.causal import twin as module
-from coherence.causal.twin import Twin, first_met, inverted, last_kept, starts
+from coherence.causal.indices import _twin as module
+from coherence.causal.indices._twin import Twin, first_met, inverted, last_kept, starts
 
 
 def random_twin(seed: int, servers: int, size: int = 400) -> Twin:

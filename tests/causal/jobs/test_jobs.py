@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coherence.causal.gram import grams
-from coherence.causal.jobs import bootstrap, generator, run, windows
-from coherence.causal.series import Floats, Series
-from coherence.errors import UsageError
+from coherence.base.errors import UsageError
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.gram import grams
+from coherence.causal.fitting.jobs import bootstrap, generator, run, windows
 
 
 def draw(task: int, random: np.random.Generator) -> float:
@@ -153,7 +153,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_another_process_finds_the_same_numbers() -> None:
     code = (
-        "import pickle, sys; from coherence.causal.jobs import generator;"
+        "import pickle, sys; from coherence.causal.fitting.jobs import generator;"
         "sys.stdout.buffer.write(pickle.dumps([generator(4, n).normal() for n in range(3)]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

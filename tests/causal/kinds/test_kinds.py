@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coherence.causal.answers.intervals import Estimate
 from coherence.causal.attribution.split import split
-from coherence.causal.equations import Equation
-from coherence.causal.fit import fit
-from coherence.causal.intervals import Estimate
+from coherence.causal.fitting.equations import Equation
+from coherence.causal.fitting.fit import fit
 from coherence.causal.kinds import Kind, every, wander
 
 SEEDS = 12

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity import Fleet
 from coherence.causal.ledger.times import Times, layout, useful
-from coherence.causal.series import Floats
 
 
 def random_fleet(random: np.random.Generator) -> Fleet:

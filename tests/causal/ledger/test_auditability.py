@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coherence.base.errors import UsageError
 from coherence.causal.ledger.auditability import Audit, Signal, audit, decisions, sums_of
 from coherence.causal.ledger.report import audit_json
-from coherence.errors import UsageError
 
 TRUE = {"inference": 0.30, "batch": 0.292, "zombie": 0.034, "switch": 0.05, "gang": 0.084, "stranded": 0.1,
         "slack": 0.14}  # fmt: skip

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coherence.base.errors import InputError, UsageError
 from coherence.causal.ledger import capacity_program
 from coherence.causal.ledger.capacity import Fleet, capacity, fleet
 from coherence.causal.ledger.capacity_face import extremes, value_of
 from coherence.causal.ledger.capacity_limits import Limit, telescope
 from coherence.causal.ledger.capacity_program import NoOptimum, Optimum, Program, optimum
-from coherence.errors import InputError, UsageError
 from tests.causal.ledger.fleets import random_fleet
 
 

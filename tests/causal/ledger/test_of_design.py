@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.analysis import analyse
 from coherence.causal.ledger.capacity import capacity
 from coherence.causal.ledger.capacity_design import fleet_of, signal_of
-from coherence.finding import Verdict
-from coherence.reading import read_text
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Verdict
+from coherence.language.reading import read_text
 
 DESIGN = """
 coherence: 1

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 
+from coherence.base.errors import InputError
 from coherence.causal.ledger.capacity import capacity, fleet
-from coherence.causal.ledger.ledger import ledger
+from coherence.causal.ledger.loss_ledger import ledger
 from coherence.causal.ledger.pricing import bill, ghosts, prices_of
 from coherence.causal.ledger.report import bill_json
 from coherence.causal.ledger.times import times
-from coherence.errors import InputError
-from coherence.reading import read_text
+from coherence.language.reading import read_text
 from tests.causal.ledger.fleets import random_fleet, random_times
 
 FLEET = fleet({"h100": 10, "a100": 10}, {"h100": {"chat": 20}, "a100": {"chat": 10}}, {"chat": 1})

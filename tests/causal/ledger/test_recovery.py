@@ -9,13 +9,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from coherence.base.errors import UsageError
 from coherence.causal.attribution.shapley import by_orders
 from coherence.causal.ledger.capacity import capacity, fleet
 from coherence.causal.ledger.recovery import Off, Recovery, recovery
 from coherence.causal.ledger.report import recovery_json
-from coherence.errors import UsageError
-from coherence.simulate.program import Arrivals, Outage, Program, Route, Service, Source, Station
-from coherence.simulate.requests import Result, simulate
+from coherence.simulate.requests.engine import Result, simulate
+from coherence.simulate.requests.program import Arrivals, Outage, Program, Route, Service, Source, Station
 
 
 def test_a_fifth_off_gives_a_quarter_more() -> None:

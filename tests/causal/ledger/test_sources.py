@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coherence.base.errors import InputError, UsageError
+from coherence.causal.data.series import Series
 from coherence.causal.ledger.capacity import capacity, fleet
-from coherence.causal.ledger.ledger import ledger
 from coherence.causal.ledger.log import Stay, read_log, times_of_log
+from coherence.causal.ledger.loss_ledger import ledger
 from coherence.causal.ledger.of_series import signals, times_of_series
-from coherence.causal.series import Series
-from coherence.errors import InputError, UsageError
 
 TWO = fleet({"h100": 2, "a100": 1}, {"h100": {"chat": 10, "train": 4}, "a100": {"chat": 5, "train": 1}},
             {"chat": 1, "train": 1})  # fmt: skip

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coherence.base.errors import InputError
 from coherence.causal.ranking import petshop
-from coherence.errors import InputError
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "petshop" / "dataset"
 HEAD = (

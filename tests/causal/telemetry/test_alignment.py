@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.errors import UsageError
 from coherence.causal.telemetry import aligned, as_json, lines, report
 from coherence.causal.telemetry.resampling import Grid, increases, mean, resets
 from coherence.causal.telemetry.skew import offset
-from coherence.errors import UsageError
-from coherence.simulate.telemetry import Origin, Samples, Signal, Telemetry, telemetry
+from coherence.simulate.telemetry.contract import Origin, Samples, Signal, Telemetry, telemetry
 
 QUICK = settings(max_examples=80, deadline=None)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from coherence.base.errors import InputError, UsageError
 from coherence.causal.telemetry import aligned, chunks, read
-from coherence.errors import InputError, UsageError
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coherence.causal.series import Series
+from coherence.base.errors import InputError, UsageError
+from coherence.causal.data.series import Series
 from coherence.causal.telemetry import aligned, chunks, read
-from coherence.errors import InputError, UsageError
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("pandas")

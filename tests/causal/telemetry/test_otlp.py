@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.errors import InputError
 from coherence.causal.telemetry import aligned, read
-from coherence.errors import InputError
-from coherence.simulate.telemetry import Telemetry
+from coherence.simulate.telemetry.contract import Telemetry
 
 START = 1_714_564_800
 DELTA, CUMULATIVE = 1, 2

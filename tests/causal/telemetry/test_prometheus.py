@@ -19,12 +19,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.errors import InputError, UsageError
+from coherence.base.places import Place
 from coherence.causal.telemetry import aligned, queried
 from coherence.causal.telemetry.prometheus import PIECE, pieces
-from coherence.errors import InputError, UsageError
-from coherence.places import Place
-from coherence.shape import Word
-from coherence.simulate.telemetry import Telemetry
+from coherence.language.schema_kinds import Word
+from coherence.simulate.telemetry.contract import Telemetry
 from coherence.simulate.testbed.processes import LOOPBACK, Processes, free_ports
 
 T0 = 1_714_564_800

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.errors import UsageError
+from coherence.base.places import Place
 from coherence.causal.telemetry import aligned, named, read
 from coherence.causal.telemetry.clocks import Clock
-from coherence.errors import UsageError
-from coherence.places import Place
-from coherence.shape import Word
-from coherence.simulate import telemetry_files
-from coherence.simulate.telemetry import Signal, telemetry
+from coherence.language.schema_kinds import Word
+from coherence.simulate.telemetry import files
+from coherence.simulate.telemetry.contract import Signal, telemetry
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -150,7 +150,7 @@ def test_our_own_folders_keep_units_kinds_and_causes(tmp_path: Path, wide: bool,
             Signal("n", "1", "counter", "s"): ([0, 2], [0, 7]),
         }
     )
-    telemetry_files.write(told, tmp_path, wide=wide, parquet=packed)
+    files.write(told, tmp_path, wide=wide, parquet=packed)
     found = read(tmp_path)
     assert found.signals == told.signals
     assert found["n"].values.tolist() == [0, 7]

@@ -13,9 +13,9 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Protocol, cast
 
-from coherence.errors import InputError, InternalError, Problem, UsageError, did_you_mean
+from coherence.base.errors import InputError, InternalError, Problem, UsageError, did_you_mean
+from coherence.base.values import value
 from coherence.simulate.testbed.set_up import SetUp
-from coherence.values import value
 
 
 @value

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from coherence.simulate.program import Route
+from coherence.simulate.requests.program import Route
 from coherence.simulate.testbed.processes import LOOPBACK
 from coherence.simulate.testbed.proxies import Ports
 from coherence.simulate.testbed.set_up import SetUp

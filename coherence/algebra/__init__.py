@@ -1,1 +1,0 @@
-"""Polynomials over the rationals: exact root counts that engines share."""

@@ -1,0 +1,67 @@
+"""Everything that can go wrong, as one tree.
+
+CoherenceError
+├── InputError          the reader of the message must change an input file (exit code 2)
+├── UsageError          the reader must change the command line (exit code 2)
+├── MissingExtraError   the reader must install an optional dependency (exit code 2)
+└── InternalError       we must fix `coherence` (exit code 3)
+
+An `InputError` carries every problem of the input at once, each with place, value and remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from coherence.base.places import Place
+from coherence.base.values import value
+
+
+@value
+class Problem:
+    """One thing that is wrong in an input: where, what, and what to do about it."""
+
+    place: Place
+    message: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" + (f"\n  help: {self.remedy}" if self.remedy else "")
+
+
+class CoherenceError(Exception):
+    """Base of all errors that `coherence` raises on purpose."""
+
+
+class InputError(CoherenceError):
+    """One or more problems in the input files."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(sorted(problems, key=lambda p: p.place))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UsageError(CoherenceError):
+    """A command line that cannot be carried out."""
+
+
+class MissingExtraError(CoherenceError):
+    """A feature whose optional dependency is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional dependency: pip install 'coherence-engine[{extra}]'")
+
+
+class InternalError(CoherenceError):
+    """A promise that `coherence` makes to itself does not hold."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean 'x'?` for the nearest known word, else the known words, else nothing."""
+    import difflib
+
+    names = sorted(set(known))
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return f"known: {', '.join(names)}" if 0 < len(names) <= 24 else ""

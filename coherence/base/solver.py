@@ -1,0 +1,156 @@
+"""SMT-LIB text in, an honest answer out.  The only module that imports z3 (and cvc5, to check again).
+
+A script asks `(check-sat)` once; lines that say `(reset)` join several scripts, which are refuted
+when each of them is.
+
+What is asked is always a text, so that what is printed as a certificate is what was decided.
+Answers are reproducible: fixed seeds and a fresh context per call.  A timeout, a malformed script
+or a failing solver is `unknown` with its reason, never an exception and never `unsat`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Any
+
+from coherence.base.errors import MissingExtraError
+from coherence.base.values import value
+
+SEED = 0
+RESET = "(reset)\n"
+_QUESTION = "(check-sat)"
+_COMMENT_OR_SYMBOL = re.compile(r"\|[^|]*\||;[^\n]*")
+_BETWEEN = re.compile(r"^\(reset\)\n", re.MULTILINE)
+
+
+class Outcome(StrEnum):
+    """What a solver can say about a script."""
+
+    UNSAT = "unsat"
+    SAT = "sat"
+    UNKNOWN = "unknown"
+
+
+@value
+class Answer:
+    """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted."""
+
+    outcome: Outcome
+    reason: str = ""
+    model: str = ""
+
+    @property
+    def unsat(self) -> bool:
+        """Whether the script was refuted.  `unknown` counts as not refuted."""
+        return self.outcome is Outcome.UNSAT
+
+
+def unsat(script: str, *, timeout_ms: int) -> Answer:
+    """Whether z3 finds an SMT-LIB 2 script unsatisfiable.  `timeout_ms` holds for each part of it."""
+    return _first_failure(unsat_each(_parts(script), timeout_ms=timeout_ms))
+
+
+def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[Answer]:
+    """One answer per script (of one part), lazily: the caller may stop at the first that is not unsat.
+
+    `timeout_ms` holds for each script.  The scripts share a context but no assertions.
+    """
+    import z3
+
+    context = z3.Context()
+    for script in scripts:
+        yield _ill_posed(script) or _ask_z3(z3, context, script, timeout_ms)
+
+
+def joined(scripts: Iterable[str]) -> str:
+    """Several scripts as one, which is refuted when each of them is."""
+    return RESET.join(scripts)
+
+
+def _parts(script: str) -> list[str]:
+    return _BETWEEN.split(script)
+
+
+def _first_failure(answers: Iterable[Answer]) -> Answer:
+    return next((answer for answer in answers if not answer.unsat), Answer(Outcome.UNSAT))
+
+
+def _ill_posed(script: str) -> Answer | None:
+    """Refuses scripts whose answer a solver would give for another question than the one written."""
+    commands = _COMMENT_OR_SYMBOL.sub("", script)
+    asked = commands.count(_QUESTION)
+    if asked != 1:
+        return Answer(Outcome.UNKNOWN, f"a script must ask {_QUESTION} once, this one asks {asked} times")
+    if "(assert" in commands.partition(_QUESTION)[2]:
+        return Answer(Outcome.UNKNOWN, f"a script must not assert anything after {_QUESTION}")
+    if "(push" in commands or "(pop" in commands or "(reset" in commands:
+        return Answer(Outcome.UNKNOWN, "a script must not use push, pop or reset")
+    return None
+
+
+def _ask_z3(z3: Any, context: Any, script: str, timeout_ms: int) -> Answer:
+    try:
+        solver = z3.SimpleSolver(ctx=context)
+        solver.set(timeout=max(1, timeout_ms), random_seed=SEED)
+        solver.add(z3.parse_smt2_string(script, ctx=context))
+        outcome = Outcome(str(solver.check()))
+        reason = solver.reason_unknown() if outcome is Outcome.UNKNOWN else ""
+        return Answer(outcome, reason, _model(solver.model()) if outcome is Outcome.SAT else "")
+    except z3.Z3Exception as error:
+        return Answer(Outcome.UNKNOWN, f"z3: {_text(error)}")
+
+
+def _text(error: Exception) -> str:
+    value = error.args[0] if error.args else error
+    return (value.decode(errors="replace") if isinstance(value, bytes) else str(value)).strip()
+
+
+def _model(model: Any) -> str:
+    """The values of the declared constants; z3 lists defined functions among them, they are left out."""
+    constants = [name for name in model.decls() if name.arity() == 0 and model[name].num_args() == 0]
+    return "\n".join(sorted(f"{name} = {model[name]}" for name in constants))
+
+
+def version() -> str:
+    """The solver and its version, for reports: `z3 4.13.0`."""
+    import z3
+
+    return f"z3 {z3.get_version_string()}"
+
+
+def recheck(script: str, *, timeout_ms: int = 60_000) -> Answer:
+    """The same question to cvc5, a solver with no code in common with z3.
+
+    Raises MissingExtraError when the Python package cvc5 is not installed.
+    """
+    try:
+        import cvc5
+    except ImportError as error:
+        raise MissingExtraError("checking a certificate again with cvc5", "certify") from error
+    return _first_failure(_ill_posed(part) or _ask_cvc5(cvc5, part, timeout_ms) for part in _parts(script))
+
+
+def _ask_cvc5(cvc5: Any, script: str, timeout_ms: int) -> Answer:
+    solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("tlimit-per", str(max(1, timeout_ms)))
+    solver.setOption("seed", str(SEED))
+    try:
+        said = _run_cvc5(cvc5, solver, script)
+    except RuntimeError as error:
+        return Answer(Outcome.UNKNOWN, f"cvc5: {str(error).strip()}")
+    known = [line for line in said if line in set(Outcome)]
+    if len(known) != 1:
+        return Answer(Outcome.UNKNOWN, f"cvc5 said {' '.join(said) or 'nothing'}")
+    return Answer(Outcome(known[0]), "cvc5 gave up or ran out of time" if known[0] == Outcome.UNKNOWN else "")
+
+
+def _run_cvc5(cvc5: Any, solver: Any, script: str) -> list[str]:
+    symbols = cvc5.SymbolManager(solver.getTermManager())
+    parser = cvc5.InputParser(solver, symbols)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "script")
+    said: list[str] = []
+    while not (command := parser.nextCommand()).isNull():
+        said.extend(str(command.invoke(solver, symbols)).split("\n"))
+    return [line.strip() for line in said if line.strip()]

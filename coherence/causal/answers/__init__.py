@@ -1,0 +1,1 @@
+"""Answers of the causal engine: tables, numbers and intervals."""

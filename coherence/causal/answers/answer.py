@@ -1,0 +1,76 @@
+"""What a section of `coherence fit` says: tables of text, the same as data, findings and figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from coherence.base.values import field, value
+from coherence.findings.finding import Finding
+
+if TYPE_CHECKING:
+    from coherence.causal.answers.intervals import Estimate
+    from coherence.reporting.pictures.svg import Panel
+
+
+@value
+class Table:
+    """Rows under a header; the first `words` columns are text, the others are set flush right."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int = 1
+
+
+@value
+class Answer:
+    """One section: lines and tables in order, JSON-able data, findings, panels to draw."""
+
+    title: str
+    parts: tuple[str | Table, ...]
+    data: Mapping[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    panels: tuple[Panel, ...] = ()
+
+
+def number(amount: float, digits: int = 4) -> str:
+    """A number as a reader wants it: `digits` significant ones, no exponent near one."""
+    if not math.isfinite(amount):
+        return "not known" if math.isnan(amount) else ("inf" if amount > 0 else "-inf")
+    return f"{amount:.{digits}g}" if amount == 0 or 1e-4 <= abs(amount) < 1e6 else f"{amount:.{digits - 1}e}"
+
+
+def interval(found: Estimate) -> str:
+    """`low .. high`, or nothing where nothing is uncertain."""
+    return "" if found.low == found.high else f"{number(found.low)} .. {number(found.high)}"
+
+
+def as_data(found: Estimate) -> dict[str, float | None]:
+    """An estimate as JSON: a number that is not known is null."""
+    figures = {"value": found.value, "low": found.low, "high": found.high, "error": found.error}
+    return {name: figure if math.isfinite(figure) else None for name, figure in figures.items()}
+
+
+def text(answers: Iterable[Answer]) -> str:
+    """All sections for a terminal."""
+    return "\n".join(_section(one) for one in answers)
+
+
+def _section(one: Answer) -> str:
+    lines = [one.title]
+    for part in one.parts:
+        lines += [f"  {line}" for line in (aligned(part) if isinstance(part, Table) else part.split("\n"))]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def aligned(table: Table) -> list[str]:
+    """The lines of a table."""
+    rows = [table.header, *table.rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(table.header))]
+    return [_line(row, widths, table.words) for row in rows]
+
+
+def _line(row: Sequence[str], widths: Sequence[int], words: int) -> str:
+    cells = zip(row, widths, strict=True)
+    return "  ".join(cell.ljust(width) if at < words else cell.rjust(width) for at, (cell, width) in enumerate(cells))

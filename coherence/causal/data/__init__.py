@@ -1,0 +1,1 @@
+"""Series on one clock, and logs of requests."""

@@ -1,0 +1,75 @@
+"""Signals on one regular clock: what every estimate of this engine reads.
+
+Missing values stay missing (NaN); what was left out is named with its reason, never dropped in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import field, value
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@value
+class Excluded:
+    """A signal, a time or a file that takes no part, and why; `remedy` says what would bring it back."""
+
+    what: str
+    why: str
+    remedy: str = ""
+
+
+@value
+class Series:
+    """`values[t, i]` is the value of `names[i]` at `start + t * step` seconds; NaN where it is missing."""
+
+    names: tuple[str, ...]
+    values: Floats  # shape (times, signals)
+    step: float
+    start: float = 0.0
+    units: Mapping[str, str] = field(default_factory=dict)
+    excluded: tuple[Excluded, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or self.values.shape[1] != len(self.names):
+            raise ValueError(f"values of shape {self.values.shape} do not fit {len(self.names)} names")
+        if len(set(self.names)) < len(self.names):
+            raise ValueError(f"two signals are called {max(self.names, key=self.names.count)!r}")
+        if not self.step > 0:
+            raise ValueError(f"step(={self.step}) must be > 0")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Floats:
+        if name not in self.names:
+            raise UsageError(f"telemetry has no signal '{name}': {did_you_mean(name, self.names)}")
+        return self.values[:, self.names.index(name)]
+
+    @property
+    def times(self) -> Floats:
+        """Seconds, one for each row."""
+        return np.asarray(self.start + self.step * np.arange(len(self.values)), np.float64)
+
+    def between(self, low: float, high: float) -> Series:
+        """The rows with low <= time < high."""
+        inside = (self.times >= low) & (self.times < high)
+        first = int(np.argmax(inside)) if inside.any() else 0
+        start = self.start + self.step * first
+        return Series(self.names, self.values[inside], self.step, start, self.units, self.excluded)
+
+    def of(self, names: Iterable[str]) -> Series:
+        """These signals, in this order."""
+        chosen = tuple(names)
+        values = np.column_stack([self[name] for name in chosen]) if chosen else np.empty((len(self), 0))
+        return Series(chosen, values, self.step, self.start, self.units, self.excluded)

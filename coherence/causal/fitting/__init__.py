@@ -1,0 +1,1 @@
+"""Which coefficient can be told, by which estimator, and its estimate."""

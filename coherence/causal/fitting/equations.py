@@ -1,0 +1,119 @@
+"""What each signal is regressed on: its declared causes, at the delays that the design allows and the data point at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from coherence.base.values import value
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.gram import Column
+from coherence.causal.fitting.graph import Graph, Influence
+
+MOST_SPREAD = 30  # delays of a mean that are all estimated
+MOST_LAGS = 3  # a wider range of delays is searched for its best one
+
+
+@value
+class Equation:
+    """What a signal is regressed on, and how.
+
+    `lost`: columns whose coefficients cannot be told, `refused` why, and `measure` what would tell them.  `exact`: the
+    signal is a known linear function of its columns (a loss made of others), and these are its coefficients.
+    `replaced`: causes for which their own causes stand; what is theirs alone stays with the effect's own part.
+    `memory`: samples of its own past that the effect's own part remembers, to be filtered out.
+    """
+
+    effect: str
+    columns: tuple[Column, ...]
+    instruments: tuple[Column, ...] = ()
+    controls: tuple[Column, ...] = ()
+    lost: tuple[Column, ...] = ()
+    refused: str = ""
+    measure: tuple[str, ...] = ()
+    method: str = "its causes"
+    exact: tuple[float, ...] = ()
+    replaced: tuple[str, ...] = ()
+    memory: int = 0
+
+    @property
+    def used(self) -> tuple[Column, ...]:
+        """Every column that the estimate reads."""
+        return tuple(dict.fromkeys(((self.effect, 0), *self.columns, *self.controls, *self.instruments)))
+
+
+def delays_of(series: Series, graph: Graph) -> dict[tuple[str, str], tuple[int, ...]]:
+    """(cause, effect) -> delays in steps: all that the design allows if few, else those that the data point at."""
+    found: dict[tuple[str, str], tuple[int, ...]] = {}
+    for one in graph.influences:
+        if one.cause in series and one.effect in series:
+            lags = _possible(one, series)
+            most = MOST_SPREAD if one.spread else MOST_LAGS
+            free = len(lags) > most or (one.either and one.cause != one.effect)
+            best = _best if len(lags) > MOST_LAGS else _beside_its_past
+            chosen = best(series, one, lags) if free else tuple(lags)
+            pair = (one.cause, one.effect)
+            found[pair] = tuple(sorted({*found.get(pair, ()), *chosen}))
+    return _later(series, graph, found)
+
+
+def _later(
+    series: Series, graph: Graph, found: Mapping[tuple[str, str], tuple[int, ...]]
+) -> dict[tuple[str, str], tuple[int, ...]]:
+    """Without what cannot be: a sampled loop that sees, within a step, the effect of what it writes."""
+    made = dict(found)
+    for one in graph.influences:
+        pair = (one.cause, one.effect)
+        if 0 in made.get(pair, ()) and float(one.period) >= series.step * (1 - 1e-9):
+            now = Graph((), tuple(Influence(*ends) for ends, lags in made.items() if 0 in lags and ends != pair))
+            if one.effect in now.ancestors(one.cause):
+                made[pair] = tuple(lag for lag in made[pair] if lag) or (1,)
+    return made
+
+
+def _possible(one: Influence, series: Series) -> range:
+    lags = one.lags(series.step)
+    if one.cause == one.effect:
+        return range(max(lags.start, 1), max(lags.stop, 2))
+    return range(lags.start, min(lags.stop, max(len(series) // 4, lags.start + 1)))
+
+
+def _best(series: Series, one: Influence, lags: range) -> tuple[int, ...]:
+    """The delay at which the change of the effect follows the change of the cause most closely."""
+    cause, effect = _changes(series[one.cause]), _changes(series[one.effect])
+    score = [abs(float(np.dot(cause[: len(cause) - lag or None], effect[lag:]))) for lag in lags]
+    return (lags[int(np.argmax(score))],)
+
+
+def _beside_its_past(series: Series, one: Influence, lags: range) -> tuple[int, ...]:
+    """The delay at which the cause explains most of what the effect's own past does not."""
+    cause, effect = series[one.cause], series[one.effect]
+    deepest = max(*lags, 1)
+    past, now = effect[deepest - 1 : -1], effect[deepest:]
+    left = {}
+    for lag in lags:
+        rows = np.column_stack([past, cause[deepest - lag : len(cause) - lag], np.ones(len(past))])
+        whole = np.isfinite(rows).all(axis=1) & np.isfinite(now)
+        found = np.linalg.lstsq(rows[whole], now[whole], rcond=None)[0]
+        left[lag] = float(((now[whole] - rows[whole] @ found) ** 2).sum())
+    return (min(left, key=lambda lag: left[lag]),)
+
+
+def _changes(values: Floats) -> Floats:
+    """First differences, for slow signals agree at every delay; missing values count as no change."""
+    steps = np.diff(values)
+    steps = np.where(np.isfinite(steps), steps, 0.0)
+    return np.asarray(steps - steps.mean(), np.float64)
+
+
+def default_equations(
+    graph: Graph, names: Iterable[str], delays: Mapping[tuple[str, str], tuple[int, ...]]
+) -> Iterator[Equation]:
+    """For each observed signal with observed causes: a regression on all of them."""
+    for effect in names:
+        causes = [cause for cause in graph.causes(effect) if (cause, effect) in delays]
+        columns = tuple((cause, lag) for cause in causes for lag in delays[cause, effect])
+        columns = tuple(column for column in columns if column != (effect, 0))
+        if columns:
+            yield Equation(effect, columns)

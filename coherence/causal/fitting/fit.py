@@ -1,0 +1,240 @@
+"""One linear equation for each signal, from the sums of products alone.
+
+    x_i(t) = intercept_i + sum over (j, l) of a[i, j, l] x_j(t - l) + u_i(t)
+
+By least squares on the declared causes; where that would be biased (a common cause that nobody measured, causes in a
+circle), an equation may name `instruments` (two-stage least squares) or `controls` (regressors that are no causes).
+Every estimate exists once for all batches and once without each: intervals are the jackknife's, which autocorrelated
+errors do not fool.  Declared influences are never deselected: selection would bias what is left.
+SOURCE: ordinary and two-stage least squares; Benjamini and Hochberg 1995 for the false-discovery rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from coherence.base.values import value
+from coherence.causal.answers.intervals import jackknife
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.equations import Equation
+from coherence.causal.fitting.gram import Column, Grams, grams, means
+from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.groups import nearly
+from coherence.causal.fitting.memory import whitened
+from coherence.causal.fitting.planning import Plan, believable, planned
+
+COLLINEAR = 1e-9  # smallest eigenvalue of a correlation matrix that still tells its columns apart
+NEAR = 100.0  # ratio of eigenvalues from which causes may move together too nearly to be told apart
+FALSE_DISCOVERIES = 0.05
+
+
+@value
+class Node:
+    """A fitted equation.  Arrays have 1 + B rows: all batches, then all but each one.
+
+    Coefficients that cannot be told (`equation.lost`) are 0: what they carry stays with the effect's own part.
+    `groups`: sets of columns whose coefficients cannot be told apart (only their sum acts); `condition`: the ratio of
+    the largest to the smallest eigenvalue of their correlations.
+    """
+
+    equation: Equation
+    coefficients: Floats  # (1 + B, columns), effect's unit per cause's unit
+    low: Floats
+    high: Floats
+    error: Floats
+    p: Floats  # two-sided, Student's t with B - 1 degrees of freedom
+    noise: float  # standard deviation of u, effect's unit
+    explained: float  # share of the variance
+    condition: float
+    groups: tuple[tuple[Column, ...], ...] = ()
+
+    @property
+    def effect(self) -> str:
+        return self.equation.effect
+
+    def coefficient(self, column: Column) -> float:
+        """The estimate for one column; 0 where it is no cause."""
+        at = dict(zip(self.equation.columns, self.coefficients[0].tolist(), strict=True))
+        return float(at.get(column, 0.0))
+
+
+@value
+class Fitted:
+    """The fitted graph.  `levels[(signal, lag)]`: mean of each column, (1 + B,)."""
+
+    plan: Plan
+    nodes: Mapping[str, Node]
+    grams: Grams
+    levels: Mapping[Column, Floats]
+
+    @property
+    def graph(self) -> Graph:
+        return self.plan.graph
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        return self.plan.signals
+
+    @property
+    def step(self) -> float:
+        return self.plan.step
+
+    @property
+    def batches(self) -> int:
+        return len(self.grams.batches)
+
+    def having(self, equations: Iterable[Equation]) -> Fitted:
+        """The same sums of products with other equations for some signals."""
+        new = tuple(equations)
+        return from_grams(self.grams, self.plan.having(new)) if new else self
+
+
+def fit(series: Series, graph: Graph, equations: Iterable[Equation] = ()) -> Fitted:
+    """Fit every observed signal that has causes in the graph; `equations` replace those that identification chose.
+
+    What rests on weak instruments is estimated otherwise or refused.
+    """
+    plan = planned(series, graph, equations)
+    found = grams(series, plan.columns)
+    better = believable(plan, [found])
+    if not set(found.columns).issuperset(better.columns):
+        found = grams(series, better.columns)
+    return from_grams(found, better)
+
+
+def from_grams(found: Grams, plan: Plan) -> Fitted:
+    """The fit of a plan on sums of products that exist already."""
+    sums = found.stacked
+    nodes = {effect: node_of(found, sums, equation) for effect, equation in plan.equations.items()}
+    return Fitted(plan, nodes, found, means(found, sums))
+
+
+def node_of(found: Grams, sums: Floats, equation: Equation) -> Node:
+    """Estimate one equation for every sum of products in `sums` (the first is the whole)."""
+    regressors = [0, *found.index((*equation.columns, *equation.controls))]
+    target = found.index([(equation.effect, 0)])[0]
+    width = len(equation.columns)
+    scale = found.scale[target - 1] / found.scale[np.array(regressors[1:], int) - 1]
+    if equation.exact:
+        made = np.tile(np.array(equation.exact), (len(sums), 1))
+        scaled = np.concatenate([np.zeros((len(sums), 1)), made / scale[:width]], axis=1)
+        groups: tuple[tuple[Column, ...], ...] = ()
+        condition = 1.0
+    else:
+        instruments = [0, *found.index((*equation.instruments, *equation.controls))] if equation.instruments else None
+        remembers = bool(equation.memory)
+        scaled = whitened(found, sums, equation) if remembers else _solved(sums, regressors, target, instruments)
+        made = scaled[:, 1 : 1 + width] * scale[:width]
+        condition, groups = _collinear(sums[0], regressors[1 : 1 + width], equation.columns)
+        if not groups and not equation.lost and condition > NEAR:
+            near = nearly(_centred(sums[0], regressors[1 : 1 + width]), equation.columns, scaled[:, 1 : 1 + width])
+            groups = _united(near, equation.columns)
+    made[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
+    low, high, error = (made[0], made[0], np.zeros(width)) if equation.exact else jackknife(made[0], made[1:])
+    noise, explained = _residual(sums[0], [0, *regressors[1 : scaled.shape[1]]], target, scaled[0])
+    noise *= float(found.scale[target - 1])
+    return Node(
+        equation, made, low, high, error, _p_values(made[0], error, len(sums) - 1), noise, explained, condition, groups
+    )
+
+
+def _solved(sums: Floats, regressors: list[int], target: int, instruments: list[int] | None) -> Floats:
+    """(1 + B, k): coefficients of each sum of products; the smallest ones where columns cannot be told apart."""
+    if instruments is None:
+        left, right = _block(sums, regressors, regressors), sums[:, regressors, target]
+    else:
+        between = _block(sums, instruments, regressors)
+        weights = np.linalg.pinv(sums[0][np.ix_(instruments, instruments)], rcond=1e-12, hermitian=True)
+        left = between.transpose(0, 2, 1) @ weights @ between
+        right = (between.transpose(0, 2, 1) @ weights @ sums[:, instruments, target][..., None])[..., 0]
+    spread = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 1e-300))
+    even = left / spread[:, :, None] / spread[:, None, :]
+    smallest = np.linalg.eigvalsh(even).min()  # a cause may move in one batch alone
+    if smallest > COLLINEAR:
+        return np.asarray(np.linalg.solve(even, (right / spread)[..., None])[..., 0] / spread, np.float64)
+    return np.asarray(
+        (np.linalg.pinv(even, rcond=COLLINEAR, hermitian=True) @ (right / spread)[..., None])[..., 0] / spread
+    )
+
+
+def _block(sums: Floats, rows: list[int], columns: list[int]) -> Floats:
+    return np.asarray(sums[:, np.array(rows)[:, None], np.array(columns)], np.float64)
+
+
+def _centred(whole: Floats, places: list[int]) -> Floats:
+    return np.asarray(whole[np.ix_(places, places)] - np.outer(whole[places, 0], whole[places, 0]) / whole[0, 0])
+
+
+def _united(groups: Iterable[tuple[Column, ...]], columns: Sequence[Column]) -> tuple[tuple[Column, ...], ...]:
+    joined = _together([columns.index(column) for column in group] for group in groups)
+    return tuple(tuple(columns[number] for number in group) for group in joined)
+
+
+def _collinear(
+    whole: Floats, places: list[int], columns: Sequence[Column]
+) -> tuple[float, tuple[tuple[Column, ...], ...]]:
+    """(condition number of the correlations, groups of columns that move together exactly)."""
+    if not places or not whole[0, 0]:
+        return 1.0, ()
+    centred = whole[np.ix_(places, places)] - np.outer(whole[places, 0], whole[places, 0]) / whole[0, 0]
+    spread = np.sqrt(np.maximum(np.diagonal(centred), 0.0))
+    still = spread <= 1e-12 * np.sqrt(whole[0, 0])
+    even = centred / np.outer(np.where(still, 1.0, spread), np.where(still, 1.0, spread))
+    sizes, ways = np.linalg.eigh(even)
+    condition = float(sizes[-1] / sizes[0]) if sizes[0] > 0 else float("inf")
+    lost = ways[:, sizes <= COLLINEAR * max(float(sizes[-1]), 1e-300)]
+    members = [[number for number in range(len(columns)) if abs(way[number]) > 1e-3] for way in lost.T]
+    return condition, tuple(tuple(columns[number] for number in group) for group in _together(members))
+
+
+def _together(groups: Iterable[list[int]]) -> list[list[int]]:
+    """Groups that share a member are one group."""
+    made: list[set[int]] = []
+    for group in groups:
+        met = [one for one in made if one & set(group)]
+        made = [one for one in made if one not in met] + [set(group).union(*met)]
+    return [sorted(one) for one in made]
+
+
+def _residual(whole: Floats, regressors: list[int], target: int, scaled: Floats) -> tuple[float, float]:
+    """(standard deviation of the residual in scaled units, share of the variance explained)."""
+    rows = whole[0, 0]
+    if not rows:
+        return float("nan"), float("nan")
+    total = whole[target, target] - whole[0, target] ** 2 / rows
+    weights = np.zeros(len(whole))
+    weights[regressors] = scaled
+    weights[target] -= 1.0
+    weights[0] -= float(whole[0] @ weights) / rows
+    left = max(float(weights @ whole @ weights), 0.0)
+    free = max(rows - len(regressors), 1.0)
+    return float(np.sqrt(left / free)), float(1 - left / total) if total > 0 else float("nan")
+
+
+def _p_values(coefficients: Floats, error: Floats, batches: int) -> Floats:
+    from scipy.special import stdtr
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(error > 0, np.abs(coefficients) / error, np.where(coefficients == 0, 0.0, np.inf))
+    return np.asarray(2 * stdtr(max(batches - 1, 1), -t), np.float64)
+
+
+def supported(fitted: Fitted, *, rate: float = FALSE_DISCOVERIES) -> dict[tuple[str, str], bool]:
+    """(cause, effect) -> do the data show it?  Benjamini and Hochberg over all declared pairs at `rate`."""
+    smallest: dict[tuple[str, str], float] = {}
+    for node in fitted.nodes.values():
+        found: dict[str, list[float]] = {}
+        for (cause, _), p in zip(node.equation.columns, node.p.tolist(), strict=True):
+            found.setdefault(cause, []).append(p)
+        smallest |= {(cause, node.effect): min(min(ps) * len(ps), 1.0) for cause, ps in found.items()}
+    return discovered(smallest, rate)
+
+
+def discovered(p: Mapping[tuple[str, str], float], rate: float) -> dict[tuple[str, str], bool]:
+    """Benjamini and Hochberg 1995: which hypotheses are rejected at a false-discovery rate."""
+    ordered = sorted(p.values())
+    passing = [value for rank, value in enumerate(ordered, start=1) if value <= rate * rank / len(ordered)]
+    limit = passing[-1] if passing else -1.0
+    return {pair: value <= limit for pair, value in p.items()}

@@ -1,0 +1,177 @@
+"""One pass over the data: sums of products of lagged signals, kept apart for contiguous batches.
+
+Z = [1, z_1 .. z_q] has one column for each (signal, lag); a batch b keeps G_b = Z_b' Z_b, (q+1) x (q+1).  Every least
+squares fit on any subset of columns, over any set of batches, is a solve with a sum of G_b: fits, jackknife and
+bootstrap never see the data again.  Batches merge by addition, so data larger than memory come in chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from coherence.base.values import value
+from coherence.causal.data.series import Floats, Series
+
+Column: TypeAlias = tuple[str, int]  # a signal, and how many steps before
+
+BATCHES = 40
+ROWS_IN_BATCH, FEWEST = 50, 10  # a batch must outlast the memory of the signals; ten still give an interval
+ROWS = 64  # of the finest batch while streaming; batches merge by pairs when there are more than 2 * BATCHES
+
+
+@value
+class Grams:
+    """`batches[b]` = Z_b' Z_b with Z = [1, (x - offset) / scale]; `rows[b]` its number of rows.
+
+    `lost`: rows left out because a column had no value there.
+    """
+
+    columns: tuple[Column, ...]
+    offset: Floats  # (q,)
+    scale: Floats  # (q,)
+    batches: Floats  # (B, q+1, q+1)
+    rows: Floats  # (B,)
+    lost: int = 0
+
+    def index(self, columns: Iterable[Column]) -> list[int]:
+        """Where columns stand in Z (the constant is 0)."""
+        at = {column: number for number, column in enumerate(self.columns, start=1)}
+        return [at[column] for column in columns]
+
+    @property
+    def whole(self) -> Floats:
+        """Z'Z over everything."""
+        return np.asarray(self.batches.sum(axis=0), np.float64)
+
+    @property
+    def without(self) -> Floats:
+        """(B, q+1, q+1): everything but one batch."""
+        return np.asarray(self.whole - self.batches, np.float64)
+
+    @property
+    def stacked(self) -> Floats:
+        """(1 + B, q+1, q+1): everything, then everything but each batch in turn."""
+        return np.concatenate([self.whole[None], self.without])
+
+    def resampled(self, count: int, seed: int) -> Floats:
+        """(count, q+1, q+1): sums over batches drawn with replacement (block bootstrap)."""
+        number = len(self.batches)
+        drawn = np.random.default_rng(seed).multinomial(number, np.full(number, 1 / number), size=count)
+        flat = self.batches.reshape(number, -1)
+        return np.asarray((drawn @ flat).reshape(count, *self.batches.shape[1:]), np.float64)
+
+
+def lagged(series: Series, columns: Sequence[Column]) -> Floats:
+    """Z without its constant: shape (times - largest lag, columns)."""
+    deepest = max((lag for _, lag in columns), default=0)
+    length = max(len(series) - deepest, 0)
+    made = np.empty((len(columns), length)).T  # a column at a time is written and read
+    at = {name: number for number, name in enumerate(series.names)}
+    for number, (name, lag) in enumerate(columns):
+        made[:, number] = series.values[deepest - lag : deepest - lag + length, at[name]]
+    return made
+
+
+def grams(series: Series, columns: Sequence[Column], *, count: int = BATCHES) -> Grams:
+    """Grams of one table in `count` batches (fewer where there are few rows)."""
+    from coherence.causal.answers.intervals import batches
+
+    rows = lagged(series, columns)
+    whole = np.isfinite(rows).all(axis=1)
+    kept = rows if whole.all() else rows[whole]
+    offset, scale = _location(kept)
+    parts = batches(len(kept), max(min(count, len(kept) // ROWS_IN_BATCH), FEWEST))
+    made = np.stack([_product(kept[part], offset, scale) for part in parts])
+    sizes = np.array([part.stop - part.start for part in parts], float)
+    return Grams(tuple(columns), offset, scale, made, sizes, int(len(rows) - len(kept)))
+
+
+def streamed(chunks: Iterable[Series], columns: Sequence[Column], *, count: int = BATCHES) -> Grams:
+    """Grams of chunks that follow each other in time, in constant memory; offsets are those of the first chunk."""
+    deepest = max((lag for _, lag in columns), default=0)
+    tail: Series | None = None
+    waiting: list[Floats] = []
+    fine: list[Floats] = []
+    sizes: list[int] = []
+    lost, width, place = 0, ROWS, None
+    for chunk in chunks:
+        joined = chunk if tail is None else _after(tail, chunk)
+        rows = lagged(joined, columns)
+        tail = joined.between(joined.times[-deepest], np.inf) if deepest and len(joined) >= deepest else None
+        whole = np.isfinite(rows).all(axis=1)
+        lost += int((~whole).sum())
+        kept = rows[whole]
+        place = place or _location(kept)
+        waiting.append(kept)
+        ready = np.concatenate(waiting)
+        while len(ready) >= width:
+            fine.append(_product(ready[:width], *place))
+            sizes.append(width)
+            ready = ready[width:]
+            if len(fine) > 2 * count:
+                fine, sizes = _paired(fine), _summed(sizes)
+                width *= 2
+        waiting = [ready]
+    place = place or _location(np.empty((0, len(columns))))
+    rest = np.concatenate(waiting) if waiting else np.empty((0, len(columns)))
+    if len(rest):
+        _close(fine, sizes, _product(rest, *place), len(rest), width)
+    made = np.stack(fine) if fine else np.zeros((0, len(columns) + 1, len(columns) + 1))
+    return Grams(tuple(columns), *place, made, np.array(sizes, float), lost)
+
+
+def _close(fine: list[Floats], sizes: list[int], last: Floats, rows: int, width: int) -> None:
+    """The rest becomes a batch of its own if it is long enough, else a part of the last one."""
+    if fine and rows < width / 2:
+        fine[-1] = fine[-1] + last
+        sizes[-1] += rows
+    else:
+        fine.append(last)
+        sizes.append(rows)
+
+
+def _after(tail: Series, chunk: Series) -> Series:
+    gap = round((chunk.start - tail.start) / tail.step) - len(tail)
+    between = np.full((max(gap, 0), len(tail.names)), np.nan)
+    values = np.concatenate([tail.values, between, chunk.of(tail.names).values])
+    return Series(tail.names, values, tail.step, tail.start, tail.units, tail.excluded)
+
+
+def _location(rows: Floats) -> tuple[Floats, Floats]:
+    """Mean and spread of each column: numbers near one keep the sums of products exact to rounding."""
+    if not len(rows):
+        return np.zeros(rows.shape[1]), np.ones(rows.shape[1])
+    spread = rows.std(axis=0)
+    return rows.mean(axis=0), np.where(spread > 0, spread, 1.0)
+
+
+def _product(rows: Floats, offset: Floats, scale: Floats) -> Floats:
+    made = np.empty((rows.shape[1] + 1, len(rows))).T
+    made[:, 0] = 1.0
+    np.subtract(rows, offset, out=made[:, 1:])
+    made[:, 1:] /= scale
+    return made.T @ made
+
+
+def _paired(fine: Sequence[Floats]) -> list[Floats]:
+    return [sum(fine[number : number + 2], np.zeros_like(fine[0])) for number in range(0, len(fine), 2)]
+
+
+def _summed(sizes: Sequence[int]) -> list[int]:
+    return [sum(sizes[number : number + 2]) for number in range(0, len(sizes), 2)]
+
+
+def means(found: Grams, sums: Floats) -> Mapping[Column, Floats]:
+    """Mean of each column for each sum of products (stacked along the first axis), in the signal's own unit."""
+    level = sums[:, 0, 1:] / sums[:, :1, 0] * found.scale + found.offset
+    return {column: level[:, number] for number, column in enumerate(found.columns)}
+
+
+def unexplained(whole: Floats, held: Sequence[int], asked: Sequence[int]) -> Floats:
+    """Sums of products of the columns `asked` after what the columns `held` explain is taken away."""
+    inner = np.linalg.pinv(whole[np.ix_(held, held)], rcond=1e-10, hermitian=True)
+    across = whole[np.ix_(held, asked)]
+    return np.asarray(whole[np.ix_(asked, asked)] - across.T @ inner @ across, np.float64)

@@ -1,0 +1,187 @@
+"""Where what a signal has of its own remembers its past, plain regression on that past is wrong; what is right then.
+
+In a circle, the past own part of an effect has reached its causes by now, so causes and own part are related:
+    feedback    x(t) = a y(t - l) + u(t), u autocorrelated: both sides filtered by 1 - phi_1 L - .. - phi_p L^p, with a
+                and phi chosen together so that what is left is smallest.
+    own past    x(t) = r x(t - 1) + b z(t) + u(t): r and the memory of u look alike in x's own past; the past of what
+                comes from outside the circle tells them apart (two-stage least squares), else the way in which b
+                returns one step later (the same filter as above).  With neither, r is refused.
+SOURCE: Cochrane and Orcutt 1949; Sargan 1964 (with own past); Liviatan 1963 (lagged exogenous signals as instruments).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from coherence.causal.data.series import Floats
+from coherence.causal.fitting.equations import Equation
+from coherence.causal.fitting.gram import Column, Grams
+from coherence.causal.fitting.graph import Graph
+
+OUTSIDE = "its causes, the past of outside signals as instruments"
+MEMORY = 2  # samples of its own past that an own part is allowed to remember
+Places: TypeAlias = npt.NDArray[np.int64]
+STARTS = ((0.0, 0.0), (0.5, 0.0), (0.9, 0.0), (-0.5, 0.0))  # memories from which the smallest rest is searched
+ROUNDS, NEWTON = 20, 12
+DEEP = 3  # further delays of outside signals that serve as instruments
+
+
+def remembering(graph: Graph, plan: Mapping[str, Equation], observed: Iterable[str]) -> dict[str, Equation]:
+    """The plan with the equations of signals in circles replaced by ones that memory does not bias."""
+    seen = tuple(observed)
+    made = dict(plan)
+    for effect, one in plan.items():
+        plain = not (one.instruments or one.controls or one.lost or one.replaced or one.exact)
+        if not plain or one.method != "its causes":
+            continue
+        if any(cause == effect for cause, _ in one.columns):
+            made[effect] = _from_outside(graph, one, seen)
+        elif any(effect in graph.ancestors(cause) for cause, _ in one.columns):
+            made[effect] = filtered(one)
+    return made
+
+
+def filtered(one: Equation) -> Equation:
+    """The equation with the memory of the effect's own part filtered out."""
+    return replace(one, controls=_pasts(one, MEMORY), memory=MEMORY, method="its causes, memory removed")
+
+
+def _pasts(one: Equation, depth: int) -> tuple[Column, ...]:
+    """The effect and every column up to `depth` steps earlier."""
+    columns = ((one.effect, 0), *one.columns)
+    found = [(name, lag + back) for name, lag in columns for back in range(1, depth + 1)]
+    return tuple(column for column in dict.fromkeys(found) if column not in one.columns)
+
+
+def _from_outside(graph: Graph, one: Equation, seen: tuple[str, ...]) -> Equation:
+    """Instruments for the effect's own past: what acts on it from outside every circle it is in, and its past."""
+    outside = [n for n in seen if n in graph.ancestors(one.effect) and one.effect not in graph.ancestors(n)]
+    clean = [name for name in outside if not _hidden(graph, name, one.effect, seen)]
+    lags: dict[str, int] = dict.fromkeys(clean, 0) | {c: lag for c, lag in one.columns if c in clean}
+    direct = [column for column in one.columns if column[0] in clean]
+    found = [(name, lag + back) for name, lag in lags.items() for back in range(DEEP + 1)]
+    instruments = tuple(dict.fromkeys([*direct, *found]))
+    if not clean or len(instruments) < len(one.columns):
+        return _alone(one) if {name for name, _ in one.columns} == {one.effect} else filtered(one)
+    return replace(one, instruments=instruments, method=OUTSIDE)
+
+
+def _alone(one: Equation) -> Equation:
+    """Nothing but its own past: what it keeps and what keeps driving it look alike.  No share depends on it."""
+    why = f"what {one.effect} keeps of its past and a cause that keeps acting on it look alike"
+    return replace(one, lost=one.columns, refused=why, measure=(f"something that acts on {one.effect}",))
+
+
+def _hidden(graph: Graph, name: str, effect: str, seen: Iterable[str]) -> bool:
+    """Do the two have something unmeasured behind both?"""
+    unseen = (graph.ancestors(name) & graph.ancestors(effect)) - set(seen) - graph.computed
+    return bool(unseen)
+
+
+def whitened(found: Grams, sums: Floats, equation: Equation) -> Floats:
+    """(replicates, 1 + columns): scaled coefficients after the memory of the own part is filtered out of both sides."""
+    depth = equation.memory
+    rows = [found.index([(name, lag + back) for back in range(depth + 1)]) for name, lag in equation.columns]
+    rows.append(found.index([(equation.effect, back) for back in range(depth + 1)]))
+    places = np.array([[0] * (depth + 1), *rows])
+    ratio = np.ones(places.shape)
+    ratio[1:] = found.scale[places[1:] - 1] / found.scale[places[1:, :1] - 1]
+    return _chosen(_blocks(sums, places, ratio))
+
+
+def from_moments(moments: Floats, width: int) -> Floats:
+    """Coefficients from exact moments of [columns, effect], each 0, 1 .. `MEMORY` steps earlier in turn."""
+    places = np.arange((width + 1) * (MEMORY + 1)).reshape(width + 1, MEMORY + 1)
+    return np.asarray(_chosen(_blocks(moments[None], places, np.ones(places.shape)))[0], np.float64)
+
+
+def _blocks(sums: Floats, places: Places, ratio: Floats) -> Floats:
+    """(replicates, delays, delays, k, k): moments of the columns and the effect (last) at each pair of delays."""
+    flat = places.T.ravel()
+    size, delays = places.shape
+    scaled = sums[:, flat][:, :, flat] * np.outer(ratio.T.ravel(), ratio.T.ravel())
+    return np.asarray(scaled.reshape(len(sums), delays, size, delays, size).transpose(0, 1, 3, 2, 4), np.float64)
+
+
+def _chosen(blocks: Floats) -> Floats:
+    """(replicates, columns): the coefficients at which what is left after filtering is smallest.
+
+    From several memories for the whole (with own past beside, there can be two valleys), then from there for each.
+    """
+    whole = blocks[:1]
+    tried = [_settled(whole, np.array([first])) for first in STARTS]
+    left = [float(_left(whole, *one)[0]) for one in tried]
+    least = min(left)  # rounding may leave it just below zero
+    best = next(one for one, rest in zip(tried, left, strict=True) if not rest > least + 1e-9 * abs(least))
+    slopes, phi = (np.repeat(one, len(blocks), axis=0) for one in best)
+    for _ in range(NEWTON):
+        slopes, phi = _stepped(blocks, slopes, phi)
+    return slopes
+
+
+def _settled(blocks: Floats, phi: Floats) -> tuple[Floats, Floats]:
+    """Coefficients and memory, each the best for the other, in turn."""
+    slopes = _slopes(blocks, phi)
+    for _ in range(ROUNDS):
+        phi = _memory(blocks, slopes)
+        slopes = _slopes(blocks, phi)
+    return slopes, phi
+
+
+def _filter(phi: Floats) -> Floats:
+    return np.concatenate([np.ones((len(phi), 1)), -phi], axis=1)
+
+
+def _slopes(blocks: Floats, phi: Floats) -> Floats:
+    """Least squares of the filtered effect on the filtered columns."""
+    by = _filter(phi)
+    moments = np.einsum("ra,rb,rabij->rij", by, by, blocks)
+    return _least(moments[:, :-1, :-1], moments[:, :-1, -1])
+
+
+def _rest(slopes: Floats) -> Floats:
+    """Weights of the columns and the effect in what the columns do not explain."""
+    return np.concatenate([-slopes, np.ones((len(slopes), 1))], axis=1)
+
+
+def _memory(blocks: Floats, slopes: Floats) -> Floats:
+    """The regression of the own part on its past."""
+    rest = _rest(slopes)
+    past = np.einsum("ri,rj,rabij->rab", rest, rest, blocks)
+    return _least(past[:, 1:, 1:], past[:, 1:, 0])
+
+
+def _left(blocks: Floats, slopes: Floats, phi: Floats) -> Floats:
+    rest, by = _rest(slopes), _filter(phi)
+    return np.asarray(np.einsum("ra,rb,ri,rj,rabij->r", by, by, rest, rest, blocks), np.float64)
+
+
+def _stepped(blocks: Floats, slopes: Floats, phi: Floats) -> tuple[Floats, Floats]:
+    """One Gauss-Newton step on coefficients and memory together."""
+    rest, by = _rest(slopes), _filter(phi)
+    both = np.einsum("ra,rb,rabij->rij", by, by, blocks)[:, :-1, :-1]
+    cross = np.einsum("ra,rj,rabij->rbi", by, rest, blocks)[:, 1:, :-1]  # filtered column with the past own part
+    past = np.einsum("ri,rj,rabij->rab", rest, rest, blocks)[:, 1:, 1:]
+    width, count = slopes.shape[1], slopes.shape[1] + phi.shape[1]
+    left = np.zeros((len(slopes), count, count))
+    left[:, :width, :width], left[:, width:, width:] = both, past
+    left[:, width:, :width], left[:, :width, width:] = cross, cross.transpose(0, 2, 1)
+    right = np.concatenate([
+        np.einsum("ra,rb,rj,rabij->ri", by, by, rest, blocks)[:, :-1],
+        np.einsum("ra,ri,rj,rbaij->rb", by, rest, rest, blocks)[:, 1:],
+    ], axis=1)  # fmt: skip
+    step = _least(left, right)
+    return slopes + step[:, :width], phi + step[:, width:]
+
+
+def _least(left: Floats, right: Floats) -> Floats:
+    size = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 0.0))
+    size = np.where(size > 1e-9 * size.max(axis=1, keepdims=True), size, np.inf)  # what does not move has no effect
+    even = left / size[:, :, None] / size[:, None, :]
+    inverse = np.linalg.pinv(even, rcond=1e-9, hermitian=True)
+    return np.asarray((inverse @ (right / size)[..., None])[..., 0] / size, np.float64)

@@ -1,0 +1,72 @@
+"""What is regressed on what, for a whole graph: decided once from the graph and the delays, before any estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from coherence.base.values import replace, value
+from coherence.causal.data.series import Series
+from coherence.causal.fitting.equations import Equation, delays_of
+from coherence.causal.fitting.gram import Column, Grams
+from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.identification import identify
+from coherence.causal.fitting.instruments import refused, weak
+from coherence.causal.fitting.memory import remembering
+
+FEWEST_ROWS = 20  # of an equation, beyond one for each column that it uses
+
+
+@value
+class Plan:
+    """An equation for each effect; `graph` is without the latent signals that are only computed."""
+
+    graph: Graph
+    signals: tuple[str, ...]
+    step: float
+    delays: Mapping[tuple[str, str], tuple[int, ...]]
+    equations: Mapping[str, Equation]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column that is needed, each once; each signal's present value first."""
+        used = [column for equation in self.equations.values() for column in equation.used]
+        return tuple(dict.fromkeys([*((name, 0) for name in self.signals), *used]))
+
+    def having(self, equations: Iterable[Equation]) -> Plan:
+        """The plan with these equations in the place of its own."""
+        return replace(self, equations={**self.equations, **{one.effect: one for one in equations}})
+
+
+def planned(
+    series: Series, graph: Graph, equations: Iterable[Equation] = (), *, delays_from: Series | None = None
+) -> Plan:
+    """The plan of every observed signal that has causes; `equations` replace those that identification chooses.
+
+    `delays_from`: the signals whose data say at which delays the causes act, where those are not `series`.
+    """
+    seen = graph.bypassing(series.names)
+    delays = delays_of(series if delays_from is None else delays_from, seen)
+    chosen = remembering(seen, identify(seen, series.names, delays, series.step), series.names)
+    return Plan(seen, series.names, series.step, delays, chosen).having(equations)
+
+
+def believable(plan: Plan, found: Iterable[Grams], *, once: bool = False) -> Plan:
+    """The plan without equations that these data, or any of them, cannot bear: too few rows, or weak instruments.
+
+    `once`: the data cannot be read again, so what would need further columns is refused.
+    """
+    return plan.having(one for sums in found for one in _instead(plan, sums, once))
+
+
+def _instead(plan: Plan, found: Grams, once: bool) -> Iterator[Equation]:
+    there, rows = set(found.columns), int(found.rows.sum())
+    long = []
+    for one in plan.equations.values():
+        needed = FEWEST_ROWS + len(one.used)
+        if one.exact or not one.columns or rows >= needed:
+            long.append(one)
+        else:
+            why = f"{rows} rows are too few for what acts on {one.effect}: {needed} are needed"
+            yield Equation(one.effect, one.columns, lost=one.columns, refused=why, measure=("a longer record",))
+    for one in weak(found, long):
+        yield refused(one) if once and not there.issuperset(one.used) else one

@@ -1,0 +1,199 @@
+"""The coordinated twin: the same arrivals on one first-come-first-served pool that is `gamma` times as slow.
+
+No tick, no switch, no batch in front, no retry.  The indices ask how slow this machine would have to be to serve
+as the measured one did, so a ratio of delays, which grows without bound with load, is never formed.
+
+    start_i = max(a_i, earliest free server),   end_i = start_i + gamma * s_i          (c servers, needs s_i)
+
+Starts and ends grow with gamma on every path, so means and shares are monotone in it and are inverted by bracketing.
+SOURCE: Kiefer, Wolfowitz, On the theory of queues with many servers, 1955; definitions 2.1.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from coherence.base.values import value
+from coherence.causal.data.request_log import Bools, RequestLog
+from coherence.causal.data.series import Floats
+from coherence.simulate.requests.compiled import COMPILES, entry
+
+STEPS = 200
+FASTEST, SLOWEST = 1e-12, 1e12
+
+
+@entry
+def _sifted(arrivals: Floats, needs: Floats, servers: int) -> Floats:  # pragma: no cover  (compiled)
+    """Starts, with the free times of the servers in a heap whose root is replaced."""
+    free = np.full(servers, -np.inf)
+    starts = np.empty(len(arrivals))
+    for i in range(len(arrivals)):
+        start = max(arrivals[i], free[0])
+        starts[i] = start
+        last = start + needs[i]
+        place = 0
+        while True:
+            child = 2 * place + 1
+            if child >= servers:
+                break
+            if child + 1 < servers and free[child + 1] < free[child]:
+                child += 1
+            if free[child] >= last:
+                break
+            free[place] = free[child]
+            place = child
+        free[place] = last
+    return starts
+
+
+def _heaped(arrivals: Floats, needs: Floats, servers: int) -> Floats:
+    """The same, without a compiler."""
+    free = [-math.inf] * servers
+    starts = []
+    for arrival, need in zip(arrivals.tolist(), needs.tolist(), strict=True):
+        start = max(arrival, free[0])
+        starts.append(start)
+        heapq.heapreplace(free, start + need)
+    return np.asarray(starts, np.float64)
+
+
+def starts(arrivals: Floats, needs: Floats, servers: int) -> Floats:
+    """When each of the requests, in the order of arrival, begins its service (s).  O(n log servers)."""
+    if servers < 1:
+        raise ValueError(f"servers(={servers}) must be >= 1")
+    if COMPILES:
+        found: Floats = _sifted(np.ascontiguousarray(arrivals), np.ascontiguousarray(needs), servers)
+        return found
+    return _heaped(arrivals, needs, servers)
+
+
+@value
+class Twin:
+    """Arrivals (ascending, s), isolated needs (s), deadlines (s after arrival) and servers of a coordinated machine."""
+
+    arrivals: Floats
+    needs: Floats
+    deadlines: Floats
+    servers: int
+
+    def __post_init__(self) -> None:
+        if self.servers < 1:
+            raise ValueError(f"servers(={self.servers}) must be >= 1")
+
+    def sojourns(self, gamma: float) -> Floats:
+        """Seconds from arrival to end of each request where needs are gamma times as long."""
+        needs = gamma * self.needs
+        found: Floats = starts(self.arrivals, needs, self.servers) + needs - self.arrivals
+        return found
+
+    def delays(self, gamma: float) -> Floats:
+        """Sojourns less the isolated needs."""
+        found: Floats = self.sojourns(gamma) - self.needs
+        return found
+
+    def in_time(self, gamma: float) -> Bools:
+        """Which requests end within their deadlines."""
+        found: Bools = self.sojourns(gamma) <= self.deadlines
+        return found
+
+    def mean_delay(self, gamma: float) -> float:
+        """Wbar*(gamma): mean of sojourn - need (s); grows with gamma."""
+        return float(self.delays(gamma).mean())
+
+    def share_in_time(self, gamma: float) -> float:
+        """G*(gamma): share of the work that ends within its deadline; falls with gamma."""
+        return float(self.needs @ self.in_time(gamma) / self.needs.sum())
+
+
+def twin(log: RequestLog, servers: int) -> Twin:
+    """The twin of a log: its first attempts and isolated needs on `servers` coordinated servers."""
+    return Twin(log.arrival, log.need, log.deadline, servers)
+
+
+def bracket(high: Callable[[float], bool], *, near: float = 1.0) -> tuple[float, float]:
+    """(low, high) around the place where `high(gamma)`, false then true, turns; by doubling from `near`.
+
+    (0, x) where it is true for every positive gamma, (x, inf) where it is true for none.
+    """
+    if high(near):
+        step, upper = 1.02, near
+        while upper > FASTEST:
+            lower = upper / step
+            if not high(lower):
+                return lower, upper
+            upper, step = lower, step * step
+        return 0.0, upper
+    step, lower = 1.02, near
+    while lower < SLOWEST:
+        upper = lower * step
+        if high(upper):
+            return lower, upper
+        lower, step = upper, step * step
+    return lower, math.inf
+
+
+def inverted(rising: Callable[[float], float], wanted: float, *, near: float = 1.0, tolerance: float = 1e-10) -> float:
+    """gamma with rising(gamma) = wanted, for a continuous function that grows; 0 and inf where none is finite.
+
+    Bracketed false position (Illinois), bisection where it stalls: relative error of gamma <= tolerance.
+    """
+    seen: dict[float, float] = {}
+
+    def gap(gamma: float) -> float:
+        if gamma not in seen:
+            seen[gamma] = rising(gamma) - wanted
+        return seen[gamma]
+
+    low, high = bracket(lambda gamma: gap(gamma) >= 0, near=near)
+    if low == 0.0 or high == math.inf:
+        return low if low == 0.0 else high
+    return _between(gap, low, high, tolerance)
+
+
+def _between(gap: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    below, above, side = gap(low), gap(high), 0
+    for step in range(STEPS):
+        if above == 0.0 or high - low <= tolerance * high:
+            return high
+        middle = (low * above - high * below) / (above - below) if step % 3 < 2 else (low + high) / 2
+        if not low < middle < high:
+            middle = (low + high) / 2
+            if not low < middle < high:
+                return high
+        found = gap(middle)
+        if found >= 0:
+            high, above, below = middle, found, below / 2 if side > 0 else below
+            side = 1
+        else:
+            low, below, above = middle, found, above / 2 if side < 0 else above
+            side = -1
+    return high
+
+
+def last_kept(falling: Callable[[float], float], wanted: float, *, near: float, tolerance: float = 1e-9) -> float:
+    """The largest gamma with falling(gamma) >= wanted, for a function that falls by steps; inf where all have it."""
+    return _turn(lambda gamma: falling(gamma) < wanted, near, tolerance)[0]
+
+
+def first_met(falling: Callable[[float], float], wanted: float, *, near: float, tolerance: float = 1e-9) -> float:
+    """The smallest gamma with falling(gamma) <= wanted; 0 where all have it, inf where none has."""
+    return _turn(lambda gamma: falling(gamma) <= wanted, near, tolerance)[1]
+
+
+def _turn(high: Callable[[float], bool], near: float, tolerance: float) -> tuple[float, float]:
+    lower, upper = bracket(high, near=near)
+    if lower == 0.0:
+        return 0.0, 0.0
+    if upper == math.inf:
+        return math.inf, math.inf
+    while upper - lower > tolerance * upper:
+        middle = (lower + upper) / 2
+        if high(middle):
+            upper = middle
+        else:
+            lower = middle
+    return lower, upper

@@ -1,0 +1,1 @@
+"""What one run of `coherence fit` keeps: candidates, couplings, the fitted graph, figures."""

@@ -1,0 +1,70 @@
+"""What a call declares: load makes tries, tries make a queue, a queue makes time-outs, and time-outs make tries again.
+
+The signals are those that `coherence simulate --telemetry` writes (counters are read as rates): of the caller, of the
+call (`caller -> callee.tries`, ...) and of the callee.  A pause between tries is a delay of the retries.
+SOURCE: model.md rule 9; language.md, calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.causal.fitting.graph import Influence
+from coherence.language.design import Call, Design, Pause
+from coherence.language.schema_kinds import Quantity
+
+FAILURES = ("timeouts", "refused", "rejected", "failed")
+
+
+def influences_of_calls(design: Design) -> Iterator[Influence]:
+    """Every influence of every call, with its sign; the place is the call's."""
+    for call in design.calls:
+        if call.caller is not None and call.callee is not None:
+            yield from _of(call, str(call.caller), str(call.callee))
+
+
+def _of(call: Call, caller: str, callee: str) -> Iterator[Influence]:
+    def acts(cause: str, effect: str, sign: int, *, late: Fraction = Fraction(0), flow: bool = False) -> Influence:
+        places = (call.place,) if call.place is not None else ()
+        return Influence(cause, effect, Fraction(0), late, sign, call.name, flow, places)
+
+    name, queue = call.name, f"{callee}.queue"
+    yield acts(f"{caller}.arrivals", f"{name}.tries", 1)
+    if _retries(call):
+        yield from (acts(f"{name}.{why}", f"{name}.retries", 1, late=_pause(call)) for why in _causes(call))
+        yield acts(f"{name}.retries", f"{name}.tries", 1)
+    yield acts(f"{name}.tries", queue, 1, flow=True)
+    yield acts(f"{callee}.served", queue, -1, flow=True)
+    yield acts(queue, queue, 1, flow=True)
+    yield acts(queue, f"{callee}.busy", 1)
+    yield acts(f"{callee}.busy", f"{callee}.served", 1)
+    yield acts(queue, f"{name}.timeouts", 1)
+    if call.on_timeout is not None and str(call.on_timeout) == "abandon":
+        yield acts(f"{name}.timeouts", f"{callee}.wasted", 1)
+    yield acts(f"{callee}.served", f"{callee}.wasted", 1)
+    yield acts(f"{callee}.served", f"{caller}.completed", 1)
+    yield acts(f"{callee}.wasted", f"{caller}.completed", -1)
+
+
+def _retries(call: Call) -> bool:
+    return any(not isinstance(tries, Quantity) or tries.high > 1 for tries in call.tries)
+
+
+def _causes(call: Call) -> tuple[str, ...]:
+    """The counters that a retry follows."""
+    said = " ".join(str(word) for word in call.retry_when or ())
+    if not said:
+        return FAILURES
+    return ("timeouts",) if "timeout" in said and len(call.retry_when or ()) == 1 else FAILURES
+
+
+def _pause(call: Call) -> Fraction:
+    """The longest pause before a retry, in seconds."""
+    match call.pause:
+        case Pause(cap=Quantity(high=Fraction() as most)) | Quantity(high=Fraction() as most):
+            return most
+        case Pause(base=Quantity(high=Fraction() as most)):
+            return most
+        case _:
+            return Fraction(0)

@@ -1,0 +1,258 @@
+"""The candidate graph: every influence that a design declares, with its delays and its sign.
+
+An output is acted on by every name in its expression, a state by what its next value or its rate of change reads, and
+what a loop writes by what its sensor, its trigger and its rules read: no earlier than the shortest way through the
+sensor, and no later than the longest way, one period, the landing delay and the hold window.
+SOURCE: model.md, `candidates(model) -> causal edges (from, to, lag range, sign)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.causal.attribution.mechanisms import affine, without_past
+from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.session.call_candidates import influences_of_calls
+from coherence.language.expressions.tree import (
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Held,
+    Logic,
+    Name,
+    Number,
+    Tree,
+    Truth,
+    children,
+    names,
+    rename,
+)
+from coherence.model.model import Model, SampledLoop
+
+ZERO = Fraction(0)
+_KEEPS = {"min", "max", "floor", "ceil", "exp", "log", "sampled", "mean_over", "delayed", "previous", "round_up"}
+
+
+@value
+class _Reads:
+    """A name, how long before its value was taken (seconds), and the sign with which it counts."""
+
+    path: str
+    low: Fraction
+    high: Fraction
+    sign: int
+    spread: bool = False  # every delay counts, as in a mean
+
+
+def candidates(model: Model, observed: Iterable[str] = ()) -> Graph:
+    """The graph of a model.  Constants are signals only where they vary or are `observed`."""
+    seen = frozenset(observed)
+    positive = {path for path, one in model.constants.items() if one.range.low is not None and one.range.low >= 0}
+    found: list[Influence] = []
+    for path, tree in model.outputs.items():
+        found += _declared(model, path, tree, positive)
+    for path in model.states:
+        found += _moving(model, path, positive)
+    for loop in model.loops:
+        found += _acting(model, loop, positive)
+    found += influences_of_calls(model.design)
+    fixed = {path for path, one in model.constants.items() if not one.varies and path not in seen}
+    kept = tuple(dict.fromkeys(one for one in found if one.cause not in fixed))
+    modes = frozenset(loop.name for loop in model.loops)
+    computed = frozenset(model.outputs) | frozenset(model.commands) | modes
+    every = [*model.inputs, *model.constants, *model.states, *model.commands, *model.outputs]
+    every += [loop.name for loop in model.loops]
+    every += [name for one in kept for name in (one.cause, one.effect)]
+    nodes = tuple(dict.fromkeys(name for name in every if name not in fixed))
+    places = {node: _place(model, node) for node in nodes}
+    return Graph(nodes, kept, computed, dict(model.outputs), places, _curved(model, nodes))
+
+
+def _curved(model: Model, nodes: Iterable[str]) -> frozenset[str]:
+    """What is no straight line of its causes: what loops write, and expressions that are not affine in signals."""
+    moving = frozenset(nodes)
+    trees = dict(model.outputs) | {path: one.next or one.flow for path, one in model.states.items()}
+    bent = {path for path, tree in trees.items() if tree is not None and _bent(model, tree, moving)}
+    return frozenset(bent) | frozenset(model.commands) | {loop.name for loop in model.loops}
+
+
+def _bent(model: Model, tree: Tree, moving: frozenset[str]) -> bool:
+    plain = rename(without_past(tree), model.resolve)
+    return affine(plain, moving & set(names(plain))) is None
+
+
+def _declared(model: Model, path: str, tree: Tree, positive: set[str]) -> Iterator[Influence]:
+    place = _place(model, path)
+    for read in reads(tree, positive):
+        cause = model.resolve(read.path)
+        yield Influence(cause, path, read.low, read.high, read.sign, _owner(path), places=(place,), spread=read.spread)
+
+
+def _moving(model: Model, path: str, positive: set[str]) -> Iterator[Influence]:
+    state = model.states[path]
+    step, owner, places = state.step or ZERO, _owner(path), (state.place,)
+    if state.next is not None:
+        for read in reads(state.next, positive):
+            cause = model.resolve(read.path)
+            written = cause in model.commands and read.low == read.high
+            low, high = read.low + (ZERO if written else step), read.high + step
+            yield Influence(cause, path, low, high, read.sign, owner, places=places, either=written, spread=read.spread)
+    if state.flow is not None:
+        yield Influence(path, path, ZERO, ZERO, 1, owner, flow=True, places=places)
+        for read in reads(state.flow, positive):
+            cause = model.resolve(read.path)
+            if cause != path:
+                either = cause in model.commands
+                yield Influence(
+                    cause, path, read.low, read.high, read.sign, owner, flow=True, places=places, either=either
+                )
+
+
+def _acting(model: Model, loop: SampledLoop, positive: set[str]) -> Iterator[Influence]:
+    late = loop.period + max(loop.hold_down, loop.hold_up) + (loop.cooldown or ZERO)
+    place = loop.source.place
+    sensed = [*reads(loop.measured, positive)] if loop.measured is not None else []
+    direction = _direction(loop)
+    looked = [_Reads(one.path, one.low, one.high, one.sign * direction, one.spread) for one in sensed]
+    conditions = [loop.trigger, loop.enter, loop.leave, *(rule[0] for rule in loop.rules)]
+    changes = [loop.by, loop.to, loop.setpoint, *(part for rule in loop.rules for part in rule[1:])]
+    for tree in (*conditions, *changes):
+        looked += [_Reads(one.path, one.low, one.high, 0) for one in reads(tree, positive)] if tree else []
+    if _keeps(loop):
+        yield Influence(loop.signal, loop.signal, loop.period, loop.period, 1, loop.name, places=(place,))
+    yield Influence(loop.name, loop.signal, loop.lands, loop.lands + late, 0, loop.name, places=(place,))
+    for one in _widest(looked):
+        low, high = one.low + loop.lands, one.high + loop.lands + late
+        cause = model.resolve(one.path)
+        yield Influence(cause, loop.signal, low, high, one.sign, loop.name, places=(place,), period=loop.period)
+    yield from _triggered(model, loop, looked)
+
+
+def _triggered(model: Model, loop: SampledLoop, looked: Iterable[_Reads]) -> Iterator[Influence]:
+    """A loop's name is a signal too: whether it is triggered, which it may remember."""
+    place = loop.source.place
+    yield Influence(loop.name, loop.name, loop.period, loop.period, 1, loop.name, places=(place,))
+    for one in _widest(looked):
+        cause = model.resolve(one.path)
+        if cause != loop.name:
+            high = one.high + loop.period
+            yield Influence(cause, loop.name, one.low, high, 0, loop.name, places=(place,), period=loop.period)
+
+
+def _keeps(loop: SampledLoop) -> bool:
+    """Does what was written before matter for what is written now?  Not where each write sets it anew."""
+    anew = loop.law == "set" and not loop.rules and _always(loop.trigger) and not loop.relay
+    held = loop.hold_down or loop.hold_up or loop.cooldown or loop.rates
+    return not anew or bool(held)
+
+
+def _always(trigger: Tree | None) -> bool:
+    return trigger is None or trigger == Truth(value=True)
+
+
+def _direction(loop: SampledLoop) -> int:
+    """Proportional loops follow what they measure; of others only the trigger says which way."""
+    return 1 if loop.law == "proportional" else 0
+
+
+def _widest(looked: Iterable[_Reads]) -> Iterator[_Reads]:
+    """For each name its delays, those that overlap as one range."""
+    ways: dict[str, list[_Reads]] = {}
+    for one in sorted(looked, key=lambda one: one.low):
+        mine = ways.setdefault(one.path, [])
+        if not mine or one.low > mine[-1].high:
+            mine.append(one)
+            continue
+        last = mine.pop()
+        sign = last.sign if last.sign == one.sign else 0
+        mine.append(_Reads(one.path, last.low, max(last.high, one.high), sign, last.spread or one.spread))
+    for found in ways.values():
+        yield from found
+
+
+def reads(tree: Tree, positive: set[str], sign: int = 1) -> tuple[_Reads, ...]:
+    """The names that an expression reads, each with its delays and the sign of its influence (0: either)."""
+    return tuple(_widest(_read(tree, positive, sign)))
+
+
+def _read(tree: Tree, positive: set[str], sign: int) -> Iterator[_Reads]:
+    match tree:
+        case Name(path=path):
+            yield _Reads(path, ZERO, ZERO, sign)
+        case Arithmetic(op="+", left=left, right=right):
+            yield from (*_read(left, positive, sign), *_read(right, positive, sign))
+        case Arithmetic(op="-", left=left, right=right):
+            yield from (*_read(left, positive, sign), *_read(right, positive, -sign))
+        case Arithmetic(op=op, left=left, right=right):
+            other = sign * _sign_of(right, positive)
+            yield from _read(left, positive, other)
+            yield from _read(right, positive, sign * _sign_of(left, positive) * (1 if op == "*" else -1))
+        case Call(function="delayed" | "mean_over" | "sampled" as name, arguments=(inner, size)):
+            yield from _late(_read(inner, positive, sign), name, size)
+        case Call(function=name, arguments=parts):
+            for part in parts:
+                yield from _read(part, positive, sign if name in _KEEPS else 0)
+        case Held(condition=inner, duration=size):
+            yield from (_Reads(one.path, one.low, one.high + size, 0) for one in _read(inner, positive, 0))
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            yield from _read(condition, positive, 0)
+            yield from (*_read(then, positive, sign), *_read(otherwise, positive, sign))
+        case Compare() | Logic():
+            for part in children(tree):
+                yield from _read(part, positive, 0)
+
+
+def _late(inner: Iterable[_Reads], name: str, size: Tree) -> Iterator[_Reads]:
+    """A pure delay is one delay; a window or a sampler is all up to its length."""
+    by = size.value if isinstance(size, Number) else ZERO
+    for one in inner:
+        low, spread = one.low + (by if name == "delayed" else ZERO), one.spread or name != "delayed"
+        yield _Reads(one.path, low, one.high + by, one.sign, spread)
+
+
+def _sign_of(tree: Tree, positive: set[str]) -> int:
+    """+1 where the value cannot be negative, -1 where it cannot be positive, 0 where either is possible."""
+    match tree:
+        case Number(value=number):
+            return (number > 0) - (number < 0)
+        case Name(path=path):
+            return 1 if path in positive else 0
+        case Arithmetic(op="*" | "/", left=left, right=right):
+            return _sign_of(left, positive) * _sign_of(right, positive)
+        case Arithmetic(op="+", left=left, right=right):
+            first, second = _sign_of(left, positive), _sign_of(right, positive)
+            return first if first == second else 0
+        case _:
+            return 0
+
+
+def _owner(path: str) -> str:
+    return path.partition(".")[0]
+
+
+def _place(model: Model, path: str) -> Place:
+    """Where the design speaks of a signal."""
+    if path in model.states:
+        return model.states[path].place
+    if path in model.commands:
+        return model.commands[path].place
+    if path in model.constants:
+        return model.constants[path].place
+    owner, _, key = path.partition(".")
+    component = model.design.components.get(owner)
+    if component is not None:
+        said = component.constants.get(key)
+        return getattr(said, "place", None) or component.place
+    workload = model.design.workload.get(owner)
+    return workload.place if workload is not None else Place(model.design.file, 1, 1, 1, 1)
+
+
+def columns_of(telemetry: Mapping[str, str], columns: Iterable[str]) -> dict[str, str]:
+    """signal of the design -> column of the telemetry, by the design's `telemetry:` section, else by equal names."""
+    there = set(columns)
+    found = {name: name for name in there}
+    return found | {signal: column for signal, column in telemetry.items() if column in there}

@@ -1,0 +1,198 @@
+"""What every section of `coherence fit` may ask for; each thing is made once, when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from coherence.base.errors import UsageError
+from coherence.base.values import field, value
+from coherence.causal.attribution.mechanisms import constants_of
+from coherence.causal.attribution.split import Split, split
+from coherence.causal.data.series import Excluded, Series
+from coherence.causal.data.usable import unchanging, usable, without_copies
+from coherence.causal.fitting import loss_expression
+from coherence.causal.fitting.effects import attribute
+from coherence.causal.fitting.fit import Fitted, fit
+from coherence.causal.fitting.fit_streams import fit_chunks
+from coherence.causal.fitting.graph import Graph
+from coherence.causal.ledger.of_design import LOST, TEXT, Booked, booked, lost_time, state_signals
+from coherence.causal.session.candidates import candidates
+from coherence.causal.session.couplings import Tested, tested
+from coherence.causal.session.request_inputs import Asked, asked, bands
+
+if TYPE_CHECKING:
+    from coherence.causal.telemetry import Report
+    from coherence.language.design import Design
+    from coherence.model.model import Model
+
+Window = tuple[float, float]
+
+
+@value
+class Settings:
+    """What the user asks.  Times in seconds of the telemetry's clock.
+
+    `window`: what is explained (default: all of it); `against`: another stretch to compare it with; `reference`: level
+    of a cause's own part that counts as no loss (default 0); `off`: loops to be switched off; `do`: signals to be set.
+    """
+
+    loss: str | None = None
+    window: Window | None = None
+    against: Window | None = None
+    reference: Mapping[str, float] = field(default_factory=dict)
+    off: tuple[str, ...] = ()
+    do: Mapping[str, float] = field(default_factory=dict)
+    rank: str | None = None
+    bootstraps: int = 0
+    jobs: int = 1
+    cluster: str | None = None
+    seed: int = 1
+    requests: str | None = None
+    ledger: str | None = None
+
+
+class Context:
+    """A design, its telemetry on one clock, and what follows from both.
+
+    `told`: the report of reading the telemetry, for the first section.  `chunks`: the telemetry, where it is too large
+    for memory; `series` is then its beginning, and only what sums of products can answer is answered.
+    """
+
+    def __init__(
+        self, design: Design, series: Series, settings: Settings, chunks: Iterable[Series] | None = None
+    ) -> None:
+        self.design, self.whole, self.settings, self.chunks = design, series, settings, chunks
+        self.told: Report | None = None
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The signals of the design that telemetry could have, and those of it that the ledger reads."""
+        return (
+            *candidates(self.model, self.whole.names).nodes, *state_signals(self.design, self.whole, others=True),
+            *bands(self.model, self.whole),
+        )  # fmt: skip
+
+    @cached_property
+    def model(self) -> Model:
+        """The model of the design."""
+        from coherence.model.elaborate import elaborate
+
+        return self.design.once("model", lambda: elaborate(self.design))
+
+    @cached_property
+    def usable(self) -> tuple[Series, tuple[Excluded, ...]]:
+        """The signals that can be fitted, and those that cannot, each with the reason."""
+        return usable(self.whole)
+
+    @cached_property
+    def loss(self) -> loss_expression.Loss | None:
+        """The loss that is asked for, as a signal of its own."""
+        said = self.settings.loss
+        for one in self.usable[1]:
+            if said is not None and one.what in (said, self.model.resolve(said)):
+                raise UsageError(f"--loss: {one.what} cannot be explained: {one.why}; {one.remedy}")
+        if said is None or (said in (LOST, TEXT) and said not in self.whole):
+            return self._lost_time
+        return loss_expression.loss_of(said, self.usable[0], self.model)
+
+    @cached_property
+    def booked(self) -> Booked | None:
+        """The ledger of what devices did, from `--ledger` or from telemetry; None where neither speaks of it."""
+        kept = self.whole.between(*self.settings.window) if self.settings.window else self.whole
+        return booked(
+            self.design, kept, log=self.settings.ledger, window=self.settings.window, graph=self._declared,
+            whole=self.chunks is None,
+        )  # fmt: skip
+
+    @cached_property
+    def asked(self) -> Asked | None:
+        """What the indices read: `--requests`, and the bands of loops; None where there is neither."""
+        window = self.settings.window
+        kept = self.whole.between(*window) if window else self.whole
+        return asked(self.design, self.model, kept, log=self.settings.requests, window=window)
+
+    @cached_property
+    def _lost_time(self) -> loss_expression.Loss | None:
+        """What the ledger books as lost, where it is asked for or the design says what acts on a state of a device."""
+        said, found = self.settings.loss, self.booked
+        if found is None or found.ledger is None or found.series is None or found.ledger.violations:
+            if said is not None:
+                raise UsageError(
+                    f"--loss: '{said}' is read from the states of devices in telemetry, and there is no ledger"
+                )
+            return None
+        if said is None and not any(map(self._declared.causes, found.series.names)):
+            return None
+        return lost_time(found.ledger, self.whole, found.unit, idle=said == TEXT)
+
+    @cached_property
+    def _declared(self) -> Graph:
+        """The candidate graph; a signal that is there and never changes is the cause of no change."""
+        graph = candidates(self.model, self.usable[0].names)
+        still = set(unchanging(self.whole))
+        acting = tuple(one for one in graph.influences if one.cause not in still)
+        return replace(graph, influences=acting) if still else graph
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The candidate graph, the loss included."""
+        graph = self._declared
+        return self.loss.added(graph) if self.loss is not None else graph
+
+    @cached_property
+    def series(self) -> Series:
+        """The signals of the graph in the window that is explained, the loss included.  Raises UsageError."""
+        found = self.within(self.settings.window, "--window")
+        known = set(self.graph.nodes)
+        return found.of(name for name in found.names if name in known)
+
+    def within(self, window: Window | None, option: str) -> Series:
+        """Every signal that can be fitted, the loss included, in a stretch of time.  Raises UsageError: it is empty."""
+        found = self.usable[0]
+        found = self.loss.joined(found) if self.loss is not None else found
+        kept = found.between(*window) if window else found
+        if window and not len(kept) and len(found):
+            first, last = found.times[0], found.times[-1]
+            raise UsageError(f"{option} {window[0]:g}..{window[1]:g}: the telemetry is from {first:g} to {last:g} s")
+        return kept
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """The fitted graph; what these data cannot bear is refused."""
+        exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
+        if self.chunks is not None:
+            return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact)
+        return fit(self.series, self.graph, exact)
+
+    @cached_property
+    def split(self) -> Split:
+        """The loss by cause, through declared mechanisms as they are.  Raises NoLastingEffectError."""
+        assert self.loss is not None
+        unit = self.loss.unit or self.whole.units.get(self.loss.name, "").removeprefix("1")
+        name, reference = self.loss.name, self.settings.reference
+        if self.chunks is not None:
+            return Split(attribute(self.fitted, name, reference=reference, unit=unit))
+        constants = constants_of(self.model)
+        return split(self.series, self.fitted, name, constants=constants, reference=reference, unit=unit)
+
+    def _with_loss(self, chunk: Series) -> Series:
+        kept = chunk.of(name for name in chunk.names if name in self.usable[0])
+        said, known = self.settings.loss, set(self.graph.nodes)
+        made = loss_expression.loss_of(said, kept, self.model).joined(kept) if said is not None else kept
+        return made.of(name for name in made.names if name in known)
+
+    @cached_property
+    def couplings(self) -> Tested:
+        """What acts beyond what is declared, among the measured signals (a loss that is computed is none)."""
+        if self.chunks is not None:
+            return Tested((), 0)
+        graph = self._declared
+        beside = (*state_signals(self.design, self.whole, others=True), *bands(self.model, self.whole))
+        booked_only = set(beside) - {one.effect for one in graph.influences}
+        found = self.usable[0].of(name for name in self.usable[0].names if name not in booked_only)
+        found = without_copies(found, graph.nodes)
+        found = found.between(*self.settings.window) if self.settings.window else found
+        return tested(found, graph)

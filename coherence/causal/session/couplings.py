@@ -1,0 +1,250 @@
+"""What the data insist on and the design does not declare, and what the design declares and the data deny.
+
+A design says that a signal, given its causes, has nothing to do with what is not its effect.  Each such statement that
+can be read off the graph is tested: one regression on the signal's causes, on its own past and theirs (so that
+errors that remember the past do not look like causes), and on the present and past of the other signal.  Family-wise
+errors are held below 1 % (Holm) with the jackknife's t values, for autocorrelated signals fool the usual ones: of 20
+that have nothing to do with an effect, naive tests choose 8.6.  The clock is held fixed too: a straight trend, and the
+day where the record has one, act on everything that follows them.
+SOURCE: local Markov property (Pearl 2009, 1.2.2); Holm 1979.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from coherence.base.values import value
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.equations import Equation, delays_of
+from coherence.causal.fitting.fit import Node, node_of
+from coherence.causal.fitting.gram import Column, Grams, grams, unexplained
+from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.identification import implied
+from coherence.causal.fitting.planning import FEWEST_ROWS
+
+FAMILYWISE = 0.005  # of finding anything where nothing is: half of what is promised, for t quantiles are approximate
+MEMORY = 2  # past steps of everything that are held fixed, and in which another signal is looked for
+DAY = 86_400.0  # seconds
+EXACT = 1e-9  # share of its variance: a signal with less of its own follows from what is held fixed
+SCREEN = 1e-2  # of the ordinary t test: what does not pass it cannot pass the family-wise one
+
+MOST_BESIDE, PACK = 150, 30  # signals that are not of the design; above so many they are tested some at a time
+MOST_MOVED = 60  # signals up to which the couplings are tested again with everything moved in time
+
+
+@value
+class Coupling:
+    """An influence that nobody declared.  `lag` in steps; at 0 only the design could say which of the two acts."""
+
+    cause: str
+    effect: str
+    lag: int
+    strength: Estimate  # effect's unit per cause's unit, causes and past held fixed
+    p: float  # family-wise
+    explains: float  # share of the variance that the declared causes leave
+
+
+@value
+class Tested:
+    """All couplings found, and how many statements of independence were tested.
+
+    `broken`: how many of the statements do not hold; a coupling breaks those of everything that acts through it too.
+    """
+
+    found: tuple[Coupling, ...]
+    tests: int
+    placebo: int | None = None  # found with every other signal moved by half the record, where nothing can act
+    broken: int = 0
+
+
+def tested(series: Series, graph: Graph) -> Tested:
+    """`couplings`; where very many signals are not of the design, some at a time, with errors held for all together."""
+    if len(series) < FEWEST_ROWS:
+        return Tested((), 0)
+    known = set(graph.nodes)
+    mine, others = ([name for name in series.names if (name in known) is own] for own in (True, False))
+    if len(others) <= MOST_BESIDE:
+        return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED)
+    packs = [others[at : at + PACK] for at in range(0, len(others), PACK)]
+    level = FAMILYWISE / len(packs)
+    found = [couplings(series.of([*mine, *pack]), graph, level=level) for pack in packs]
+    seen = {name for one in found for pair in one.found for name in (pair.cause, pair.effect)}
+    last = couplings(series.of(name for name in series.names if name in known or name in seen), graph, level=level)
+    again = couplings(series.of(mine), graph, level=level).tests * (len(packs) - 1)  # pairs that every pack has
+    return Tested(last.found, sum(one.tests for one in found) - again, broken=last.broken)
+
+
+def couplings(series: Series, graph: Graph, *, level: float = FAMILYWISE, placebo: bool = False) -> Tested:
+    """Test every independence that the graph implies between an effect and what is not declared to act on it."""
+    seen = graph.bypassing(series.names)
+    delays = delays_of(series, seen)
+    pairs = tuple(Pair(*one) for one in implied(seen, series.names, delays, series.step, MEMORY))
+    bases = {
+        effect: _base(seen, delays, effect, series.names) for effect in dict.fromkeys(pair.effect for pair in pairs)
+    }
+    timed, clock = _clocked(series)
+    bases = {effect: (*base, *clock) for effect, base in bases.items()}
+    found, broken = _found(timed, bases, pairs, level)
+    moved = _placebo(timed, bases, pairs, level) if placebo else None
+    return Tested(found, len(pairs), moved, broken)
+
+
+def _clocked(series: Series) -> tuple[Series, tuple[Column, ...]]:
+    """The series with a trend, and with the day and its half where the record has a day and a half, as signals."""
+    length = len(series)
+    made = {"clock: trend": np.linspace(-1, 1, length)}
+    if length * series.step >= 1.5 * DAY and series.step <= DAY / 8:
+        turn = 2 * np.pi * series.times / DAY
+        made |= {f"clock: {name}": part for name, part in (
+            ("day, sine", np.sin(turn)), ("day, cosine", np.cos(turn)), ("half day, sine", np.sin(2 * turn)),
+            ("half day, cosine", np.cos(2 * turn)),
+        )}  # fmt: skip
+    values = np.column_stack([series.values, *made.values()])
+    return Series((*series.names, *made), values, series.step, series.start), tuple((name, 0) for name in made)
+
+
+@value
+class Pair:
+    """A signal that by the design has nothing to do with an effect at these delays, given the effect's causes."""
+
+    cause: str
+    effect: str
+    lags: tuple[int, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The delays, and one more: the signal's own memory must not count as its influence."""
+        return tuple((self.cause, lag) for lag in (*self.lags, max(self.lags) + 1))
+
+
+def _found(
+    series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float
+) -> tuple[tuple[Coupling, ...], int]:
+    """(direct couplings, number of broken statements)."""
+    sums = grams(series, _columns(series.names, bases, pairs))
+    stacked = sums.stacked
+    passing: list[tuple[float, Pair]] = []
+    for effect, base in bases.items():
+        for pair in _screened(sums, effect, base, [pair for pair in pairs if pair.effect == effect]):
+            node = node_of(sums, stacked, Equation(effect, _beside(pair, base), controls=base))
+            passing.append((_p(node, pair), pair))
+    broken = _holm(passing, len(pairs), level)
+    return tuple(_direct(sums, stacked, bases, broken, len(pairs))), len(broken)
+
+
+def _beside(pair: Pair, base: Iterable[Column]) -> tuple[Column, ...]:
+    held = set(base)
+    return tuple(column for column in pair.columns if column not in held)
+
+
+def _p(node: Node, pair: Pair) -> float:
+    """Bonferroni over the delays of one pair."""
+    asked = {(pair.cause, lag) for lag in pair.lags}
+    p = [p for column, p in zip(node.equation.columns, node.p.tolist(), strict=True) if column in asked]
+    return min(min(p, default=1.0) * len(p), 1.0)
+
+
+def _base(
+    graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]], effect: str, names: Sequence[str]
+) -> tuple[Column, ...]:
+    """The declared causes at their delays and a little further back, and the effect's own past."""
+    own = tuple((effect, lag) for lag in range(1, MEMORY + 1))
+    causes = [
+        (cause, lag) for cause in graph.causes(effect) if cause in names for lag in delays.get((cause, effect), ())
+    ]
+    further = [(cause, lag + more) for cause, lag in causes for more in range(MEMORY + 1)]
+    return tuple(dict.fromkeys(column for column in (*own, *further) if column != (effect, 0)))
+
+
+def _columns(
+    names: Iterable[str], bases: Mapping[str, tuple[Column, ...]], pairs: Iterable[Pair]
+) -> tuple[Column, ...]:
+    looked = [column for pair in pairs for column in pair.columns]
+    based = [column for base in bases.values() for column in base]
+    return tuple(dict.fromkeys([*((name, 0) for name in names), *based, *looked]))
+
+
+def _screened(sums: Grams, effect: str, base: tuple[Column, ...], pairs: Sequence[Pair]) -> Iterator[Pair]:
+    """Pairs whose partial correlation is not plainly nothing, by the ordinary test."""
+    from scipy.special import stdtrit
+
+    looked = tuple(dict.fromkeys(column for pair in pairs for column in _beside(pair, base)))
+    held, asked = [0, *sums.index(base)], [*sums.index([(effect, 0)]), *sums.index(looked)]
+    whole = sums.whole
+    left = unexplained(whole, held, asked)
+    at = {column: number for number, column in enumerate(looked, start=1)}
+    free = max(float(whole[0, 0]) - len(held) - MEMORY - 2, 1.0)
+    limit = float(stdtrit(free, 1 - SCREEN / 2)) ** 2
+    spread = np.diagonal(whole)[asked] - whole[0, asked] ** 2 / max(float(whole[0, 0]), 1.0)
+    moves = np.diagonal(left) > EXACT * np.maximum(spread, 1e-300)
+    if not moves[0]:
+        return  # the declared causes say everything: there is nothing that another could explain
+    for pair in pairs:
+        block = [at[column] for column in _beside(pair, base) if moves[at[column]]]
+        if block and _largest(left, block, free) > limit:
+            yield pair
+
+
+def _largest(left: Floats, block: list[int], free: float) -> float:
+    """The largest squared t value of the columns of one pair, beside each other."""
+    inner = np.linalg.pinv(left[np.ix_(block, block)], rcond=1e-10, hermitian=True)
+    slopes = inner @ left[block, 0]
+    rest = max(float(left[0, 0] - left[block, 0] @ slopes), 1e-300)
+    return float((slopes**2 / np.maximum(np.diagonal(inner), 1e-300)).max()) * free / rest
+
+
+def _holm(passing: Iterable[tuple[float, Pair]], tests: int, level: float) -> list[tuple[float, Pair]]:
+    """Holm 1979: the rejected ones with their adjusted p values."""
+    kept: list[tuple[float, Pair]] = []
+    largest = 0.0
+    for rank, (p, pair) in enumerate(sorted(passing, key=lambda one: one[0])):
+        largest = max(largest, min(p * (tests - rank), 1.0))
+        if largest > level:
+            break
+        kept.append((largest, pair))
+    return kept
+
+
+def _direct(
+    sums: Grams, stacked: Floats, bases: Mapping[str, tuple[Column, ...]], kept: Sequence[tuple[float, Pair]],
+    tests: int,
+) -> Iterator[Coupling]:  # fmt: skip
+    """Of everything found for one effect, what remains beside the others: the rest acts through them."""
+    for effect in dict.fromkeys(pair.effect for _, pair in kept):
+        base = bases[effect]
+        mine = {pair: p for p, pair in kept if pair.effect == effect}
+        while True:
+            columns = tuple(dict.fromkeys(column for pair in mine for column in _beside(pair, base)))
+            node = node_of(sums, stacked, Equation(effect, columns, controls=base))
+            weakest = max(mine, key=lambda pair: _p(node, pair))
+            if len(mine) == 1 or _p(node, weakest) * tests <= FAMILYWISE:
+                break
+            del mine[weakest]
+        alone = node_of(sums, stacked, Equation(effect, base))
+        explains = (node.explained - alone.explained) / max(1 - alone.explained, 1e-12)
+        yield from (_told(node, pair, p, explains) for pair, p in mine.items())
+
+
+def _told(node: Node, pair: Pair, p: float, explains: float) -> Coupling:
+    """The delay at which the pair is seen best."""
+    places = [number for number, (name, lag) in enumerate(node.equation.columns) if (name, lag) in _asked(pair)]
+    best = min(places, key=lambda number: float(node.p[number]))
+    low, high, error = float(node.low[best]), float(node.high[best]), float(node.error[best])
+    strength = Estimate(float(node.coefficients[0, best]), low, high, error)
+    return Coupling(pair.cause, pair.effect, node.equation.columns[best][1], strength, p, explains)
+
+
+def _asked(pair: Pair) -> set[Column]:
+    return {(pair.cause, lag) for lag in pair.lags}
+
+
+def _placebo(series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float) -> int:
+    """How many are found where none can be: every candidate stands half a record away."""
+    shifted = {f"{name} (moved)": np.roll(series[name], len(series) // 2) for name in sorted({p.cause for p in pairs})}
+    values = np.column_stack([series.values, *shifted.values()])
+    moved = Series((*series.names, *shifted), values, series.step, series.start)
+    renamed = [Pair(f"{pair.cause} (moved)", pair.effect, pair.lags) for pair in pairs]
+    return len(_found(moved, bases, renamed, level)[0])

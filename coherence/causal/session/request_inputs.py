@@ -1,0 +1,144 @@
+"""What the indices read: the log of requests, what the design says of its latency class, and the bands of its loops.
+
+Servers that the latency class may claim: `workload.<class>.entitlement`; where the design has one workload and one
+tier, all devices of it.  The band that a loop's signal should have been in: the signals `<signal>.low` and `.high`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from coherence.base.values import value
+from coherence.causal.data.request_log import Bools, RequestLog
+from coherence.causal.data.request_log_files import read
+from coherence.causal.data.series import Series
+from coherence.causal.indices import Action, Facts, Tube
+from coherence.language.design import Design, Workload
+from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Model
+
+PERIODS = 20  # of the slowest loop, over which control coherence looks back
+LOW, HIGH = ".low", ".high"
+
+
+@value
+class Asked:
+    """The facts, and what was taken as true for them."""
+
+    facts: Facts
+    notes: tuple[str, ...] = ()
+
+
+def asked(
+    design: Design, model: Model, series: Series, *, log: str | None, window: tuple[float, float] | None = None
+) -> Asked | None:
+    """The facts; None where there is neither a log nor a band.  Raises InputError for a log that is wrong."""
+    tubes = tuple(tubes_of(model, series))
+    if log is None and not tubes:
+        return None
+    control = Facts(tubes=tubes, actions=tuple(_actions(model, series)), horizon=_horizon(model))
+    if log is None:
+        return Asked(control)
+    deadline = _number(design.workload[only].deadline) if (only := _only(design)) is not None else None
+    requests = read(Path(log), deadline=float(deadline) if deadline is not None else None)
+    if window is not None and not (inside := _inside(requests, window)).any():
+        span = f"the log is from {requests.since:g} to {requests.until:g} s"
+        return Asked(control, (f"no request of the log arrived at {window[0]:g}..{window[1]:g} s: {span}",))
+    requests = replace(requests.where(inside), until=min(requests.until, window[1])) if window else requests
+    name = _latency_class(design, requests)
+    servers, note = _servers(design, name)
+    provisioned = [_number(tier.count) for tier in design.tiers.values()]
+    total = sum(float(one) for one in provisioned if one is not None)
+    notes = (*note, *(f"left out: {one.what}: {one.why}" for one in requests.excluded))
+    facts = replace(
+        control, log=requests, servers=servers, latency_class=name,
+        provisioned=total if provisioned and None not in provisioned else None,
+    )  # fmt: skip
+    return Asked(facts, notes)
+
+
+def _only(design: Design) -> str | None:
+    """The one workload that has a deadline."""
+    names = [name for name, one in design.workload.items() if _number(one.deadline) is not None]
+    return names[0] if len(names) == 1 else None
+
+
+def _number(stated: object) -> Fraction | None:
+    return stated.low if isinstance(stated, Quantity) and stated.exact else None
+
+
+def _entitlement(one: Workload) -> Fraction | None:
+    return _number(one.constants.get("entitlement"))
+
+
+def _latency_class(design: Design, log: RequestLog) -> str | None:
+    """The class of the log that the design gives an entitlement, else a deadline; None where that is not one."""
+    if len(log.classes) == 1:
+        return log.classes[0]
+    there = {name: one for name, one in design.workload.items() if name in log.classes}
+    for chosen in (_entitlement, lambda one: _number(one.deadline)):
+        names = [name for name, one in there.items() if chosen(one) is not None]
+        if len(names) == 1:
+            return names[0]
+    return None
+
+
+def _servers(design: Design, name: str | None) -> tuple[int | None, tuple[str, ...]]:
+    """Servers of the latency class, and what was taken for that."""
+    stated = {key: found for key, one in design.workload.items() if (found := _entitlement(one)) is not None}
+    count = stated.get(name or "") or (next(iter(stated.values())) if len(stated) == 1 else None)
+    if count is not None:
+        return (int(count), ()) if count >= 1 else (None, ("an entitlement below 1 serves nothing",))
+    tiers = list(design.tiers.items())
+    if len(design.workload) == 1 and len(tiers) == 1 and (devices := _number(tiers[0][1].count)) is not None:
+        only = next(iter(design.workload))
+        words = f"{int(devices)} servers, all {tiers[0][0]}: write workload.{only}.entitlement where it may claim fewer"
+        return int(devices), (f"taken for the coordinated system: {words}",)
+    return None, ("write workload.<class>.entitlement, the servers that the latency class may claim",)
+
+
+def _inside(log: RequestLog, window: tuple[float, float]) -> Bools:
+    chosen: Bools = (log.arrival >= window[0]) & (log.arrival < window[1])
+    return chosen
+
+
+# -- what loops did -----------------------------------------------------------------------------------
+
+
+def bands(model: Model, series: Series) -> tuple[str, ...]:
+    """The signals that are bands of what loops write."""
+    ends = (f"{loop.signal}{end}" for loop in model.loops for end in (LOW, HIGH))
+    return tuple(name for name in dict.fromkeys(ends) if name in series)
+
+
+def tubes_of(model: Model, series: Series) -> Iterator[Tube]:
+    """Each signal of a loop with its band; times at which one of the three has no value take no part."""
+    for name in dict.fromkeys(loop.signal for loop in model.loops):
+        if all(one in series for one in (name, f"{name}{LOW}", f"{name}{HIGH}")):
+            columns = series.of([name, f"{name}{LOW}", f"{name}{HIGH}"]).values
+            whole = np.isfinite(columns).all(axis=1)
+            yield Tube(name, series.times[whole], *columns[whole].T)
+
+
+def _actions(model: Model, series: Series) -> Iterator[Action]:
+    """Every change of a signal that one loop alone writes."""
+    writers: dict[str, set[str]] = {}
+    for loop in model.loops:
+        writers.setdefault(loop.signal, set()).add(loop.name)
+    for name, loops in writers.items():
+        if len(loops) == 1 and f"{name}{LOW}" in series and name in series:
+            there = np.isfinite(series[name])
+            times, steps = series.times[there][1:], np.diff(series[name][there])
+            for at in np.flatnonzero(steps).tolist():
+                yield Action(float(times[at]), next(iter(loops)), name, float(steps[at]))
+
+
+def _horizon(model: Model) -> float | None:
+    longest = max((loop.period for loop in model.loops), default=None)
+    return PERIODS * float(longest) if longest is not None and math.isfinite(longest) else None

@@ -1,0 +1,219 @@
+"""Answers kept in the user's cache folder, by the content of everything that they depend on.
+
+The key is the SHA-256 of the texts with their names, the options, the files of this package and of its catalogue of
+parts (size and time of change), and the versions of Python and of the libraries that decide.  A file of the cache is
+its own SHA-256 and JSON, so that one that was cut or changed is seen, and no code is ever read from it.  Whatever goes
+wrong, the questions are simply asked: a cache can be slow, not wrong.  Answers that a time limit cut short depend on
+the machine and are not kept.
+
+SOURCE: XDG Base Directory Specification 0.8 (XDG_CACHE_HOME; a relative path counts as unset).
+"""
+
+# pathlib costs 5 ms of a policy check: os.path serves here
+# ruff: noqa: PTH103, PTH105, PTH108, PTH111, PTH117, PTH118, PTH120, PTH123, PTH208
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import cache as once
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from coherence.base.places import Place
+from coherence.checking.design_check import Answers
+from coherence.checking.workspace import Entry, asked
+from coherence.findings.finding import Accounting, Edit, Evidence, Finding, Grade, Repair, Severity, Step, Verdict
+from coherence.language import catalogue
+
+FORMAT = "1"
+MOST_FILES = 400
+MOST_BYTES = 16_000_000
+LIBRARIES = ("z3_solver", "highspy", "numpy", "scipy", "numba", "pyyaml", "PyYAML", "sympy", "control")
+_VALUES: dict[str, Any] = {
+    one.__name__: one for one in (Answers, Accounting, Finding, Evidence, Step, Repair, Edit, Place)
+}
+_WORDS: dict[str, Any] = {one.__name__: one for one in (Verdict, Severity, Grade)}
+_CUT_SHORT = re.compile(r"time limit|out of time|time is up|are over|timeout|timed out|longer than", re.IGNORECASE)
+
+
+class Cache:
+    """Answers by key in one folder."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def answers(self, entry: Entry, options: Mapping[str, Any]) -> Answers:
+        """What is kept about a design, else what is asked now."""
+        key = key_of(entry.sources, options)
+        known = self.get(key)
+        if known is None:
+            known = asked(entry, options)
+            self.put(key, known)
+        return known
+
+    def get(self, key: str) -> Answers | None:
+        """What was kept; None where nothing is, or where it cannot be trusted."""
+        try:
+            with open(os.path.join(self.folder, key), "rb") as file:
+                data = file.read(MOST_BYTES + 1)
+            digest, _, body = data.partition(b"\n")
+            if hashlib.sha256(body).hexdigest().encode() != digest:
+                return None
+            made = decoded(json.loads(body))
+        except Exception:  # noqa: BLE001  (whatever is there, the questions can be asked)
+            return None
+        return made if fits(made, Answers) else None
+
+    def put(self, key: str, answers: Answers) -> None:
+        """Keep the answers, if they can be given back as they are."""
+        if any(_cut_short(finding) for finding in answers.findings):
+            return
+        with contextlib.suppress(OSError, TypeError, ValueError, RecursionError):
+            body = json.dumps(encoded(answers)).encode("ascii")
+            if len(body) < MOST_BYTES and decoded(json.loads(body)) == answers:
+                self._write(key, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+
+    def _write(self, key: str, content: bytes) -> None:
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        path = os.path.join(self.folder, key)
+        fresh = f"{path}.{os.getpid()}"
+        try:
+            with open(fresh, "xb") as file:
+                file.write(content)
+            os.replace(fresh, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(fresh)
+            raise
+        self._forget()
+
+    def _forget(self) -> None:
+        """Keep the latest files alone."""
+        with os.scandir(self.folder) as found:
+            files = [(one.stat().st_mtime_ns, one.path) for one in found if one.is_file(follow_symlinks=False)]
+        for _, path in sorted(files)[:-MOST_FILES]:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def folder() -> str:
+    """Where answers are kept: `coherence` in XDG_CACHE_HOME, or in ~/.cache."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "coherence")
+
+
+def key_of(sources: Mapping[str, str], options: Mapping[str, object]) -> str:
+    """The name of the answers about these texts."""
+    told = [FORMAT, tool(), sorted(sources.items()), sorted(options.items())]
+    return hashlib.sha256(json.dumps(told).encode("ascii")).hexdigest()
+
+
+@once
+def tool() -> str:
+    """What this tool is made of: its files, its parts, Python and the libraries that decide."""
+    package, parts = os.path.dirname(os.path.dirname(os.path.realpath(__file__))), str(catalogue.shipped("models"))
+    made = [sys.version, *sorted(_libraries())]
+    for root in (package, parts):
+        made += sorted(f"{os.path.relpath(path, root)} {size} {time}" for path, size, time in _files(root))
+    return hashlib.sha256("\n".join(made).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _files(root: str) -> Iterator[tuple[str, int, int]]:
+    stack = [root]
+    while stack:
+        with os.scandir(stack.pop()) as found:
+            for one in found:
+                if one.is_dir(follow_symlinks=False):
+                    stack += [one.path] if one.name != "__pycache__" else []
+                elif one.name.endswith((".py", ".yaml")):
+                    status = one.stat()
+                    yield one.path, status.st_size, status.st_mtime_ns
+
+
+def _libraries() -> Iterator[str]:
+    """Names and versions, as the folders of installed distributions tell them."""
+    for path in sys.path:
+        with contextlib.suppress(OSError):
+            yield from (
+                name for name in os.listdir(path or ".") if name.endswith(".dist-info") and name.startswith(LIBRARIES)
+            )
+
+
+def _cut_short(finding: Finding) -> bool:
+    told = f"{finding.message} {finding.evidence.bound} {finding.evidence.method}"
+    return finding.verdict is Verdict.UNDECIDED and bool(_CUT_SHORT.search(told))
+
+
+def encoded(one: Any) -> Any:
+    """A value as JSON.  Raises TypeError for what is no part of an answer."""
+    kind = type(one)
+    if one is None or kind in (str, int, bool):
+        return one
+    if kind in (tuple, list):
+        return [encoded(item) for item in one]
+    name = kind.__name__
+    if _VALUES.get(name) is kind:
+        return {name: [encoded(getattr(one, field)) for field in kind.__value_names__]}
+    if _WORDS.get(name) is kind:
+        return {name: str(one)}
+    if kind is Fraction:
+        return {"Fraction": [str(one.numerator), str(one.denominator)]}
+    if kind is float:
+        return {"float": one.hex()}
+    if kind is dict:
+        return {"dict": [[encoded(key), encoded(item)] for key, item in one.items()]}
+    raise TypeError(f"{name} is not kept")
+
+
+def fits(one: Any, kind: Any) -> bool:
+    """Is it of the type, with everything inside it?  Places stand on lines and columns from 1 on."""
+    inside = get_args(kind)
+    if isinstance(kind, UnionType):
+        return any(fits(one, option) for option in inside)
+    if get_origin(kind) is tuple:
+        if not isinstance(one, tuple):
+            return False
+        kinds = inside[:1] * len(one) if inside[1:] == (...,) else inside
+        return len(one) == len(kinds) and all(map(fits, one, kinds))
+    if get_origin(kind) is Mapping:
+        return type(one) is dict and all(fits(item, inside) for item in one.items())
+    if isinstance(kind, tuple):  # a key and its value
+        return fits(one[0], kind[0]) and fits(one[1], kind[1])
+    if type(one) is not kind:
+        return False
+    if kind.__name__ in _VALUES and not all(fits(getattr(one, name), type_) for name, type_ in _types(kind.__name__)):
+        return False
+    return kind is not Place or min(one.line, one.column, one.end_line, one.end_column) > 0
+
+
+@once
+def _types(name: str) -> tuple[tuple[str, Any], ...]:
+    return tuple(get_type_hints(_VALUES[name]).items())
+
+
+def decoded(data: Any) -> Any:
+    """The value again.  Raises whatever the wrong data makes it raise."""
+    if isinstance(data, list):
+        return tuple(decoded(item) for item in data)
+    if not isinstance(data, dict):
+        return data
+    [(name, inner)] = data.items()
+    if name in _VALUES:
+        return _VALUES[name](*(decoded(item) for item in inner))
+    if name in _WORDS:
+        return _WORDS[name](inner)
+    if name == "Fraction":
+        return Fraction(int(inner[0]), int(inner[1]))
+    if name == "float":
+        return float.fromhex(inner)
+    if name == "dict":
+        return {decoded(key): decoded(item) for key, item in inner}
+    raise ValueError(f"{name} is unknown")

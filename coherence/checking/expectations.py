@@ -1,0 +1,137 @@
+"""Designs with known answers: each `design.yaml` beside the `expected.yaml` that it must give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from coherence.base import units
+from coherence.base.errors import InputError, Problem
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings.finding import Finding, Report, Severity, Verdict
+from coherence.language import document
+from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.reading import read_bytes
+
+
+@value
+class Result:
+    """One design: its report, and how it differs from what is expected."""
+
+    path: Path
+    report: Report
+    differences: tuple[str, ...]
+
+
+@value
+class Expected:
+    """A finding that must be there: code, verdict, and names that it must name."""
+
+    code: str
+    verdict: str
+    of: frozenset[str]
+
+    def meets(self, finding: Finding) -> bool:
+        return finding.code == self.code and finding.verdict == self.verdict and self.of <= set(finding.of)
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.verdict}" + (f" of {', '.join(sorted(self.of))}" if self.of else "")
+
+
+def compare(paths: Iterable[Path], *, time_limit: float = 20.0, base: Path | None = None) -> list[Result]:
+    """Every `expected.yaml` against the design beside it; names relative to `base`.  Raises InputError."""
+    found = [
+        f
+        for path in paths
+        for f in (sorted(path.rglob("expected.yaml")) if path.is_dir() else [path.parent / "expected.yaml"])
+    ]
+    if not found:
+        raise InputError(
+            [
+                Problem(
+                    Place("expected.yaml", 1, 1, 1, 1),
+                    "no expected.yaml under these paths",
+                    "write one beside design.yaml",
+                )
+            ]
+        )
+    return [_one(path, time_limit, base) for path in found]
+
+
+def _one(path: Path, time_limit: float, base: Path | None) -> Result:
+    from coherence.checking.workspace import open_workspace, report
+
+    root = document.read(read_bytes(path, str(path)), str(path))[0].root
+    inputs = [
+        p for p in sorted(path.parent.iterdir()) if p.suffix in (".yaml", ".yml", ".json") and p.name != "expected.yaml"
+    ]
+    made = report(open_workspace(inputs, root=base), time_limit=time_limit, verify_repairs=False)
+    return Result(path.parent.relative_to(base) if base else path.parent, made, tuple(differences(root, made)))
+
+
+def differences(root: Node, made: Report) -> list[str]:
+    """What is expected and absent, what is there and not expected, and numbers that are off."""
+    if not isinstance(root, Table):
+        return ["expected.yaml is not a mapping"]
+    wanted = _wanted(root)
+    loud = [f for f in made.findings if f.severity is not Severity.INFO or f.verdict is Verdict.CONFLICT]
+    missing = [f"expected and absent: {one}" for one in wanted if not any(one.meets(f) for f in made.findings)]
+    surplus = [
+        f"found and not expected: {f.code} {f.verdict} of {', '.join(f.of)}: {f.message}"
+        for f in loud
+        if not any(one.meets(f) for one in wanted)
+    ]
+    return missing + surplus + _numbers(root, made)
+
+
+def _wanted(root: Table) -> list[Expected]:
+    block = root.get("findings")
+    made = []
+    for item in block if isinstance(block, Items) else ():
+        if isinstance(item, Table):
+            names = item.get("of")
+            of = (
+                frozenset(n.text for n in names if isinstance(n, Scalar))
+                if isinstance(names, Items)
+                else frozenset[str]()
+            )
+            made.append(Expected(_text(item, "code"), _text(item, "verdict"), of))
+    return made
+
+
+def _text(table: Table, key: str) -> str:
+    node = table.get(key)
+    return node.text if isinstance(node, Scalar) else ""
+
+
+def _numbers(root: Table, made: Report) -> list[str]:
+    """Each `numbers: {name: {value, unit, rtol}}` against the numbers of the findings."""
+    block = root.get("numbers")
+    found: dict[str, list[Fraction]] = {}
+    for finding in made.findings:
+        for name, (figure, _) in finding.evidence.numbers.items():
+            found.setdefault(name, []).append(Fraction(figure))
+    wrong = []
+    for name, entry in block.entries.items() if isinstance(block, Table) else ():
+        if not isinstance(entry, Table):
+            continue
+        text = f"{_text(entry, 'value')} {_text(entry, 'unit')}".strip()
+        value = units.quantity(text)[0]
+        tolerance = Fraction(_text(entry, "rtol") or "0")
+        if not any(abs(one - value) <= tolerance * abs(value) for one in found.get(name, ())):
+            seen = ", ".join(units.decimal(one) for one in found.get(name, ())) or "nothing"
+            wrong.append(f"{name}: {text} expected, {seen} found")
+    return wrong
+
+
+def summary(results: Sequence[Result]) -> str:
+    """One line per design, the differences under it, and a closing line."""
+    lines = []
+    for result in results:
+        lines.append(f"{'ok  ' if not result.differences else 'FAIL'} {result.path}")
+        lines += [f"       {line}" for line in result.differences]
+    bad = sum(bool(result.differences) for result in results)
+    lines.append(f"{len(results)} designs, {bad} differ from their expected.yaml")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,300 @@
+"""The parts of a design that share nothing: each question can be asked of each part by itself.
+
+A unit is one entry of a section (a loop, a call, a component, a promise).  Two units are joined when
+both name one thing, declared or outside, or one event that somebody waits for.  Words are compared,
+not their meaning, so that too much may be joined and never too little: a unit names every declared
+thing whose name is a word of it, and everything that stands before a dot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from coherence.base.places import Place
+from coherence.base.records import Record
+from coherence.base.values import value
+from coherence.language import names
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Event, Promise, Spread
+
+SECTIONS = (
+    "workload", "components", "claims", "loops", "calls", "timers", "limits", "jobs", "placement", "promises",
+)  # fmt: skip
+JOBS, PLACES = "<jobs>", "<places>"  # what all jobs share, and all placements where places have capacities
+MEMORY = "<memory>"  # what limits on the sum of what requests hold share with admission and what is redone
+_WORDS = re.compile(r"[a-z][a-z0-9_]*")
+_BEFORE_A_DOT = re.compile(r"([a-z][a-z0-9_]*)\s*\.\s*[a-z]")
+_AROUND_EVENTS = re.compile(r"^(?:last|first|all of) | (?:seen|fires)$")
+_NAMES_OF_MANY = frozenset({"part", "layer", "objective", "note", "system", "summary", "contact", "logs"})
+
+
+@value
+class Unit:
+    """One entry of a section: its name (of a call, its number), its line, and what it names."""
+
+    section: str
+    name: str | int
+    line: int
+    mentions: frozenset[str]
+
+
+@value
+class Words:
+    """What stands in a record: words, words before a dot, events it waits for, and events it makes or only names."""
+
+    words: frozenset[str]
+    heads: frozenset[str]
+    awaited: frozenset[str]
+    made: frozenset[str]
+
+
+@value
+class Shared:
+    """What joins the entries of a design: declared words, bare names, awaited events, names that stand for others."""
+
+    declared: frozenset[str]
+    bare: Mapping[str, str]
+    awaited: frozenset[str]
+    context: Mapping[str, str]
+
+
+def parts(design: Design) -> tuple[tuple[Unit, ...], ...]:
+    """The units of a design, those that share something together, in the order of their first units; made once."""
+    return design.once("parts", lambda: _parts(units_of(design)))
+
+
+def units_of(design: Design) -> tuple[Unit, ...]:
+    """Every entry of every section, with the things that it shares with others; made once for each design."""
+    return design.once("units", lambda: tuple(_units(design)))
+
+
+def carry(previous: Design, made: Design, touched: Iterable[Unit]) -> bool:
+    """Take over the units and parts of a design of which these entries were edited, where they share what they shared.
+
+    For designs that declare the same names and differ in entries alone.  False where all must be looked at again.
+    """
+    old, new = _shared(previous), [(unit, getattr(made, unit.section)[unit.name]) for unit in touched]
+    if (_redoes(previous), _capacities(previous)) != (_redoes(made), _capacities(made)):
+        return False
+    for unit, entry in new:
+        before, after = words_of(getattr(previous, unit.section)[unit.name]), words_of(entry)
+        if (before.heads, before.awaited, before.made) != (after.heads, after.awaited, after.made):
+            return False
+        if _unit(made, old, unit.section, unit.name, entry) != unit:
+            return False
+    units, groups = units_of(previous), parts(previous)
+    made.once("units", lambda: units)
+    made.once("parts", lambda: groups)
+    made.once("shared words", lambda: old)
+    return True
+
+
+def _parts(found: Sequence[Unit]) -> tuple[tuple[Unit, ...], ...]:
+    parent: dict[str, str] = {}
+    for unit in found:
+        first, *rest = sorted(unit.mentions) or [f"<{unit.section} {unit.name}>"]
+        for other in rest:
+            _join(parent, first, other)
+    groups: dict[str, list[Unit]] = {}
+    for unit in found:
+        key = min(unit.mentions, default=f"<{unit.section} {unit.name}>")
+        groups.setdefault(_root(parent, key), []).append(unit)
+    return tuple(tuple(group) for group in groups.values())
+
+
+def _root(parent: dict[str, str], name: str) -> str:
+    while (above := parent.get(name, name)) != name:
+        parent[name] = parent.get(above, above)
+        name = above
+    return name
+
+
+def _join(parent: dict[str, str], one: str, other: str) -> None:
+    a, b = _root(parent, one), _root(parent, other)
+    if a != b:
+        parent[b] = a
+
+
+def _units(design: Design) -> list[Unit]:
+    shared = _shared(design)
+    return [_unit(design, shared, section, name, entry) for section, name, entry in _all_entries(design)]
+
+
+def _shared(design: Design) -> Shared:
+    """What joins the entries of a design; made once."""
+    return design.once("shared words", lambda: _made_shared(design))
+
+
+def _made_shared(design: Design) -> Shared:
+    told = [words_of(entry) for _, _, entry in _all_entries(design)]
+    declared = _declared(design).union(*(one.heads for one in told))
+    awaited = frozenset(event for one in told for event in one.awaited)
+    return Shared(declared, names.bare_names(design), awaited, _context(design, declared))
+
+
+def _unit(design: Design, shared: Shared, section: str, name: str | int, entry: Any) -> Unit:
+    one, bare, context = words_of(entry), shared.bare, shared.context
+    mentions = {*(one.words & shared.declared), *one.heads}
+    mentions.update(bare[word].split(".")[0] for word in one.words if word in bare)
+    if one.awaited or one.made:
+        mentions.update(f"<event {event}>" for event in (*one.awaited, *one.made) if event in shared.awaited)
+    mentions.update(f"<event {word}>" for word in one.words & shared.awaited)
+    mentions |= _own(section, name, design) | _memory(section, one, design)
+    return Unit(section, name, _line(entry), frozenset(context.get(word, word) for word in mentions))
+
+
+def _all_entries(design: Design) -> Iterator[tuple[str, str | int, Any]]:
+    for section in SECTIONS:
+        for name, entry in _entries(getattr(design, section)):
+            yield section, name, entry
+
+
+def _entries(section: Any) -> Iterator[tuple[str | int, Any]]:
+    yield from section.items() if isinstance(section, dict) else enumerate(section)
+
+
+def _own(section: str, name: str | int, design: Design) -> frozenset[str]:
+    """The entry's own name, where it is that of a thing; and what all of its kind share."""
+    found = {str(name)} if section not in ("calls", "promises") else set()
+    if section == "jobs":
+        found.add(JOBS)
+    if section in ("jobs", "placement") and _capacities(design):
+        found.add(PLACES)
+    return frozenset(found)
+
+
+def _memory(section: str, told: Words, design: Design) -> frozenset[str]:
+    """`sum of request.tokens` is about the workload `requests`, all that is admitted, and what is done again."""
+    if not design.once("redoes", lambda: _redoes(design)):
+        return frozenset()
+    many = {f"{head}s" for head in told.heads if f"{head}s" in design.workload}
+    shares = {"sum", "running", "ongoing", "admitted"} & told.words if section == "limits" else {"redone"} & told.words
+    return frozenset(many | ({MEMORY} if shares else set()))
+
+
+def _redoes(design: Design) -> bool:
+    """Does some limit throw work away that is done again?"""
+    words = (limit.when_full.text for limit in design.limits.values() if limit.when_full is not None)
+    return "evict and redo" in words
+
+
+def _capacities(design: Design) -> bool:
+    """Do the places have more than a number and labels, or jobs that wait for them?"""
+    return design.once("capacities", lambda: _has_capacities(design))
+
+
+def _has_capacities(design: Design) -> bool:
+    items = (pair for place in design.places.values() for pair in place.items())
+    plain = all(key == "count" or not isinstance(item, Quantity) for key, item in items)
+    return bool(design.jobs) or design.order is not None or not plain
+
+
+def _declared(design: Design) -> frozenset[str]:
+    """Every name that joins the units in which it is a word."""
+    return names.things(design) - (frozenset() if _capacities(design) else frozenset(design.places))
+
+
+def _context(design: Design, declared: frozenset[str]) -> Mapping[str, str]:
+    """Names that links, boundaries, orders and places tie together: name -> the one that stands for all of them."""
+    parent: dict[str, str] = {}
+    infrastructure = design.infrastructure
+    ties: list[list[str]] = []
+    if infrastructure is not None:
+        ties += [[end.text for end in link.ends] for link in infrastructure.links]
+        ties += [[name, *(w.text for w in one.around)] for name, one in (infrastructure.boundaries or {}).items()]
+        entries = (*(infrastructure.tiers or {}).items(), *(infrastructure.boundaries or {}).items())
+        ties += [[name, *sorted(words_of(one).words & declared)] for name, one in entries]
+    if design.order is not None:
+        ties.append([JOBS, *sorted(words_of(design.order).words & declared)])
+    if _capacities(design):
+        ties.append([PLACES, *([JOBS] if design.jobs else []), *design.places])
+        words = {word for one in design.places.values() for word in _texts(one)}
+        ties.append([PLACES, *sorted(words & declared)])
+    for first, *rest in (tie for tie in ties if tie):
+        for other in rest:
+            _join(parent, first, other)
+    return {name: _root(parent, name) for name in parent}
+
+
+def _texts(items: Mapping[str, Any]) -> Iterator[str]:
+    for item in items.values():
+        yield from _WORDS.findall(getattr(item, "text", ""))
+
+
+def _line(entry: Any) -> int:
+    if isinstance(entry, tuple):
+        return min((_line(one) for one in entry), default=0)
+    place = getattr(entry, "place", None)
+    return place.line if isinstance(place, Place) else 0
+
+
+def words_of(entry: Any) -> Words:
+    """The words of an entry; kept with it where it is a record."""
+    if isinstance(entry, Record):
+        return entry.once("words", lambda: _gathered(entry))
+    return _gathered(entry)
+
+
+def _gathered(entry: Any) -> Words:
+    words: set[str] = set()
+    heads: set[str] = set()
+    events: dict[bool, set[str]] = {True: set(), False: set()}  # made or awaited
+    for key, item in _leaves("", entry):
+        text = item if isinstance(item, str) else item.by if isinstance(item, Spread) else item.text
+        words.update((*_WORDS.findall(text), " ".join(text.split())))
+        heads.update(_BEFORE_A_DOT.findall(text))
+        if isinstance(item, Event):
+            events[key == "then"].add(_event(item))
+        elif isinstance(item, Promise):
+            events[False].update(_event(e) for e in (item.first, item.second) if e is not None)
+    return Words(frozenset(words), frozenset(heads), frozenset(events[False]), frozenset(events[True]))
+
+
+def _event(event: Event) -> str:
+    """Its words without those that tell which one of its occurrences is meant."""
+    text = event.text
+    while (shorter := _AROUND_EVENTS.sub("", text)) != text:
+        text = shorter
+    return text
+
+
+def _leaves(key: str, item: Any) -> Iterator[tuple[str, Any]]:
+    """Every text, number, expression and event below, with the key that it stands under."""
+    if isinstance(item, Record):
+        for name, inner in item.__dict__.items():
+            if name in item.fields and name not in _NAMES_OF_MANY:
+                yield from _leaves(name, inner)
+    elif isinstance(item, dict):
+        for name, inner in item.items():
+            yield key, name
+            yield from _leaves(name, inner)
+    elif isinstance(item, tuple | list):
+        for inner in item:
+            yield from _leaves(key, inner)
+    elif isinstance(item, str) or isinstance(getattr(item, "text", None), str) or isinstance(item, Spread):
+        yield key, item
+
+
+def part_of(design: Design, members: Sequence[Unit]) -> Design:
+    """The design with these units alone; what is no unit (places, infrastructure, prices) stays."""
+    chosen: dict[str, list[str | int]] = {section: [] for section in SECTIONS}
+    for unit in members:
+        chosen[unit.section].append(unit.name)
+    made: dict[str, Any] = {}
+    for section in SECTIONS:
+        whole = getattr(design, section)
+        made[section] = _only(whole, chosen[section])
+    keeps_order = design.order is not None and any(JOBS in unit.mentions or unit.section == "jobs" for unit in members)
+    return design.but(**made, order=design.order if keeps_order else None)
+
+
+def _only(whole: Any, chosen: Iterable[str | int]) -> Any:
+    if isinstance(whole, dict):
+        return {name: whole[name] for name in chosen}
+    return tuple(whole[number] for number in chosen)
+
+
+__all__ = ["SECTIONS", "Unit", "carry", "part_of", "parts", "units_of"]

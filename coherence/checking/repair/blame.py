@@ -1,0 +1,170 @@
+"""Which numbers a conflict hangs on: each value of which another would make it go away, with its place.
+
+A value belongs to the core of a conflict if, with all others as they stand, the question no longer finds the conflict
+for some other value (a tenth, a half, twice or ten times of it, of a count the whole numbers there; of zero one).
+What a question points at already stays as it is, with its label; what it leaves out is added behind.  Settings and
+facts count alike: blame is not repair.
+
+A conflict that stays certain when all values that it does not point at become ranges, from a tenth to ten times, hangs
+on none of them: one ask shows it.  Else each is tried by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.units import Dimension
+from coherence.base.values import replace, value
+from coherence.checking.repair.adjustable_numbers import knobs
+from coherence.checking.repair.nearest_repair import Asks
+from coherence.checking.repair.rechecks import Asked, charged, key_of, slow
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import Asker
+from coherence.language import document
+from coherence.language.document import Items, Node, Scalar, Table
+
+FACTORS = (Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
+MOST_ASKS = 48  # of a finding
+MOST_ASKS_OF_DESIGN = 96
+LABEL = "this value decides too"
+
+
+@value
+class Stated:
+    """A number of the text: where it stands, what it is (SI), and whose it is."""
+
+    place: Place
+    value: Fraction
+    dimension: Dimension
+    owners: frozenset[str]
+
+
+def blamed(asked: Asked, *, thorough: bool = False) -> list[Finding]:
+    """The findings, each conflict with the places of all values of its core.
+
+    Questions that execute loops may take seconds each time: they are left to `thorough`.
+    """
+    every = stated(asked.subject) if any(f.verdict is Verdict.CONFLICT for f in asked.findings) else ()
+    asks = Asks(MOST_ASKS_OF_DESIGN)
+    return [_blamed(finding, asked, every, asks, thorough=thorough) for finding in asked.findings]
+
+
+def _blamed(finding: Finding, asked: Asked, every: Sequence[Stated], of_all: Asks, *, thorough: bool) -> Finding:
+    own = [asker for asker in asked.askers if any(q.code == finding.code for q in asker.questions)]
+    if finding.verdict is not Verdict.CONFLICT or (any(map(slow, own)) and not thorough):
+        return finding
+    near = [one for one in every if one.owners & set(finding.of) and not _named(one.place, finding.places)]
+    if not near or (of_all.take() and _certain_whatever(near, finding, asked, own)):
+        return finding
+    asks = Asks(min(MOST_ASKS, of_all.left))
+    before = asks.left
+    extra = [one.place.labelled(LABEL) for one in near if _decides(one, finding, asked, own, asks)]
+    of_all.left -= before - max(0, asks.left)
+    return replace(finding, places=(*finding.places, *extra)) if extra else finding
+
+
+def _named(place: Place, places: Iterable[Place]) -> bool:
+    """Does a place of the finding point into the value, or stand around little more than it?"""
+    return any(
+        p.file == place.file and p.line == place.line == p.end_line and p.column <= place.column < p.end_column
+        for p in places
+    )
+
+
+def _certain_whatever(near: Sequence[Stated], finding: Finding, asked: Asked, own: Sequence[Asker]) -> bool:
+    """Does every choice of these values break the promise?"""
+    edits = [_ranged(one, asked.subject) for one in near]
+    if finding.certainty != "certain" or asked.subject.design.spelling or None in edits:
+        return False
+    after = asked.again(tuple(edit for edit in edits if edit is not None), own)
+    return any(key_of(f) == key_of(finding) and f.certainty == "certain" for f in after or ())
+
+
+def _ranged(one: Stated, subject: Subject) -> Edit | None:
+    """A range from a tenth to ten times of the value where it stands."""
+    low, high = sorted((one.value / 10, one.value * 10 or Fraction(1)))
+    if one.value.denominator == 1 and not one.dimension.powers:
+        low, high = Fraction(math.ceil(low)), Fraction(math.ceil(high))
+    ends = [repairs.rewrite(subject, one.place, end, one.dimension) for end in (low, high)]
+    if ends[0] is None or ends[1] is None:
+        return None
+    return replace(ends[0], new=f"{ends[0].new} .. {ends[1].new}")
+
+
+def _decides(one: Stated, finding: Finding, asked: Asked, own: Sequence[Asker], asks: Asks) -> bool:
+    """Is the conflict gone for some other value?"""
+    for other in _others(one):
+        edit = repairs.rewrite(asked.subject, one.place, other, one.dimension)
+        if edit is not None and asks.take() and _gone(finding, charged(asks, partial(asked.again, (edit,), own))):
+            return True
+    return False
+
+
+def _others(one: Stated) -> tuple[Fraction, ...]:
+    """The values that are tried instead; what counts is counted in whole numbers."""
+    if not one.value:
+        return (Fraction(1),)
+    others = [one.value * factor for factor in FACTORS]
+    if one.value.denominator == 1 and not one.dimension.powers:
+        others = [Fraction(math.floor(other)) for other in others]
+        others = [other or Fraction(1) for other in others]
+    return tuple(other for other in dict.fromkeys(others) if other != one.value)
+
+
+def _gone(finding: Finding, after: Sequence[Finding] | None) -> bool:
+    """An answer without this conflict; `undecided` is no answer."""
+    same = [f for f in after or () if f.code == finding.code and set(f.of) & set(finding.of)]
+    conflict = any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in same)
+    return after is not None and not conflict and not any(f.verdict is Verdict.UNDECIDED for f in same)
+
+
+def stated(subject: Subject) -> tuple[Stated, ...]:
+    """Every number of the reader's own text, with the policies and things that it belongs to."""
+    if subject.design.spelling:
+        return tuple(
+            Stated(k.place, k.value, k.dimension, frozenset({k.owner})) for k in knobs(subject) if k.anchor is None
+        )
+    found = {one.place: one for one in _scalars(subject)}
+    for knob in knobs(subject):
+        if knob.anchor is None and knob.place not in found:
+            found[knob.place] = Stated(knob.place, knob.value, knob.dimension, frozenset({knob.owner}))
+    return tuple(found[place] for place in sorted(found))
+
+
+def _scalars(subject: Subject) -> Iterator[Stated]:
+    for file, text in subject.sources.items():
+        for one in document.read_text(text, file):
+            root = one.root
+            for section, block in root.entries.items() if isinstance(root, Table) else ():
+                if section == "calls" and isinstance(block, Items):
+                    yield from _of_calls(block)
+                elif section != "promises" and isinstance(block, Table):
+                    for name, inner in block.entries.items():
+                        yield from _numbers(inner, frozenset({name}))
+
+
+def _of_calls(block: Items) -> Iterator[Stated]:
+    for call in block:
+        if isinstance(call, Table):
+            ends = [node.text for key in ("from", "to") if isinstance(node := call.get(key), Scalar)]
+            yield from _numbers(call, frozenset({" -> ".join(ends)}))
+
+
+def _numbers(node: Node, owners: frozenset[str]) -> Iterator[Stated]:
+    if isinstance(node, Scalar):
+        try:
+            number, dimension = units.quantity(node.text)
+        except units.UnitError:
+            return
+        if not node.quoted:
+            yield Stated(node.place, number, dimension, owners)
+        return
+    for inner in node if isinstance(node, Items) else node.entries.values():
+        yield from _numbers(inner, owners)

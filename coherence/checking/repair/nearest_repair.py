@@ -1,0 +1,203 @@
+"""The nearest repair: turn one knob, or two together, just so far that the finding is gone.
+
+A general method for conflicts whose question proposes nothing that holds.  Each knob of a finding is turned up and
+down by growing factors; where the question no longer finds the conflict, bisection finds the edge, and the value is
+rounded, away from where it stood, to one that a person would write.  Nothing is believed: each repair is asked again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import SECOND
+from coherence.checking.repair.adjustable_numbers import Knob, knobs
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair
+from coherence.findings.question_input import Subject
+
+FACTORS = tuple(map(Fraction, (2, 4, 16)))
+FROM_ZERO = tuple(map(Fraction, (1, 10, 60)))  # seconds, or the smallest of what is counted
+HALVINGS = 3
+PLAINER = Fraction(1, 20)
+MOST_KNOBS = 6
+MOST_PAIRED = 4
+Holds = Callable[[Repair], bool]
+Settings = tuple[tuple[Knob, Fraction], ...]
+
+
+class Asks:
+    """How often a question may still be asked: a count, so that the same input gives the same answer."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self) -> bool:
+        """Is one more allowed?"""
+        self.left -= 1
+        return self.left >= 0
+
+
+def nearest(finding: Finding, subject: Subject, holds: Holds, asks: Asks) -> Iterator[Repair]:
+    """Repairs of one knob, else of two, after which `holds` says that the finding is gone; nearest first."""
+    if asks.left <= 0:
+        return
+    turned = candidates(finding, subject.design.once("knobs", lambda: knobs(subject)))
+
+    def good(*settings: tuple[Knob, Fraction]) -> bool:
+        made = _repair(subject, settings)
+        return made is not None and asks.take() and holds(made)
+
+    found = [made for knob in turned for made in _alone(knob, good)]
+    if not found:
+        found = list(itertools.islice(_together(turned, good), 1))
+    for settings in sorted(found, key=_size):
+        made = _repair(subject, settings)
+        if made is not None:
+            yield made
+
+
+def candidates(finding: Finding, known: Sequence[Knob]) -> tuple[Knob, ...]:
+    """The knobs that a finding speaks of: those at its places first, then the others of its policies."""
+    at = [knob for knob in known if any(_touch(knob, place) for place in finding.places)]
+    of = [knob for name in finding.of for knob in known if knob.owner == name and knob.anchor is None]
+    return tuple(dict.fromkeys([*at, *of]))[:MOST_KNOBS]
+
+
+def _touch(knob: Knob, place: Place) -> bool:
+    own = knob.place
+    inside = place.file == own.file and place.line == place.end_line == own.line
+    return inside and place.column < own.end_column and own.column < place.end_column
+
+
+def weight(old: Fraction, new: Fraction) -> Fraction:
+    """The relative change of a value; of zero, one."""
+    return abs(new - old) / abs(old) if old else Fraction(1)
+
+
+def _size(settings: Settings) -> Fraction:
+    return sum((weight(knob.value, value) for knob, value in settings), Fraction(0))
+
+
+def _repair(subject: Subject, settings: Settings) -> Repair | None:
+    if any(not _allowed(knob, value) for knob, value in settings):
+        return None
+    edits: list[Edit | None] = [knob.edit(subject, value) for knob, value in settings]
+    return None if any(edit is not None and edit.old == edit.new for edit in edits) else repairs.proposal(*edits)
+
+
+def _allowed(knob: Knob, value: Fraction) -> bool:
+    fits = value >= knob.low and (knob.high is None or value <= knob.high)
+    return fits and value != knob.value and (not knob.whole or value.denominator == 1)
+
+
+def _alone(knob: Knob, good: Callable[..., bool]) -> Iterator[Settings]:
+    """The knob turned up or down until the finding is gone."""
+    for values in (_steps(knob, up=True), _steps(knob, up=False)):
+        last = knob.value
+        for value in values:
+            if good((knob, value)):
+                yield ((knob, _edge(knob, last, value, good)),)
+                break
+            last = value
+
+
+def _steps(knob: Knob, *, up: bool) -> tuple[Fraction, ...]:
+    """Where the knob is tried: ever farther from where it stands."""
+    if knob.value == 0:
+        values = FROM_ZERO if up else ()
+    else:
+        values = tuple(knob.value * factor if up else knob.value / factor for factor in FACTORS)
+    if knob.whole:
+        values = tuple(Fraction(math.floor(value)) for value in values)
+        beside = knob.value + (1 if up else -1)
+        values = (beside, *(value for value in values if abs(value - knob.value) > 1))
+    edge = knob.high if up else knob.low if knob.low > 0 else None
+    inside = [value for value in values if _allowed(knob, value)]
+    return tuple(dict.fromkeys(inside if edge is None or len(inside) == len(values) else [*inside, edge]))
+
+
+def _edge(knob: Knob, bad: Fraction, fine: Fraction, good: Callable[..., bool]) -> Fraction:
+    """The value nearest to where the knob stood that still holds, as a person would write it."""
+    for _ in range(HALVINGS * (3 if knob.whole else 1)):
+        middle = (bad + fine) / 2
+        if knob.whole:
+            middle = Fraction(math.floor(middle))
+            if middle in (bad, fine):
+                break
+        else:
+            middle = rounded(middle, away_from=bad, duration=knob.dimension == SECOND)
+            if not min(bad, fine) < middle < max(bad, fine):
+                break
+        if good((knob, middle)):
+            fine = middle
+        else:
+            bad = middle
+    if not knob.whole or abs(fine) >= 100:
+        nice = rounded(fine, away_from=bad, duration=knob.dimension == SECOND)
+        if nice != fine and good((knob, nice)):
+            return nice
+    return fine
+
+
+def rounded(value: Fraction, *, away_from: Fraction, duration: bool = False) -> Fraction:
+    """Two significant digits, rounded away from a value; durations in their own unit."""
+    unit = Fraction(next((size for size in (3600, 60) if duration and abs(value) >= 2 * size), 1))
+    size, outward = abs(value) / unit, abs(value) > abs(away_from)
+    made = repairs.upward_round(size) if outward else repairs.downward_round(size)
+    return _plainer(made, up=outward) * unit * (1 if value >= 0 else -1)
+
+
+def _plainer(size: Fraction, *, up: bool) -> Fraction:
+    """A size of two digits whose second is 0 or 5, where that is at most a twentieth farther."""
+    if size <= 0:
+        return size
+    step = Fraction(5)
+    while size / step >= 20:
+        step *= 10
+    while size / step < 2:
+        step /= 10
+    near = step * (math.ceil(size / step) if up else math.floor(size / step))
+    return near if 0 < abs(near - size) <= size * PLAINER else size
+
+
+def _together(turned: Sequence[Knob], good: Callable[..., bool]) -> Iterator[Settings]:
+    """Two knobs turned at once, or all with one key; each is then let back as far as it may."""
+    for settings in itertools.chain(_groups(turned), _pairs(turned[:MOST_PAIRED])):
+        if good(*settings):
+            yield _let_back(settings, good)
+
+
+def _groups(turned: Sequence[Knob]) -> Iterator[Settings]:
+    """All knobs with one key, a little and as far as they go: nested tries, a chain of deadlines."""
+    for key in dict.fromkeys(knob.key for knob in turned):
+        alike = [knob for knob in turned if knob.key == key]
+        for up, step in itertools.product((False, True), (1, -1)) if len(alike) > 1 else ():
+            ways = [_steps(knob, up=up) for knob in alike]
+            if all(len(way) > 1 for way in ways):
+                yield tuple((knob, way[step]) for knob, way in zip(alike, ways, strict=True))
+
+
+def _pairs(turned: Sequence[Knob]) -> Iterator[Settings]:
+    """Every two knobs in every two directions."""
+    for step in (1, -1):
+        for one, other in itertools.combinations(turned, 2):
+            for ups in itertools.product((True, False), repeat=2):
+                ways = [_steps(knob, up=up) for knob, up in zip((one, other), ups, strict=True)]
+                if all(len(way) > 1 for way in ways):
+                    yield tuple((knob, way[step]) for knob, way in zip((one, other), ways, strict=True))
+
+
+def _let_back(settings: Settings, good: Callable[..., bool]) -> Settings:
+    """Each knob in turn as near to where it stood as the others allow; not turned at all where that holds."""
+    for knob, value in settings:
+        others = tuple(pair for pair in settings if pair[0] != knob)
+        if others and good(*others):
+            settings = others
+            continue
+        near = _edge(knob, knob.value, value, lambda *one, others=others: good(*others, *one))
+        settings = (*others, (knob, near))
+    return settings

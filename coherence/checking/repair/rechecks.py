@@ -1,0 +1,186 @@
+"""Which repairs of a finding hold: each edit is made, the design is read again, and the questions are asked again.
+
+A repair holds if the finding is gone, nothing is in conflict or vacuous that was not before, and the question that
+found it answers: a conflict that became "undecided" is not repaired.  What a part does not let a repair change is not
+changed.  The proposals of the question come first; where none holds, the nearest repair is searched.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from coherence.base.errors import CoherenceError
+from coherence.base.places import Place
+from coherence.base.values import field, replace, value
+from coherence.checking.repair.adjustable_numbers import forbidden
+from coherence.checking.repair.nearest_repair import Asks, nearest
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair, Severity, Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import Asker
+from coherence.language.design import Design
+
+T = TypeVar("T")
+Rebuild = Callable[[Mapping[str, str]], Design]
+AskAll = Callable[[Subject, Iterable[Asker]], list[Finding]]
+Key = tuple[str, tuple[str, ...]]
+
+# counts, not times, so that the same input gives the same answer
+MOST_REPAIRS = 3  # of a finding
+MOST_RECHECKS = 60  # of a whole design: every question
+MOST_ASKS = 48  # of a finding: one question
+MOST_ASKS_OF_DESIGN = 240
+SLOW_ASKS = 16  # of a finding of a question that executes loops
+INSTANTS_OF_AN_ASK = 100  # so many executed instants count as one ask more
+
+
+@value
+class Asked:
+    """A design, how to read it again after an edit, and what the questions answered."""
+
+    subject: Subject
+    rebuild: Rebuild
+    askers: Sequence[Asker]
+    findings: Sequence[Finding]
+    ask_all: AskAll
+    known: dict[object, list[Finding] | None] = field(default_factory=dict, compare=False)  # what was asked already
+
+    def again(self, edits: tuple[Edit, ...], askers: Sequence[Asker]) -> list[Finding] | None:
+        """The answers after edits; None where they do not fit, or the edited text is no design."""
+        key = (frozenset(edits), tuple(asker.name for asker in askers))
+        if key not in self.known:
+            self.known[key] = self._again(edits, askers)
+        return self.known[key]
+
+    def _again(self, edits: tuple[Edit, ...], askers: Sequence[Asker]) -> list[Finding] | None:
+        edited = repairs.apply(edits, self.subject.sources)
+        if edited is None:
+            return None
+        try:
+            return self.ask_all(Subject(self.rebuild(edited), edited, self.subject.time_limit), askers)
+        except (CoherenceError, RecursionError):
+            return None
+
+
+def with_repairs(asked: Asked, *, thorough: bool = False) -> list[Finding]:
+    """The findings, each conflict with the repairs that hold.
+
+    First what the questions propose; a conflict for which none of that holds takes a repair of another conflict that
+    removes it too; for what is left the nearest repair is searched.  Questions that execute loops may take seconds
+    each time: with them the search is left to `thorough`.
+    """
+    conflicts = [f for f in asked.findings if f.verdict is Verdict.CONFLICT]
+    kept: dict[Key, tuple[Repair, ...]] = {}
+    fixed = forbidden(asked.subject) if conflicts else frozenset()
+    rechecks, asks = itertools.count(), Asks(MOST_ASKS_OF_DESIGN)
+    for finding in conflicts:
+        free = (r for r in finding.repairs if not any(_inside(edit.place, fixed) for edit in r.edits))
+        kept[key_of(finding)] = _holding(finding, free, asked, rechecks)
+    for finding in conflicts:
+        kept[key_of(finding)] = kept[key_of(finding)] or _borrowed(finding, kept, asked)
+    for finding in conflicts:
+        found = kept[key_of(finding)]
+        kept[key_of(finding)] = found or _holding(
+            finding, _searched(finding, asked, asks, thorough=thorough), asked, rechecks
+        )
+    return [
+        replace(f, repairs=kept.get(key_of(f), ()) if f.verdict is Verdict.CONFLICT else ()) for f in asked.findings
+    ]
+
+
+def _holding(
+    finding: Finding, offered: Iterable[Repair], asked: Asked, rechecks: Iterator[int]
+) -> tuple[Repair, ...]:  # fmt: skip
+    """Those that hold, at most MOST_REPAIRS."""
+    made: list[Repair] = []
+    for repair in offered:
+        if next(rechecks) >= MOST_RECHECKS:
+            break
+        if verdict := recheck(finding, repair, asked, asked.askers):
+            made.append(replace(repair, verified=verdict))
+        if len(made) == MOST_REPAIRS:
+            break
+    return tuple(made)
+
+
+def _borrowed(finding: Finding, kept: Mapping[Key, Sequence[Repair]], asked: Asked) -> tuple[Repair, ...]:
+    """Repairs of conflicts of the same policies that remove this one too; their answers are known."""
+    near = [r for (_, of), found in kept.items() if set(of) & set(finding.of) for r in found]
+    return tuple(
+        itertools.islice((r for r in dict.fromkeys(near) if recheck(finding, r, asked, asked.askers)), MOST_REPAIRS)
+    )
+
+
+def _inside(place: Place, fixed: Collection[Place]) -> bool:
+    return any(p.file == place.file and p.line == place.line and p.column <= place.column < p.end_column for p in fixed)
+
+
+def _searched(finding: Finding, asked: Asked, asks: Asks, *, thorough: bool) -> Iterator[Repair]:
+    """The nearest repairs, by the question that found the conflict."""
+    own = [asker for asker in asked.askers if any(q.code == finding.code for q in asker.questions)]
+    allowed = Asks(min(asks.left, SLOW_ASKS * thorough if any(map(slow, own)) else MOST_ASKS))
+    before = allowed.left
+
+    def holds(repair: Repair) -> bool:
+        return charged(allowed, lambda: bool(recheck(finding, repair, asked, own)))
+
+    yield from nearest(finding, asked.subject, holds, allowed)
+    asks.left -= before - max(0, allowed.left)
+
+
+def slow(asker: Asker) -> bool:
+    """Does the question execute loops, or search their states?  One answer may then take seconds."""
+    return ".loops." in asker.name or asker.name.endswith(("interacting_loops", "metastable_retries"))
+
+
+def charged(asks: Asks, ask: Callable[[], T]) -> T:
+    """The answer, with what it executed taken from the asks that are left."""
+    from coherence.verify.promises.exact_runs import EXECUTED
+
+    before = EXECUTED.instants
+    answer = ask()
+    asks.left -= (EXECUTED.instants - before) // INSTANTS_OF_AN_ASK
+    return answer
+
+
+def recheck(finding: Finding, repair: Repair, asked: Asked, askers: Sequence[Asker]) -> str:
+    """What these questions say after the repair, or nothing where it does not hold."""
+    after = asked.again(repair.edits, askers)
+    if after is None or not gone(finding, after) or worse(asked.findings, after):
+        return ""
+    proved = any(f.verdict is Verdict.PROVED for f in _same(finding, after))
+    return "re-checked: proved" if proved else "re-checked: no conflict"
+
+
+def key_of(finding: Finding) -> Key:
+    """What makes two findings of one design the same."""
+    return (finding.code, finding.of)
+
+
+def gone(finding: Finding, after: Iterable[Finding]) -> bool:
+    """Is the conflict answered, and no conflict any more?"""
+    answers = _same(finding, list(after))
+    if any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in answers):
+        return False
+    undecided = any(f.verdict is Verdict.UNDECIDED for f in answers)
+    return not undecided or any(f.verdict is Verdict.PROVED for f in answers)
+
+
+def _same(finding: Finding, after: Sequence[Finding]) -> list[Finding]:
+    return [f for f in after if f.code == finding.code and set(finding.of) & set(f.of)]
+
+
+def worse(before: Iterable[Finding], after: Iterable[Finding]) -> bool:
+    """Is there a finding that was not there: a conflict, something vacuous, a warning, or a proof that is lost?"""
+    known = {(key_of(f), f.verdict): f.severity for f in before}
+    proved = {key for key, verdict in known if verdict is Verdict.PROVED}
+    for f in after:
+        old = known.get((key_of(f), f.verdict))
+        loud = f.verdict in (Verdict.CONFLICT, Verdict.VACUOUS) or f.severity is not Severity.INFO
+        if old is None and (loud or (f.verdict is Verdict.UNDECIDED and key_of(f) in proved)):
+            return True
+        if old is Severity.INFO and f.severity is not Severity.INFO:
+            return True
+    return False

@@ -1,0 +1,107 @@
+"""Reads again only what an edit changed: entries whose lines are others, the number of lines being the same.
+
+Whatever is not plainly an edit inside entries (a section that begins, an anchor, a line more) is read
+from the start; the answer is the same, only later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from coherence.base.errors import InputError
+from coherence.checking.independent_parts import SECTIONS, Unit, carry, part_of, parts
+from coherence.checking.slicing import blanked, carry_layout, layout_of, rows_of
+from coherence.language import dimensions, document, names
+from coherence.language.design import Design
+from coherence.language.document import Table
+from coherence.language.reading import design_from_table, read_text
+from coherence.language.schema_kinds import Reading
+
+_ANCHORS = re.compile(r"[&*](?<![^\s\[{,][&*])[A-Za-z0-9_]")  # begins with few letters: five times as fast
+_BLOCK_TEXT = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")
+
+
+def reread(previous: Design, text: str) -> Design:
+    """The design of an edited text, as `read_text` gives it.  Raises InputError."""
+    found = _edited(previous, text)
+    return found if found is not None else read_text(text, previous.file)
+
+
+def _edited(previous: Design, text: str) -> Design | None:
+    """None where the whole text has to be read."""
+    old, new = previous.text.split("\n"), text.split("\n")
+    if len(old) != len(new) or "\r" in text or not text.endswith("\n") or previous.spelling:
+        return None
+    changed = [n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
+    layout = layout_of(previous)
+    owners = layout.owners if layout is not None else ()
+    if layout is None or any(owners[n] is None or _BLOCK_TEXT.search(old[n] + "\n" + new[n]) for n in changed):
+        return None
+    if _has_anchors(previous) or _ANCHORS.search("\n" + "\n".join(new[n] for n in changed)):
+        return None
+    touched = list(dict.fromkeys(owner for n in changed if (owner := owners[n]) is not None))
+    if not touched:
+        return previous
+    groups = {(unit.section, unit.name): 0 for unit in touched}
+    (row,) = rows_of(new, owners, groups, 1)
+    entries = _entries(blanked(new, row), touched, previous.file)
+    return _put(previous, touched, entries, text, [(n, new[n]) for n in changed]) if entries is not None else None
+
+
+def _has_anchors(design: Design) -> bool:
+    return design.once("anchors", lambda: bool(_ANCHORS.search(design.text)))
+
+
+def _entries(text: str, touched: Sequence[Unit], file: str) -> Design | None:
+    """The touched entries alone; None where the text has others."""
+    try:
+        (one,) = document.read_text(text, file)
+        assert isinstance(one.root, Table)
+        made = design_from_table(one.root, file=file, text=text, whole=False)
+    except (InputError, ValueError):
+        return None
+    found = {(section, name) for section in SECTIONS for name in _names(getattr(made, section))}
+    calls = sum(unit.section == "calls" for unit in touched)
+    wanted = {(unit.section, unit.name) for unit in touched if unit.section != "calls"}
+    return made if found == wanted | {("calls", n) for n in range(calls)} else None
+
+
+def _names(section: Any) -> Iterable[str | int]:
+    return section if isinstance(section, dict) else range(len(section))
+
+
+def _put(
+    previous: Design, touched: Sequence[Unit], entries: Design, text: str, edited: Sequence[tuple[int, str]]
+) -> Design:
+    """The design with the touched entries in their old places.  Raises InputError where they do not fit the rest."""
+    fields: dict[str, Any] = {}
+    for section in dict.fromkeys(unit.section for unit in touched):
+        whole, new = getattr(previous, section), getattr(entries, section)
+        if isinstance(whole, dict):
+            fields[section] = {name: new.get(name, old) for name, old in whole.items()}
+        else:
+            numbers = dict(zip(sorted(int(u.name) for u in touched if u.section == section), new, strict=True))
+            fields[section] = tuple(numbers.get(n, old) for n, old in enumerate(whole))
+    made = previous.but(**fields, text=text, comments=tuple(document.comments(text)))
+    same = names.things(previous) == names.things(made) and names.bare_names(previous) == names.bare_names(made)
+    if same and carry(previous, made, touched):
+        carry_layout(previous, made, edited)
+    made.once("anchors", lambda: False)  # else all had been read again
+    _check(made, touched, same=same)
+    return made
+
+
+def _check(made: Design, touched: Sequence[Unit], *, same: bool) -> None:
+    """The checks of a reading, of what the touched entries share something with; of everything where names changed."""
+    reading = Reading()
+    keys = {(unit.section, unit.name) for unit in touched}
+    near = [group for group in parts(made) if any((unit.section, unit.name) in keys for unit in group)]
+    members = [part_of(made, group) for group in near]
+    for one in members if same else [made]:
+        names.check(one, reading, whole=made)
+    for one in members:
+        dimensions.check(one, reading)
+    if reading.problems:
+        raise InputError(reading.problems)

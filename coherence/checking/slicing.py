@@ -1,0 +1,252 @@
+"""The pieces of a design with their own lines: what an edit touches, and what can be read again by itself.
+
+A piece has the lines of its units and those that belong to no unit, all others left blank, so that every
+place keeps its line.  Where the lines of units cannot be told apart (several on one line, several files)
+the piece has the whole text; it is then only compared, and never read by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from coherence.base.errors import CoherenceError
+from coherence.base.places import Place
+from coherence.base.values import replace, value
+from coherence.checking.independent_parts import SECTIONS, Unit, part_of, parts, units_of
+from coherence.checking.tracing import same
+from coherence.findings.finding import Finding, Repair
+from coherence.language import dimensions, names
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Reading
+
+Names = tuple[tuple[str, str | int], ...]
+_TOP = re.compile(r"[^\s#]")
+_INNER = ("", " ", "#")  # how most lines within a section begin
+_SECTION = re.compile(r"([a-z]+):\s*(?:#.*)?")
+_ENTRY = re.compile(r"\s*([a-z][a-z0-9_]*): *\{")
+
+
+@value
+class Piece:
+    """A part of a design: its units, its part of the design, its lines and their numbers (from 1)."""
+
+    members: tuple[Unit, ...]
+    design: Design
+    lines: tuple[str, ...]
+    numbers: tuple[int, ...]
+    total: int  # lines of the whole file; 0 where the piece cannot be read by itself
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for two pieces that differ in the numbers of their lines at most."""
+        return (self.names, self.lines, bool(self.total))
+
+    def text(self) -> str:
+        """The file with the lines of all other units blank."""
+        rows = [""] * self.total
+        for number, line in zip(self.numbers, self.lines, strict=True):
+            rows[number - 1] = line
+        return "\n".join(rows)
+
+    @property
+    def names(self) -> Names:
+        """Its units."""
+        return self.design.once("names of units", lambda: tuple((unit.section, unit.name) for unit in self.members))
+
+    def stands(self, read: Callable[[str], Design]) -> bool:
+        """Is what its lines say the piece, and nothing else?  Asked once."""
+        return self.design.once("stands", lambda: says(self, read))
+
+    def alone(self) -> Design:
+        """Its part of the design with its own text, as if there were no other."""
+        return self.design.once("alone", lambda: Design(**{**_fields(self.design), "text": self.text()}))
+
+    def sources(self, every: Mapping[str, str]) -> Mapping[str, str]:
+        """The file of the piece; all files where it cannot be read by itself."""
+        return {self.design.file: self.text()} if self.total else every
+
+
+@value
+class Layout:
+    """Whose line each line is (None: of no unit), and the numbers of the lines of each piece, from 1."""
+
+    owners: tuple[Unit | None, ...]
+    rows: tuple[tuple[int, ...], ...]
+
+
+def _fields(design: Design) -> dict[str, Any]:
+    return {name: getattr(design, name) for name in design.fields}
+
+
+def whole(design: Design, sources: Mapping[str, str]) -> Piece:
+    """The design in one piece."""
+    return Piece(units_of(design), design, tuple(f"{name}\n{text}" for name, text in sources.items()), (), 0)
+
+
+def pieces(
+    design: Design, sources: Mapping[str, str], before: Mapping[Names, Piece] = MappingProxyType({})
+) -> tuple[Piece, ...]:
+    """The design in parts that share nothing, each with its lines; in one piece where one names what it has not.
+
+    Beside it the pieces before an edit: those of the same entries need not be checked again.
+    """
+    found = parts(design)
+    lines = _lines(design, sources) if len(found) > 1 else None
+    layout = _layout(design, lines, found) if lines is not None else None
+    if lines is None or layout is None:
+        return (whole(design, sources),)
+    made = tuple(
+        Piece(group, part_of(design, group), tuple([lines[n - 1] for n in row]), row, len(lines))
+        for group, row in zip(found, layout.rows, strict=True)
+    )
+    fresh = (one for one in made if (old := before.get(one.names)) is None or not same_entries(old, one))
+    return made if all(map(_complete, fresh)) else (whole(design, sources),)
+
+
+def _complete(piece: Piece) -> bool:
+    """Would a reading of the piece alone find whatever it names, and know all units?"""
+    reading = Reading()
+    names.check(piece.design, reading)
+    dimensions.check(piece.design, reading)
+    return not reading.problems
+
+
+def same_entries(one: Piece, other: Piece) -> bool:
+    """Do two pieces of one name consist of the same values, not of equal ones?"""
+    mine, others = one.design.__dict__, other.design.__dict__
+    return all(same(mine[name], others[name]) for name, made in Design.fields.items() if made.compare)
+
+
+def _layout(design: Design, lines: Sequence[str], found: Sequence[tuple[Unit, ...]]) -> Layout | None:
+    """Whose lines the lines are; kept with a design that has them."""
+    if "\n".join(lines) != design.text:
+        return _laid_out(lines, found)
+    return layout_of(design)
+
+
+def layout_of(design: Design) -> Layout | None:
+    """The layout of the text of a design; made once."""
+    made = design.once("layout", lambda: _laid_out(design.text.split("\n"), parts(design)) or Layout((), ()))
+    return made if made.owners else None
+
+
+def _laid_out(lines: Sequence[str], found: Sequence[tuple[Unit, ...]]) -> Layout | None:
+    owners = owned(lines, [unit for group in found for unit in group])
+    if owners is None:
+        return None
+    groups = {(unit.section, unit.name): n for n, group in enumerate(found) for unit in group}
+    return Layout(tuple(owners), tuple(map(tuple, rows_of(lines, owners, groups, len(found)))))
+
+
+def carry_layout(previous: Design, made: Design, edited: Iterable[tuple[int, str]]) -> None:
+    """Keep the layout where the edited lines (number from 0, text), each of some unit, still belong to their units."""
+    old = layout_of(previous)
+    if old is None:
+        return
+    if all(not _TOP.match(line) or (owner is not None and owner.line == number + 1)
+           for number, line in edited for owner in (old.owners[number],)):  # fmt: skip
+        made.once("layout", lambda: old)
+
+
+def rows_of(
+    lines: Sequence[str], owners: Sequence[Unit | None], groups: Mapping[tuple[str, str | int], int], count: int
+) -> list[list[int]]:
+    """For each group of units the numbers of its lines, and of those of no unit; in order."""
+    rows: list[list[int]] = [[] for _ in range(count)]
+    header, users = 0, set[int]()
+    for number, (line, owner) in enumerate(zip(lines, owners, strict=True), 1):
+        if owner is None:
+            if _TOP.match(line):
+                section = _SECTION.fullmatch(line)
+                header, users = number if section and section[1] in SECTIONS else 0, set()
+            for row in rows if line.strip() and number != header else ():
+                row.append(number)
+            continue
+        group = groups.get((owner.section, owner.name))
+        if group is not None:
+            if header and group not in users:  # a section without entries is no section
+                users.add(group)
+                rows[group].append(header)
+            rows[group].append(number)
+    return [sorted(row) for row in rows]
+
+
+def blanked(lines: Sequence[str], numbers: Iterable[int]) -> str:
+    """The text with all other lines blank."""
+    rows = [""] * len(lines)
+    for number in numbers:
+        rows[number - 1] = lines[number - 1]
+    return "\n".join(rows)
+
+
+def says(piece: Piece, read: Callable[[str], Design]) -> bool:
+    """Is what its lines say the piece, and nothing else?"""
+    try:
+        return read(piece.text()) == piece.alone()
+    except CoherenceError:
+        return False
+
+
+def _lines(design: Design, sources: Mapping[str, str]) -> list[str] | None:
+    """The lines of the one file of a design that was written by hand; None where there are more."""
+    text = sources.get(design.file)
+    if text is None or len(sources) != 1 or design.spelling or "\r" in text or not text.endswith("\n"):
+        return None
+    return text.split("\n")
+
+
+def owned(lines: Sequence[str], found: Iterable[Unit]) -> list[Unit | None] | None:
+    """Whose line each line is (None: of no unit); None where two units stand on one line."""
+    starts = {}
+    for unit in found:
+        if unit.line in starts or not 0 < unit.line <= len(lines):
+            return None
+        starts[unit.line] = unit
+    made: list[Unit | None] = []
+    owner: Unit | None = None
+    for number, line in enumerate(lines, 1):
+        if number in starts:
+            owner = starts[number]
+        elif line[:1] not in _INNER and _TOP.match(line):
+            owner = None
+        made.append(owner)
+    return made
+
+
+def clashes(repair: Repair, taken: Collection[str]) -> bool:
+    """Does the repair add an entry under a name that the design has already, perhaps in another piece?"""
+    return any(match[1] in taken for edit in repair.edits if (match := _ENTRY.match(edit.new)))
+
+
+def moved(findings: Iterable[Finding], old: Piece, new: Piece) -> tuple[Finding, ...] | None:
+    """The findings about a piece whose lines have other numbers now; None where they cannot be carried over."""
+    if old.numbers == new.numbers and old.total == new.total:
+        return tuple(findings)
+    to, file = dict(zip(old.numbers, new.numbers, strict=True)), new.design.file
+    try:
+        return tuple(_moved(finding, file, to) for finding in findings)
+    except KeyError:
+        return None
+
+
+def _moved(finding: Finding, file: str, to: Mapping[int, int]) -> Finding:
+    """Raises KeyError where a place has no line in the piece, or where a text speaks of a line."""
+    evidence = finding.evidence
+    texts = (finding.message, evidence.certificate or "", evidence.bound, *finding.assumptions)
+    if any(f"{file}:" in text for text in (*texts, *(step.text for step in evidence.witness), *evidence.numbers)):
+        raise KeyError(file)
+    places = tuple(_put(place, file, to) for place in finding.places)
+    repairs = tuple(
+        replace(repair, edits=tuple(replace(edit, place=_put(edit.place, file, to)) for edit in repair.edits))
+        for repair in finding.repairs
+    )
+    return replace(finding, places=places, repairs=repairs)
+
+
+def _put(place: Place, file: str, to: Mapping[int, int]) -> Place:
+    if place.file != file:
+        return place
+    return Place(file, to[place.line], place.column, to[place.end_line], place.end_column, place.label)

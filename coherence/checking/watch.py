@@ -1,0 +1,69 @@
+"""Waiting for files to change: their times and sizes, looked at a few times a second.  No library is needed.
+
+After a change only the pieces of a design that it touched are asked again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from coherence.checking.design_check import Analysis, Answers, Options, analysis, reanalyse
+from coherence.checking.workspace import Entry, files
+
+EVERY = 0.3  # s between looks
+Stamp = tuple[tuple[str, int, int, int], ...]
+
+
+def stamp(paths: Sequence[str]) -> Stamp:
+    """Path, time of change, size and number of every file that a check reads; of a missing one zeros."""
+    return tuple((path, *_status(path)) for path, _ in files(paths))
+
+
+def _status(path: str) -> tuple[int, int, int]:
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return (0, 0, 0)
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def changes(
+    paths: Sequence[str], first: Stamp, *, every: float = EVERY, sleep: Callable[[float], None] = time.sleep
+) -> Iterator[tuple[str, ...]]:
+    """The files that differ from the last look, each time that some do and have come to rest."""
+    last = first
+    while True:
+        sleep(every)
+        now = stamp(paths)
+        if now == last:
+            continue
+        while (rest := _later(paths, every, sleep)) != now:
+            now = rest
+        yield tuple(dict.fromkeys(one[0] for one in sorted(set(now) ^ set(last))))
+        last = now
+
+
+def _later(paths: Sequence[str], every: float, sleep: Callable[[float], None]) -> Stamp:
+    sleep(every / 3)
+    return stamp(paths)
+
+
+class Memory:
+    """The last analysis of each design."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[str, ...], Analysis] = {}
+
+    def answers(self, entry: Entry, options: Mapping[str, Any]) -> Answers:
+        """The answers about a design, of which only what changed is asked."""
+        key, chosen = tuple(sorted(entry.sources)), Options(**options)
+        before = self.known.get(key)
+        if before is None or before.options != chosen:
+            made = analysis(entry.design, entry.sources, entry.rebuild, options=chosen)
+        else:
+            made = reanalyse(before, entry.design, entry.sources, entry.rebuild)
+        self.known[key] = made
+        return made.answers

@@ -1,0 +1,228 @@
+"""From paths to one report: which files form which design, what was read, what is silenced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from coherence.base.errors import InputError, Problem
+from coherence.base.places import Place
+from coherence.base.values import replace, value
+from coherence.checking.design_check import Answers, analyse, order_key, passes
+from coherence.checking.repair.rechecks import Rebuild
+from coherence.findings.finding import Accounting, InputFile, Report
+from coherence.findings.suppressions import apply as apply_suppressions
+from coherence.language import document
+from coherence.language.design import Design
+from coherence.language.document import Document
+from coherence.language.reading import design_of, is_design, read_bytes, read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
+
+SUFFIXES = (".yaml", ".yml", ".json")
+NOT_DESIGNS = ("expected.yaml",)
+
+
+@value
+class Entry:
+    """One design to be checked, the texts it came from, and how to read it again after an edit."""
+
+    design: Design
+    sources: dict[str, str]
+    rebuild: Rebuild
+
+
+Answering = Callable[[Entry, Mapping[str, Any]], Answers]  # a design and the options of `analyse`
+
+
+class Workspace:
+    """All designs under some paths, and the files that were read."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.inputs: list[InputFile] = []
+        self.sources: dict[str, str] = {}
+        self.skipped: list[tuple[Place, str]] = []  # what was not read, and why
+
+
+def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> Workspace:
+    """Read every file; names are shown relative to `root`.  Raises InputError with the problems of all at once."""
+    made = Workspace()
+    problems: list[Problem] = []
+    manifests: list[Document] = []
+    for path, explicit in files(paths):
+        try:
+            manifests += _add(made, path, os.path.relpath(path, root) if root else path, explicit=explicit)
+        except InputError as error:
+            problems += error.problems
+    if manifests:
+        try:
+            made.entries.append(_imported(manifests, made.sources))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return made
+
+
+def files(paths: Iterable[str | Path]) -> list[tuple[str, bool]]:
+    """Every file to read, and whether it was named itself; a folder is walked in order of names."""
+    found: dict[str, bool] = {}
+    for path in map(str, paths):
+        if not os.path.isdir(path):
+            found[path] = True
+            continue
+        for inner in sorted(_below(path)):
+            found.setdefault(inner, False)
+    return list(found.items())
+
+
+def _below(folder: str) -> Iterator[str]:
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if os.path.splitext(name)[1] in SUFFIXES and name not in NOT_DESIGNS:
+                path = os.path.join(place, name)
+                if os.path.isfile(path) or not os.path.exists(path):  # a pipe would wait for its writer
+                    yield path
+
+
+def _add(made: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
+    """Add a design, or give back the manifests of the file."""
+    data = read_bytes(path, name)
+    documents = _documents(made, data, name, explicit=explicit)
+    roots = [d for d in documents if not (isinstance(d.root, document.Scalar) and d.root.is_null())]
+    text = roots[0].text if roots else ""
+    if any(is_design(d.root) for d in roots):
+        if len(roots) > 1:
+            raise InputError(
+                [
+                    Problem(
+                        roots[1].root.place,
+                        f"{len(roots)} documents in one file",
+                        "a design is one document: remove the `---` lines",
+                    )
+                ]
+            )
+        design = design_of(roots[0])
+        _remember(made, name, text, data)
+        made.entries.append(Entry(design, {name: text}, lambda sources: read_text(sources[name], name)))
+        return []
+    from coherence import importers
+
+    if any(importers.recognises(d) for d in roots):
+        _remember(made, name, text, data)
+        return roots
+    if explicit:
+        place = roots[0].root.place if roots else Place(name, 1, 1, 1, 1)
+        kinds = ", ".join(importers.kinds())
+        raise InputError(
+            [
+                Problem(
+                    place,
+                    "this is neither a design nor a known manifest",
+                    f"begin a design with `coherence: 1`; known manifests: {kinds}",
+                )
+            ]
+        )
+    return []
+
+
+def _documents(made: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document]:
+    """The documents of a file.  A manifest may write a key twice; a file of a folder that is no YAML is listed."""
+    try:
+        return document.read(data, name)
+    except InputError as error:
+        if b"coherence:" in data[:4000]:
+            raise
+        try:
+            again = document.read(data, name, last_key_counts=True)
+        except InputError:
+            if explicit:
+                raise error from None
+            made.skipped.append((error.problems[0].place, f"{name}: not read: {error.problems[0].message}"))
+            return []
+        made.skipped += [note for d in again[:1] for note in d.notes]
+        return again
+
+
+def _remember(made: Workspace, name: str, text: str, data: bytes) -> None:
+    made.sources[name] = text
+    made.inputs.append(InputFile(name, data))
+
+
+def _imported(manifests: Sequence[Document], sources: dict[str, str]) -> Entry:
+    from coherence import importers
+
+    own = {d.file: sources[d.file] for d in manifests}
+    return Entry(importers.design_of(manifests), own, importers.design_from_sources)
+
+
+def report(  # noqa: PLR0913  (one parameter for each option)
+    workspace: Workspace,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    time_limit: float = 20.0,
+    today: str = "",
+    verify_repairs: bool = True,
+    thorough: bool = False,
+    answering: Answering | None = None,
+) -> Report:
+    """Every design of the workspace analysed, as one report.
+
+    `today` (YYYY-MM-DD) ends dated suppressions; `answering` may know answers that need not be asked again.
+    """
+    options = {
+        "select": tuple(select), "ignore": tuple(ignore), "time_limit": time_limit, "verify_repairs": verify_repairs,
+        "thorough": thorough,
+    }  # fmt: skip
+    made = Report(
+        (), Accounting(), tuple(workspace.inputs), dict(workspace.sources), not_modelled=tuple(workspace.skipped)
+    )
+    for entry in workspace.entries:
+        answers = (answering or asked)(entry, options)
+        made = _joined(made, entry, answers, today, lambda code: passes(code, select, ignore))
+    findings = tuple(sorted(made.findings, key=order_key))
+    return replace(made, findings=findings, sources={**made.sources, **_part_sources(findings)})
+
+
+def asked(entry: Entry, options: Mapping[str, Any]) -> Answers:
+    """Every question of one design asked."""
+    return analyse(entry.design, entry.sources, entry.rebuild, **options)
+
+
+def _joined(made: Report, entry: Entry, answers: Answers, today: str, wanted: Callable[[str], bool]) -> Report:
+    kept, silenced = apply_suppressions(entry.sources, answers.findings, today, wanted)
+    return replace(
+        made,
+        findings=made.findings + kept,
+        suppressed=made.suppressed + silenced,
+        accounting=_sum(made.accounting, answers.accounting),
+        assumptions=tuple(dict.fromkeys(made.assumptions + answers.assumptions)),
+        not_modelled=made.not_modelled + entry.design.not_modelled,
+    )
+
+
+def _sum(one: Accounting, other: Accounting) -> Accounting:
+    return Accounting(
+        one.policies + other.policies, one.conflict + other.conflict, one.safe + other.safe,
+        one.undecided + other.undecided, one.not_modelled + other.not_modelled,
+    )  # fmt: skip
+
+
+def _part_sources(findings: Iterable[object]) -> dict[str, str]:
+    """The texts of parts that findings point at, for the carets."""
+    named = {place.file for f in findings for place in getattr(f, "places", ()) if place.file.startswith("models/")}
+    if not named:
+        return {}
+    from coherence.language.catalogue import shipped
+
+    root = shipped("models").parent
+    return {name: (root / name).read_text(encoding="utf-8") for name in sorted(named) if (root / name).is_file()}
+
+
+def check(*paths: str | Path, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Report:
+    """Check designs and manifests: files, or folders of them.  Raises InputError."""
+    return report(open_workspace(paths), select=select, ignore=ignore)

@@ -1,0 +1,294 @@
+"""Parameter regions: for which values of one to three numbers of a design nothing is in conflict, as boxes.
+
+A range `a .. b` in a design is one unknown constant, and an answer about it holds for every value of it: so asking the
+design with ranges asks about a whole box.  `safe`: no question finds a conflict in the box, each question that proves
+something at its corners proves it for the box, and nothing is undecided in it or at its corners but what is undecided
+of the whole and at each of its corners (`left_open`); where a question that finds conflicts elsewhere is silent, it
+must have answered other ranges of the same keys.  `unsafe`: a
+conflict that is certain, whatever the values in the box.  What is neither is cut in two where it is longest, until a
+number of asks is spent; that rest is `undecided`.  Every corner of a safe or unsafe box is asked by itself as well.
+Conflicts that these numbers do not touch (the same words at every corner and of the whole) are named apart.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.errors import CoherenceError, InputError, UsageError
+from coherence.base.values import field, value
+from coherence.checking.design_check import ask_all
+from coherence.checking.repair.rechecks import Key, Rebuild, key_of
+from coherence.exploring.swept_numbers import Axis, axes
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import Asker
+
+MOST_ASKS = 400
+FINE = Fraction(1, 500)  # of the whole: a rest smaller than this is not cut further
+MOST_AXES = 3
+Told = tuple[Key, str]  # a conflict and its words
+Box = tuple[tuple[Fraction, Fraction], ...]  # for each axis its ends (SI)
+
+
+@value
+class Cell:
+    """A box and what is known of it: safe, unsafe or undecided; `why` names the conflicts, or what is not decided."""
+
+    box: Box
+    status: str
+    why: tuple[str, ...] = ()
+
+
+@value
+class Region:
+    """All cells, which fill the whole; `untouched` are conflicts, `left_open` what is undecided whatever the values."""
+
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...]
+    untouched: tuple[str, ...]
+    left_open: tuple[str, ...]
+    asks: int
+    at_stake: frozenset[str] = frozenset()  # codes whose answer depends on the values
+    open_keys: frozenset[Key] = frozenset()
+    refused: str = ""  # why some values are no design
+
+    def share(self, status: str) -> Fraction:
+        """The part of the whole with this status, between 0 and 1."""
+        whole = tuple((min(axis.values), max(axis.values)) for axis in self.axes)
+        part = sum((_size(cell.box, self.axes) for cell in self.cells if cell.status == status), Fraction(0))
+        return part / _size(whole, self.axes)
+
+
+@value
+class Answer:
+    """What the questions say of one box or point."""
+
+    certain: frozenset[Key] = frozenset()
+    possible: frozenset[Key] = frozenset()
+    proved: frozenset[Key] = frozenset()
+    undecided: frozenset[Key] = frozenset()
+    told: frozenset[Told] = frozenset()
+    refused: str = ""
+
+    @property
+    def conflict(self) -> bool:
+        return bool(self.certain or self.possible or self.refused)
+
+
+@value
+class Design:
+    """A design whose numbers are replaced by ranges, and every answer that was given."""
+
+    sources: Mapping[str, str]
+    rebuild: Rebuild
+    askers: Sequence[Asker]
+    axes: tuple[Axis, ...]
+    time_limit: float
+    known: dict[Box, Answer] = field(default_factory=dict, compare=False)
+    untouched: set[Told] = field(default_factory=set, compare=False)
+    left_open: set[Key] = field(default_factory=set, compare=False)
+
+    def ask(self, box: Box) -> Answer:
+        """What holds for every value in the box."""
+        if box not in self.known:
+            self.known[box] = self._asked(box)
+        return self.known[box]
+
+    def answers(self, key: Key, box: Box) -> bool:
+        """Has the question answered a box with ranges of (at least) the same keys, so that its silence tells?"""
+        ranged = _ranged(box)
+        told = ((b, a) for b, a in self.known.items() if ranged <= _ranged(b))
+        return any(key in a.proved | a.certain | a.possible for _, a in told)
+
+    def _asked(self, box: Box) -> Answer:
+        edited = repairs.apply([edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)], self.sources)
+        if edited is None:
+            raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
+        try:
+            found = ask_all(Subject(self.rebuild(edited), edited, self.time_limit), self.askers)
+            return answer(f for f in found if (key_of(f), f.message) not in self.untouched)
+        except (InputError, CoherenceError) as error:
+            return Answer(refused=str(error).split("\n", maxsplit=1)[0])
+
+
+def answer(findings: Iterable[Finding]) -> Answer:
+    """The findings by what they say of all values."""
+    findings = tuple(findings)
+    kinds: dict[str, set[Key]] = {"certain": set(), "possible": set(), "proved": set(), "undecided": set()}
+    for one in findings:
+        if one.verdict is Verdict.CONFLICT:
+            kinds["certain" if one.certainty == "certain" else "possible"].add(key_of(one))
+        elif one.verdict is Verdict.VACUOUS:
+            kinds["possible"].add(key_of(one))
+        elif one.verdict is Verdict.PROVED:
+            kinds["proved"].add(key_of(one))
+        else:
+            kinds["undecided"].add(key_of(one))
+    told = frozenset((key_of(f), f.message) for f in findings if f.verdict in (Verdict.CONFLICT, Verdict.VACUOUS))
+    certain, possible, proved, undecided = map(frozenset, kinds.values())
+    return Answer(certain, possible, proved, undecided, told)
+
+
+def region(
+    parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild, askers: Sequence[Asker], *,
+    most_asks: int = MOST_ASKS, time_limit: float = 20.0,
+) -> Region:  # fmt: skip
+    """The region of `KEY=A:B` parameters.  Raises UsageError."""
+    chosen = axes(parameters, sources)
+    if len(chosen) > MOST_AXES:
+        raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
+    design = Design(sources, rebuild, tuple(askers), chosen, time_limit)
+    whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
+    first = [design.ask(box) for box in (whole, *_corners(whole))]
+    design.untouched.update(frozenset.intersection(*(one.told for one in first)))
+    design.left_open.update(frozenset.intersection(*(one.undecided for one in first)))
+    design.known.clear()
+    cells = list(_cut(design, whole, most_asks))
+    untouched, left = _all_named(k for k, _ in design.untouched), _all_named(design.left_open)
+    stake, open_keys = frozenset(code for code, _ in _at_stake(design, whole)), frozenset(design.left_open)
+    refused = next((one.refused for one in design.known.values() if one.refused), "")
+    merged = tuple(_merged(cells, chosen))
+    return Region(chosen, merged, untouched, left, len(design.known), stake, open_keys, refused)
+
+
+def _at_stake(design: Design, whole: Box) -> frozenset[Key]:
+    """What is not answered alike for all values: conflicts, and what is proved or undecided for some of them only."""
+    said, found = design.ask(whole), list(design.known.values())
+    conflicts = frozenset[Key]().union(*(one.certain | one.possible for one in found))
+    proved = frozenset[Key]().union(*(one.proved for one in found)) - said.proved
+    return conflicts | proved | (frozenset[Key]().union(*(one.undecided for one in found)) - design.left_open)
+
+
+def _cut(design: Design, whole: Box, most_asks: int) -> Iterator[Cell]:
+    """The largest undecided box first."""
+    size = _size(whole, design.axes)
+    waiting = [(-size, whole)]
+    for corner in _corners(whole):
+        design.ask(corner)
+    while waiting:
+        large, box = heapq.heappop(waiting)
+        cell = _judged(design, box)
+        halves = _halves(box, design.axes, whole) if cell.status == "undecided" else ()
+        if not halves or len(design.known) >= most_asks or -large <= FINE * size / 4:
+            yield cell
+            continue
+        for half in halves:
+            heapq.heappush(waiting, (-_size(half, design.axes), half))
+
+
+def _judged(design: Design, box: Box) -> Cell:
+    """What is known of one box, with its corners."""
+    said, corners = design.ask(box), [design.ask(corner) for corner in _corners(box)]
+    if said.certain and all(one.conflict for one in corners):
+        return Cell(box, "unsafe", _all_named(said.certain))
+    if len(corners) == 1 and said.conflict:
+        return Cell(box, "unsafe", _all_named(said.possible) or (said.refused,))
+    conflicts = said.possible.union(said.certain, *(one.possible | one.certain for one in corners))
+    if conflicts or said.refused or any(one.refused for one in corners):
+        return Cell(box, "undecided", _all_named(conflicts) or (said.refused,))
+    at_risk = frozenset[Key]().union(*(one.certain | one.possible for one in design.known.values()))
+    proved = frozenset[Key]().union(*(one.proved for one in corners))
+    silent = frozenset(key for key in at_risk - proved - said.proved if not design.answers(key, box))
+    unclear = said.undecided.union(*(one.undecided for one in corners)) - design.left_open
+    lost = unclear | silent | (proved - said.proved)
+    return Cell(box, "undecided" if lost else "safe", _all_named(lost))
+
+
+def _ranged(box: Box) -> frozenset[int]:
+    return frozenset(index for index, (low, high) in enumerate(box) if low != high)
+
+
+def _corners(box: Box) -> Iterator[Box]:
+    for point in itertools.product(*(dict.fromkeys(ends) for ends in box)):
+        yield tuple((number, number) for number in point)
+
+
+def _halves(box: Box, chosen: Sequence[Axis], whole: Box) -> tuple[Box, ...]:
+    """The box cut across its relatively longest side; nothing where it is one point."""
+    sides = [(high - low) / (w[1] - w[0]) for (low, high), w in zip(box, whole, strict=True)]
+    index = max(range(len(sides)), key=lambda i: (sides[i], -i))
+    low, high = box[index]
+    if low == high:
+        return ()
+    if is_whole(chosen[index]):
+        middle = (low + high) // 2
+        ends = ((low, Fraction(middle)), (Fraction(middle + 1), high))
+    else:
+        ends = ((low, (low + high) / 2), ((low + high) / 2, high))
+    return tuple((*box[:index], end, *box[index + 1 :]) for end in ends)
+
+
+def is_whole(axis: Axis) -> bool:
+    """Does the key count: a whole number between whole ends, without a unit?"""
+    stated = axis.scalar.number()
+    return stated is not None and all(n.denominator == 1 for n in (stated, min(axis.values), max(axis.values)))
+
+
+def _size(box: Box, chosen: Sequence[Axis]) -> Fraction:
+    size = Fraction(1)
+    for (low, high), axis in zip(box, chosen, strict=True):
+        size *= high - low + is_whole(axis)
+    return size
+
+
+def edit_of(axis: Axis, ends: tuple[Fraction, Fraction]) -> Edit:
+    """The change of the text that gives the key this value, or this range."""
+    texts = [spelled(axis, end) for end in dict.fromkeys(ends)]
+    return Edit(axis.scalar.place, axis.scalar.text, " .. ".join(texts))
+
+
+def spelled(axis: Axis, number: Fraction) -> str:
+    """A value with all its digits, in the unit of the key.  Raises UsageError where it has no end."""
+    factor = units.unit(axis.unit)[0] if axis.unit else Fraction(1)
+    for size, unit in ((factor, axis.unit), (Fraction(1), "s" if axis.dimension == units.SECOND else axis.unit)):
+        digits = next((d for d in range(40) if (number / size * 10**d).denominator == 1), None)
+        if digits is not None:
+            scaled = int(number / size * 10**digits)
+            whole, part = divmod(abs(scaled), 10**digits)
+            sign = "-" if scaled < 0 else ""
+            return f"{sign}{whole}{f'.{part:0{digits}d}' if digits else ''} {unit}".strip()
+    raise UsageError(f"{axis.key}: an end of its range has no end in {axis.unit}; give it in that unit")
+
+
+def _named(key: Key) -> str:
+    code, of = key
+    return f"{code} of {', '.join(of)}"
+
+
+def _all_named(keys: Iterable[Key]) -> tuple[str, ...]:
+    return tuple(sorted(map(_named, set(keys))))
+
+
+def _merged(cells: Sequence[Cell], chosen: Sequence[Axis]) -> Iterator[Cell]:
+    """Neighbours of one status whose union is a box, as one; each part of a safe box is safe."""
+    kept = sorted(cells, key=lambda cell: (cell.status, cell.box))
+    merging = True
+    while merging:
+        merging = False
+        for one, other in itertools.combinations(kept, 2):
+            union = _union(one, other, chosen)
+            if union is not None:
+                kept = [cell for cell in kept if cell not in (one, other)] + [union]
+                merging = True
+                break
+    rank = {"safe": 0, "unsafe": 1, "undecided": 2}
+    yield from sorted(kept, key=lambda cell: (rank[cell.status], cell.box))
+
+
+def _union(one: Cell, other: Cell, chosen: Sequence[Axis]) -> Cell | None:
+    """One cell instead of two that share a whole side, or follow each other where the key counts."""
+    if one.status != other.status or one.why != other.why:
+        return None
+    differ = [index for index, (a, b) in enumerate(zip(one.box, other.box, strict=True)) if a != b]
+    if len(differ) != 1:
+        return None
+    (index,) = differ
+    (low, high), (from_, to) = sorted((one.box[index], other.box[index]))
+    if from_ != high + is_whole(chosen[index]):
+        return None
+    return Cell((*one.box[:index], (low, to), *one.box[index + 1 :]), one.status, one.why)

@@ -1,0 +1,139 @@
+"""Half-spaces beside the boxes of a region: for each choice of the numbers that count, and in words."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.values import value
+from coherence.checking.repair.rechecks import Rebuild
+from coherence.exploring.half_space_search import Found, half_spaces
+from coherence.exploring.half_spaces import Row
+from coherence.exploring.regions import Region, edit_of, is_whole, spelled
+from coherence.exploring.swept_numbers import Axis, axes
+from coherence.exploring.traced_answers import Source
+from coherence.findings import repairs
+from coherence.findings.registry import Asker
+
+MOST_CHOICES = 8
+
+
+@value
+class Beside:
+    """What was found with the counted numbers fixed: their keys and values, and the parameters that stay free."""
+
+    fixed: tuple[tuple[str, str], ...]
+    axes: tuple[Axis, ...]
+    found: Found
+
+
+def beside(
+    made: Region, parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild, askers: Sequence[Asker],
+    *, time_limit: float,
+) -> tuple[Beside, ...]:  # fmt: skip
+    """The half-spaces of a region, for each choice of the numbers in it that count."""
+    counted = [axis for axis in made.axes if is_whole(axis)]
+    free = [text for text, axis in zip(parameters, made.axes, strict=True) if not is_whole(axis)]
+    chosen = [asker for asker in askers if any(q.code in made.at_stake for q in asker.questions)]
+    if not free or not chosen:
+        return ()
+    if made.refused:
+        return (Beside((), (), Found((), f"some of the values are no design: {made.refused}")),)
+    if len(list(itertools.islice(_choices(counted), MOST_CHOICES + 1))) > MOST_CHOICES:
+        return (Beside((), (), Found((), f"more than {MOST_CHOICES} choices of the numbers that count")),)
+    done = []
+    for choice in _choices(counted):
+        fixed = repairs.apply([edit_of(a, (n, n)) for a, n in zip(counted, choice, strict=True)], sources)
+        if fixed is not None:
+            axes_now = axes(free, fixed)
+            told = tuple((a.key, spelled(a, n)) for a, n in zip(counted, choice, strict=True))
+            found = half_spaces(Source(fixed, rebuild, axes_now, time_limit), chosen, made.open_keys)
+            done.append(Beside(told, axes_now, found))
+    return tuple(done)
+
+
+def _choices(counted: Sequence[Axis]) -> Iterator[tuple[Fraction, ...]]:
+    ranges = [(int(min(axis.values)), int(max(axis.values))) for axis in counted]
+    return itertools.product(*(map(Fraction, range(low, high + 1)) for low, high in ranges))
+
+
+def in_words(one: Row, chosen: Sequence[Axis]) -> str:
+    """`deadline >= 3 * per_try + 2 * pause`: what counts for it on the left, the rest on the right.
+
+    Where the keys have one unit it is that of the constant; else every number is in the unit of its key.
+    """
+    alike = len({axis.dimension for axis, c in zip(chosen, one.form.coefficients, strict=True) if c}) == 1
+    sizes = [Fraction(1) if alike or not axis.unit else units.unit(axis.unit)[0] for axis in chosen]
+    terms = [(axis.key, c * size) for axis, c, size in zip(chosen, one.form.coefficients, sizes, strict=True) if c]
+    above = any(c < 0 for _, c in terms)  # those that must be large enough stand on the left
+    left = [(key, abs(c)) for key, c in terms if (c < 0) is above]
+    right = [(key, abs(c)) for key, c in terms if (c < 0) is not above]
+    scale = left[0][1]
+    constant = (one.form.constant if above else -one.form.constant) / scale
+    relation = {"<=": ">=" if above else "<=", "<": ">" if above else "<", "==": "="}[one.relation]
+    others = [_term(key, c / scale) for key, c in right]
+    if constant or not others:
+        dimension = next(a.dimension for a, c in zip(chosen, one.form.coefficients, strict=True) if c)
+        others.append(_shown(constant, dimension) if alike else _number(constant))
+    words = " + ".join(_term(key, c / scale) for key, c in left)
+    return f"{words} {relation} {' + '.join(others)}".replace("+ -", "- ")
+
+
+def _term(key: str, factor: Fraction) -> str:
+    return key if factor == 1 else f"{_number(factor)} * {key}"
+
+
+def _number(number: Fraction) -> str:
+    """Decimal digits where they are exact, else a fraction."""
+    text = units.decimal(number)
+    return text if units.number(text) == number else f"{number.numerator}/{number.denominator}"
+
+
+def _shown(number: Fraction, dimension: units.Dimension) -> str:
+    text = units.show(number, dimension)
+    try:
+        exact = units.quantity(text)[0] == number
+    except units.UnitError:
+        exact = False
+    return text if exact else f"{_number(number)}{'' if dimension == units.ONE else f' {dimension}'}"
+
+
+def in_text(all_of: Sequence[Beside]) -> list[str]:
+    """Lines for a reader."""
+    lines = []
+    for one in all_of:
+        where = "".join(f"{key} = {told}: " for key, told in one.fixed)
+        for found in one.found.sets:
+            words = " and ".join(in_words(row, one.axes) for row in found.rows) or "every value of the ranges"
+            beyond = "; a conflict just beyond" if found.tight and found.rows else ""
+            lines.append(f"safe, proved: {where}{words}{beyond}")
+        if not one.found.sets:
+            lines.append(f"no half-space: {where}{one.found.reason}")
+    return lines
+
+
+def as_data(all_of: Sequence[Beside]) -> list[dict[str, object]]:
+    """The same for JSON: sum of coefficient * key + constant REL 0, exact and in SI units."""
+    return [
+        {
+            "fixed": dict(one.fixed),
+            "rows": [_row_data(row, one.axes) for row in found.rows],
+            "tight": found.tight,
+            "parts": len(found.parts),
+            "certificate": found.certificate,
+        }
+        for one in all_of
+        for found in one.found.sets
+    ]
+
+
+def _row_data(one: Row, chosen: Sequence[Axis]) -> dict[str, object]:
+    terms = {axis.key: str(c) for axis, c in zip(chosen, one.form.coefficients, strict=True)}
+    return {
+        "text": in_words(one, chosen),
+        "coefficients": terms,
+        "constant": str(one.form.constant),
+        "relation": one.relation,
+    }

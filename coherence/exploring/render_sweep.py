@@ -1,0 +1,131 @@
+"""A sweep as a map of marks, as JSON, and as a picture."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from coherence.base.units import seconds
+from coherence.exploring.sweeps import MARKS, Cell, points
+from coherence.exploring.swept_numbers import Axis
+from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel
+
+WIDEST = 100  # columns of the map
+FILLS = {"settles": "#d5ead9", "oscillates": "#f6d3c4", "undecided": "#ececec", "refused": "#ffffff"}
+STYLES = {"settles": ("o", 2), "oscillates": ("x", 1), "undecided": ("d", 5), "refused": ("-", 5)}
+
+
+def text(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> str:
+    """The map: the first key to the right, the second one upward."""
+    counts = Counter(cell.verdict for cell in cells)
+    keys = " and ".join(f"{axis.key} ({_range(axis)})" for axis in axes)
+    lines = [f"{path}: {len(cells)} points over {keys}", ""]
+    lines += _one(axes[0], cells) if len(axes) == 1 else _map(axes, cells)
+    lines += ["", "  ".join(f"{MARKS[v]} {v} {counts[v]}" for v in MARKS if counts[v])]
+    lines += [f"  {told}" for told in _told(cells)]
+    return "\n".join(lines) + "\n"
+
+
+def _range(axis: Axis) -> str:
+    return f"{axis.told(axis.values[0])} to {axis.told(axis.values[-1])}{' ' + axis.unit if axis.unit else ''}"
+
+
+def _one(axis: Axis, cells: Sequence[Cell]) -> list[str]:
+    width = max(len(cell.values[0]) for cell in cells)
+    del axis
+    return [f"  {c.values[0]:>{width}}  {MARKS[c.verdict]} {c.verdict}{_more(c)}" for c in cells]
+
+
+def _more(cell: Cell) -> str:
+    told = [f"period {seconds(cell.period)}"] if cell.period else []
+    told += [f"factor {cell.growth:.4g} a lap (linearised)"] if cell.growth is not None else []
+    told += [cell.why] if cell.why else []
+    return f", {', '.join(told)}" if told else ""
+
+
+def _map(axes: Sequence[Axis], cells: Sequence[Cell]) -> list[str]:
+    across, up = axes
+    columns = len(across.values)
+    rows = [cells[k * columns : (k + 1) * columns] for k in range(len(up.values))]
+    labels = [row[0].values[1] for row in rows]
+    wide = max(map(len, labels))
+    gap = " " if columns * 2 <= WIDEST else ""
+    made = [f"{up.key}"]
+    order = range(len(rows)) if up.values[0] > up.values[-1] else reversed(range(len(rows)))
+    made += [f"  {labels[k]:>{wide}} | {gap.join(MARKS[cell.verdict] for cell in rows[k])}" for k in order]
+    length = columns + (columns - 1) * len(gap)
+    first, last = rows[0][0].values[0], rows[0][-1].values[0]
+    made.append(f"  {'':>{wide}} +-{'-' * length}")
+    made.append(f"  {'':>{wide}}   {first}{last:>{max(length - len(first), len(last) + 1)}}  {across.key}")
+    return made
+
+
+def _told(cells: Sequence[Cell]) -> list[str]:
+    swings = [cell for cell in cells if cell.verdict == "oscillates" and cell.period]
+    told = []
+    if swings:
+        periods = sorted(cell.period or 0.0 for cell in swings)
+        ends = seconds(periods[0]) if periods[0] == periods[-1] else f"{seconds(periods[0])} to {seconds(periods[-1])}"
+        told.append(f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}")
+    reasons = Counter(cell.why for cell in cells if cell.verdict in ("undecided", "refused") and cell.why)
+    told += [f"{count} x {why}" for why, count in reasons.most_common(5)]
+    return told
+
+
+def as_json(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "path": path,
+        "keys": [{"key": a.key, "unit": a.unit, "values": [a.told(v) for v in a.values]} for a in axes],
+        "points": [cell.as_json() for cell in cells],
+        "counts": dict(Counter(cell.verdict for cell in cells)),
+    }
+
+
+def figure(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> Figure:
+    """Cells in colour with marks; of one key the periods."""
+    if len(axes) == 1:
+        return _curve(path, axes[0], cells)
+    numbers = [[float(a.told(v)) for v in a.values] for a in axes]
+    edges = [_edges(row, log=a.log) for row, a in zip(numbers, axes, strict=True)]
+    rectangles, marks = [], dict[str, list[tuple[float, float]]]()
+    dense = max(len(row) for row in numbers) > 28
+    for point, cell in zip(points(axes), cells, strict=True):
+        i, j = point
+        rectangles.append((edges[0][i], edges[1][j], edges[0][i + 1], edges[1][j + 1], FILLS[cell.verdict]))
+        if not dense or (i % 3 == 1 and j % 3 == 1):
+            marks.setdefault(cell.verdict, []).append((numbers[0][i], numbers[1][j]))
+    dots = tuple(Dots(v, tuple(marks[v]), *STYLES[v]) for v in MARKS if v in marks)
+    log = ("x" if axes[0].log else "") + ("y" if axes[1].log else "")
+    panel = Panel(
+        "stability map (exact execution)", _label(axes[0]), _label(axes[1]), (), dots, log, cells=tuple(rectangles)
+    )
+    return Figure(f"Sweep of {path}", (panel,), 1)
+
+
+def _label(axis: Axis) -> str:
+    return f"{axis.key}, {axis.unit}" if axis.unit else axis.key
+
+
+def _edges(row: Sequence[float], *, log: bool) -> list[float]:
+    """Borders half way between neighbours."""
+    if log:
+        inner = [(a * b) ** 0.5 for a, b in itertools.pairwise(row)]
+        return [row[0] ** 2 / inner[0], *inner, row[-1] ** 2 / inner[-1]]
+    inner = [(a + b) / 2 for a, b in itertools.pairwise(row)]
+    return [2 * row[0] - inner[0], *inner, 2 * row[-1] - inner[-1]]
+
+
+def _curve(path: str, axis: Axis, cells: Sequence[Cell]) -> Figure:
+    pairs = [(float(axis.told(v)), cell) for v, cell in zip(axis.values, cells, strict=True)]
+    log = "x" if axis.log else ""
+    periods = {v: tuple((x, c.period or 0.0) for x, c in pairs if c.verdict == v) for v in MARKS}
+    dots = tuple(Dots(v, periods[v], *STYLES[v]) for v in MARKS if periods[v])
+    panels = [Panel("period of the exact run (0: settles)", _label(axis), "period, s", (), dots, log, low=0.0)]
+    growths = tuple((x, c.growth) for x, c in pairs if c.growth is not None)
+    if growths:
+        line = Line("linearised", growths)
+        panels.append(Panel("growth per lap", _label(axis), "factor", (line,), (), log, levels=(1.0,)))
+    return Figure(f"Sweep of {path}", tuple(panels), 2)

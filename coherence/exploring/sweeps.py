@@ -1,0 +1,244 @@
+"""Stability maps of a design over one or two of its numbers, point by point by exact execution; they can be resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import itertools
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from coherence.base.errors import CoherenceError, InputError, UsageError
+from coherence.base.values import value
+from coherence.exploring.swept_numbers import Axis, edited
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.feedback_groups import Deadline, is_smooth, region, structure
+from coherence.loops.designs.group_runs import Answer, executed
+from coherence.loops.designs.kinks import branches
+from coherence.loops.designs.lap_matrices import closed, opened
+from coherence.loops.designs.lap_roots import roots
+from coherence.loops.designs.linear import operating_point
+from coherence.loops.designs.operating_points import smooth_part
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.exact import MissingValueError
+
+WORST = ("settles", "undecided", "oscillates")
+MARKS = {"settles": "o", "oscillates": "x", "undecided": "?", "refused": "-"}
+LATE = 20  # instants at the end of a run without an orbit
+PARALLEL = 48  # points from which joblib is worth its start
+Rebuild = Callable[[Mapping[str, str]], Any]
+
+
+@value
+class Cell:
+    """One point: its values as written, the verdict of the worst group, its period (s), and growth per lap.
+
+    `verdict`: settles, oscillates, undecided, or refused (the design with these values is no design).
+    """
+
+    values: tuple[str, ...]
+    verdict: str
+    loops: tuple[str, ...]
+    period: float | None
+    growth: float | None
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "values": list(self.values), "verdict": self.verdict, "loops": list(self.loops), "period": self.period,
+            "growth": self.growth, "why": self.why,
+        }  # fmt: skip
+
+
+def cell_from(row: Mapping[str, Any]) -> Cell | None:
+    """Back from JSON; None where a line is not one of ours (it was cut off or damaged: its point is done again)."""
+    values, loops = row.get("values"), row.get("loops")
+    numbers = [row.get(key) for key in ("period", "growth")]
+    if not (
+        _texts(values) and _texts(loops) and row.get("verdict") in tuple(MARKS) and isinstance(row.get("why"), str)
+    ):
+        return None
+    if not all(n is None or (type(n) in (int, float) and 0 <= n < math.inf) for n in numbers):
+        return None
+    period, growth = (None if n is None else float(n) for n in numbers)
+    return Cell(tuple(values or ()), row["verdict"], tuple(loops or ()), period, growth, row["why"])
+
+
+def _texts(listed: object) -> bool:
+    return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+
+
+def points(axes: Sequence[Axis]) -> list[tuple[int, ...]]:
+    """Indices into the axes, the last axis slowest."""
+    return [tuple(reversed(k)) for k in itertools.product(*(range(len(a.values)) for a in reversed(axes)))]
+
+
+def written(axes: Sequence[Axis], point: Sequence[int]) -> tuple[str, ...]:
+    """The values of a point as they are written in the design."""
+    return tuple(axis.edit(axis.values[k]).new for axis, k in zip(axes, point, strict=True))
+
+
+def judged(
+    axes: Sequence[Axis], point: Sequence[int], sources: Mapping[str, str], rebuild: Rebuild, time_limit: float
+) -> Cell:
+    """One point: rebuilt from its text, every group executed."""
+    values = written(axes, point)
+    edits = [axis.edit(axis.values[k]) for axis, k in zip(axes, point, strict=True)]
+    try:
+        model = elaborate(rebuild(edited(sources, edits)))
+    except InputError as error:
+        return Cell(values, "refused", (), None, None, error.problems[0].message)
+    return verdict_of(model, values, Deadline(time_limit))
+
+
+def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cell:
+    """The worst group decides."""
+    worst = Cell(values, "settles", (), None, None, "")
+    for group in structure(model).groups:
+        signals = tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
+        try:
+            answer = executed(group.model, signals, deadline, every_start=False)
+        except (NotExactError, MissingValueError, CoherenceError) as error:
+            answer = Answer("undecided", str(error), False, None, {}, None, (), 0)
+        growth = _growth(group.model, answer, deadline) if len(group.loops) <= 8 else None
+        period = None if answer.period is None else float(answer.period)
+        why = answer.how if answer.verdict == "undecided" else ""
+        cell = Cell(values, answer.verdict, group.names[:6], period, growth, why)
+        if WORST.index(cell.verdict) > WORST.index(worst.verdict) or not worst.loops:
+            worst = cell
+    return worst
+
+
+def _growth(model: Model, answer: Answer, deadline: Deadline) -> float | None:
+    """The largest linear growth per lap of all branches near the run's end, outside of tolerances."""
+    run = answer.run
+    if run is None or not run.instants or not all(is_smooth(loop) for loop in model.loops):
+        return None
+    late = run.orbit.lap if run.orbit is not None else run.instants[-LATE:]
+    names = (*model.states, *model.commands)
+    near = {n: sum((plain(i.after[n]) for i in late), Fraction(0)) / len(late) for n in names}
+    try:
+        smooth, _ = smooth_part(model, near)
+        point = operating_point(smooth, near, deadline.check)
+        if point is None:
+            return None
+        paths = region(smooth, [loop.name for loop in smooth.loops])
+        laps = [opened(branch.model, point, deadline) for branch in branches(smooth, point).branches]
+        largest = max(roots(closed(lap, paths), lap.length).growth for lap in laps)
+        return largest if math.isfinite(largest) else None
+    except (ArithmeticError, KeyError, ValueError):
+        return None
+
+
+class Store:
+    """A file of JSON lines: a head that says what is swept, then one line per point in any order."""
+
+    def __init__(self, file: Path | None, axes: Sequence[Axis], sources: Mapping[str, str]) -> None:
+        self.file, self.cells = file, dict[tuple[str, ...], Cell]()
+        digest = hashlib.sha256("\0".join(f"{n}\0{t}" for n, t in sorted(sources.items())).encode()).hexdigest()
+        self.head = {"coherence_sweep": 1, "design_sha256": digest, "keys": [axis.key for axis in axes]}
+        if file is not None and file.exists() and file.stat().st_size:
+            self._read(file)
+        elif file is not None:
+            self._begin(file)
+
+    def _begin(self, file: Path) -> None:
+        try:
+            file.write_text(json.dumps(self.head) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {file}: {error.strerror}") from None
+
+    def _read(self, file: Path) -> None:
+        """What a stopped sweep left; a line that was cut off is dropped."""
+        try:
+            text = file.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise UsageError(f"cannot read {file}: {error.strerror}") from None
+        lines = text.split("\n")
+        if _parsed(lines[0]) != self.head:
+            raise UsageError(f"{file} holds another sweep, or one of an earlier text of the design: name a new file")
+        cells = [cell_from(row) for row in map(_parsed, lines[1:]) if row is not None]
+        self.cells = {cell.values: cell for cell in cells if cell is not None}
+        if not text.endswith("\n"):
+            kept = [self.head, *(cell.as_json() for cell in self.cells.values())]
+            file.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+
+    def add(self, cell: Cell) -> None:
+        """Remember and append."""
+        self.cells[cell.values] = cell
+        if self.file is not None:
+            with self.file.open("a", encoding="utf-8") as target:
+                target.write(json.dumps(cell.as_json()) + "\n")
+
+
+def _parsed(line: str) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def swept(
+    axes: Sequence[Axis], sources: Mapping[str, str], rebuild: Rebuild, store: Store, *,
+    time_limit: float, jobs: int | None, bar: Callable[[float], None] | None = None,
+) -> list[Cell]:  # fmt: skip
+    """Every point that the store does not hold yet; all cells in order."""
+    every = points(axes)
+    missing = [p for p in every if written(axes, p) not in store.cells]
+    done = len(every) - len(missing)
+    for count, cell in enumerate(_cells(axes, missing, sources, rebuild, time_limit, jobs), 1):
+        store.add(cell)
+        if bar:
+            bar((done + count) / len(every))
+    return [store.cells[written(axes, p)] for p in every]
+
+
+def _cells(
+    axes: Sequence[Axis], missing: Sequence[tuple[int, ...]], sources: Mapping[str, str], rebuild: Rebuild,
+    time_limit: float, jobs: int | None,
+) -> Iterable[Cell]:  # fmt: skip
+    count = parallel(jobs, len(missing))
+    if count <= 1:
+        return (judged(axes, p, sources, rebuild, time_limit) for p in missing)
+    return _parallel(axes, missing, sources, time_limit, count)
+
+
+def parallel(jobs: int | None, count: int) -> int:
+    """How many processes: as asked, else all cores where joblib is installed and it is worth it.  Raises UsageError."""
+    installed = importlib.util.find_spec("joblib") is not None
+    if jobs is not None and jobs > 1 and not installed:
+        raise UsageError("--jobs needs joblib (pip install joblib); without it the points run one after another")
+    if jobs is not None:
+        return jobs
+    return (os.cpu_count() or 1) if installed and count >= PARALLEL else 1
+
+
+def _parallel(
+    axes: Sequence[Axis], missing: Sequence[tuple[int, ...]], sources: Mapping[str, str], time_limit: float, count: int
+) -> Iterator[Cell]:
+    from joblib import Parallel, delayed  # type: ignore[import-not-found,unused-ignore]
+
+    tasks = (delayed(alone)(tuple(axes), p, dict(sources), time_limit) for p in missing)
+    yield from Parallel(n_jobs=count, return_as="generator")(tasks)
+
+
+def alone(axes: Sequence[Axis], point: Sequence[int], sources: Mapping[str, str], time_limit: float) -> Cell:
+    """One point in a process of its own, which reads the design from its texts."""
+    from coherence import importers
+    from coherence.language.reading import read_text
+
+    def rebuild(texts: Mapping[str, str]) -> Any:
+        if len(texts) == 1 and "coherence:" in next(iter(texts.values()))[:4000]:
+            name, text = next(iter(texts.items()))
+            return read_text(text, name)
+        return importers.design_from_sources(texts)
+
+    return judged(axes, point, sources, rebuild, time_limit)

@@ -1,0 +1,145 @@
+"""Every pair of policies counted once, without a walk over the pairs.
+
+Each policy has one integer whose bits are the policies that it shares a thing with, and one for each
+verdict that names both; a union is an `or` and a count is a population count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import TypeVar
+
+from coherence.base.records import Record
+from coherence.findings.finding import Accounting, Finding, Verdict
+from coherence.language import names
+from coherence.language.design import Call, Design, Limit, Loop, Timer
+from coherence.language.expressions import names as used
+from coherence.language.schema_kinds import Formula
+
+ORDER = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS, Verdict.PROVED)  # the worst of a pair counts
+P = TypeVar("P", bound=Record)
+Masks = dict[int, int]  # number of a policy -> bits of policies
+
+
+def policies(design: Design) -> tuple[str, ...]:
+    """Everything that decides: loops, calls, timers and limits."""
+    return (*design.loops, *dict.fromkeys(call.name for call in design.calls), *design.timers, *design.limits)
+
+
+def account(design: Design, findings: Iterable[Finding]) -> Accounting:
+    """Every pair of policies once: the worst verdict that names both, else safe where they share nothing."""
+    known = policies(design)
+    bits = _bits(known)
+    named = _named(known, bits, findings)
+    shared = _shared(known, things_of_all(design))
+    worse: Masks = {}
+    counts = {}
+    for verdict in ORDER:
+        counts[verdict] = _count(named[verdict], worse)
+        for number, mask in named[verdict].items():
+            worse[number] = worse.get(number, 0) | mask
+    conflict, undecided = counts[Verdict.CONFLICT], counts[Verdict.UNDECIDED] + counts[Verdict.VACUOUS]
+    left = _count(shared, worse)
+    pairs = len(known) * (len(known) - 1) // 2
+    return Accounting(len(known), conflict, pairs - conflict - undecided - left, undecided, left)
+
+
+def _bits(known: Sequence[str]) -> dict[str, int]:
+    """Name -> the bit of its policy; of several, where a loop and a timer have one name."""
+    found: dict[str, int] = {}
+    for number, name in enumerate(known):
+        found[name] = found.get(name, 0) | 1 << number
+    return found
+
+
+def _named(known: Sequence[str], bits: Mapping[str, int], findings: Iterable[Finding]) -> dict[Verdict, Masks]:
+    """Verdict -> policy -> the policies that a finding of the verdict names beside it."""
+    by_name: dict[Verdict, dict[str, int]] = {verdict: {} for verdict in ORDER}
+    for finding in findings:
+        members, masks = {name for name in finding.of if name in bits}, by_name[finding.verdict]
+        every = reduce(or_, (bits[name] for name in members), 0) if len(members) > 1 else 0
+        for name in members if every else ():
+            masks[name] = masks.get(name, 0) | every & ~bits[name]
+    return {
+        verdict: {number: masks[name] for number, name in enumerate(known) if name in masks}
+        for verdict, masks in by_name.items()
+    }
+
+
+def _shared(known: Sequence[str], things: Mapping[str, frozenset[str]]) -> Masks:
+    """Policy -> the policies that share a thing with it."""
+    users: dict[str, int] = {}
+    for number, name in enumerate(known):
+        for thing in things[name]:
+            users[thing] = users.get(thing, 0) | 1 << number
+    return {number: reduce(or_, (users[thing] for thing in things[name]), 0) for number, name in enumerate(known)}
+
+
+def _count(masks: Masks, without: Masks) -> int:
+    """Pairs in `masks`, those in `without` and each policy with itself left out."""
+    bits = sum((mask & ~without.get(number, 0) & ~(1 << number)).bit_count() for number, mask in masks.items())
+    return bits // 2
+
+
+def things_of(design: Design, name: str) -> frozenset[str]:
+    """The things that a policy reads or writes: the words before the dots."""
+    return things_of_all(design).get(name, frozenset())
+
+
+def things_of_all(design: Design) -> Mapping[str, frozenset[str]]:
+    """Policy -> the things that it reads or writes; made once for each design."""
+    return design.once("things of policies", lambda: _things_of_all(design))
+
+
+def _things_of_all(design: Design) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for name, things in _policies_with_words(design):
+        found[name] = found[name] | things if name in found else things
+    bare = names.bare_names(design)
+    replaced = {"always", *bare}
+    return {
+        name: things if things.isdisjoint(replaced) else frozenset(_whole(things, bare))
+        for name, things in found.items()
+    }
+
+
+def _policies_with_words(design: Design) -> Iterator[tuple[str, frozenset[str]]]:
+    yield from ((loop.name, _kept(loop, _of_loop)) for loop in design.loops.values())
+    yield from ((call.name, _kept(call, _of_call)) for call in design.calls)
+    yield from ((timer.name, _kept(timer, _of_timer)) for timer in design.timers.values())
+    yield from ((limit.name, _kept(limit, _of_limit)) for limit in design.limits.values())
+
+
+def _kept(policy: P, words: Callable[[P], Iterable[str]]) -> frozenset[str]:
+    """The words of a policy, kept with it: after an edit the others need not be walked again."""
+    return policy.once("things", lambda: frozenset(words(policy)))
+
+
+def _whole(things: Iterable[str], bare: Mapping[str, str]) -> Iterator[str]:
+    return (bare[thing].split(".")[0] if thing in bare else thing for thing in things if thing != "always")
+
+
+def _of_loop(loop: Loop) -> Iterator[str]:
+    for formula in names.loop_formulas(loop):
+        yield from _heads(formula)
+    if loop.actuation:
+        yield from (word.text.split(".")[0] for word in (loop.actuation.signal, loop.actuation.evict) if word)
+
+
+def _of_call(call: Call) -> Iterator[str]:
+    return (end.text for end in (call.caller, call.callee) if end)
+
+
+def _of_timer(timer: Timer) -> Iterator[str]:
+    events = (timer.start, timer.unless, timer.then)
+    return (event.thing if event.kind != "outside" else event.text for event in events if event is not None)
+
+
+def _of_limit(limit: Limit) -> Iterator[str]:
+    return _heads(limit.counts) if limit.counts is not None else iter(())
+
+
+def _heads(formula: Formula) -> Iterator[str]:
+    return (path.split(".")[0] for path in used(formula.tree))

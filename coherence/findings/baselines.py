@@ -1,0 +1,184 @@
+"""A baseline: findings that a team knows of, so that a check fails on new ones alone.
+
+An entry is known by its fingerprint: code, verdict and the names of the policies involved, and how often it occurs.
+Moved lines, comments, another order, another file and other numbers keep it: a known conflict stays known while
+somebody works on its values, and a reason stays true of the pair of policies, not of a number.  Another verdict, a
+renamed policy, or one more finding of the same kind is new; so is a warning that has become an error (`errors` counts
+how many of the known ones were; without it any may be).  The file is sorted JSON; a reason may be written into it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from coherence.base.errors import UsageError
+from coherence.base.units import shorten
+from coherence.base.values import value
+from coherence.findings.finding import Finding, Severity, Verdict
+
+FORMAT_VERSION = 1
+MOST_BYTES = 8_000_000
+DEFAULT = ".coherence-baseline.json"
+_HOW = "write it with `coherence baseline write`"
+_VERDICTS = frozenset(map(str, Verdict))
+
+
+@value
+class Entry:
+    """One kind of finding: what it is, how often it is known (as an error: None, always), and why it is accepted."""
+
+    fingerprint: str
+    code: str
+    verdict: str
+    of: tuple[str, ...]
+    count: int
+    reason: str = ""
+    errors: int | None = None
+
+
+@value
+class Compared:
+    """The findings of a check beside a baseline; `gone` are known ones that are not there any more."""
+
+    new: tuple[Finding, ...]
+    known: tuple[Finding, ...]
+    gone: tuple[Entry, ...]
+
+
+def counts(finding: Finding, *, notes: bool = False) -> bool:
+    """Can the finding be known?  Proofs cannot; notes (severity info) only where they are asked for."""
+    problem = finding.verdict is not Verdict.PROVED or finding.severity is not Severity.INFO
+    return problem and (notes or finding.severity is not Severity.INFO)
+
+
+def made(findings: Iterable[Finding], old: Iterable[Entry] = (), *, notes: bool = False) -> tuple[Entry, ...]:
+    """The entries of all findings that count; the reasons of old entries stay."""
+    reasons = {entry.fingerprint: entry.reason for entry in old}
+    kept = [finding for finding in findings if counts(finding, notes=notes)]
+    numbers = Counter(finding.fingerprint for finding in kept)
+    errors = Counter(finding.fingerprint for finding in kept if finding.severity is Severity.ERROR)
+    named = {finding.fingerprint: finding for finding in kept}
+    entries = (
+        Entry(key, f.code, str(f.verdict), tuple(sorted(f.of)), numbers[key], reasons.get(key, ""), errors[key])
+        for key, f in named.items()
+    )
+    return tuple(sorted(entries, key=_order))
+
+
+def _order(entry: Entry) -> tuple[object, ...]:
+    return (entry.code, entry.of, entry.verdict, entry.fingerprint)
+
+
+def compared(findings: Iterable[Finding], entries: Iterable[Entry]) -> Compared:
+    """Which findings are new and which known, in their order; what is more, or worse, than what is known is new."""
+    entries = tuple(entries)
+    left = Counter({entry.fingerprint: entry.count for entry in entries})
+    errors = Counter({entry.fingerprint: _errors(entry) for entry in entries})
+    new, known = [], []
+    for finding in findings:
+        key, worst = finding.fingerprint, finding.severity is Severity.ERROR
+        if counts(finding, notes=True) and left[key] > 0 and (errors[key] > 0 or not worst):
+            left[key] -= 1
+            errors[key] -= worst
+            known.append(finding)
+        else:
+            new.append(finding)
+    gone = tuple(_counted(entry, left[entry.fingerprint]) for entry in entries if left[entry.fingerprint] > 0)
+    return Compared(tuple(new), tuple(known), gone)
+
+
+def _errors(entry: Entry) -> int:
+    return entry.count if entry.errors is None else entry.errors
+
+
+def pruned(entries: Iterable[Entry], gone: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The entries without what is gone."""
+    less = {entry.fingerprint: entry.count for entry in gone}
+    return tuple(
+        _counted(e, e.count - less.get(e.fingerprint, 0)) for e in entries if e.count > less.get(e.fingerprint, 0)
+    )
+
+
+def _counted(entry: Entry, count: int) -> Entry:
+    errors = None if entry.errors is None else min(entry.errors, count)
+    return Entry(entry.fingerprint, entry.code, entry.verdict, entry.of, count, entry.reason, errors)
+
+
+def text(entries: Iterable[Entry]) -> str:
+    """The file: sorted, one entry a line, a newline at the end."""
+    rows = [json.dumps(_as_data(entry), sort_keys=True) for entry in sorted(entries, key=_order)]
+    listed = ",\n".join(f"    {row}" for row in rows)
+    body = f"[\n{listed}\n  ]" if rows else "[]"
+    return f'{{\n  "findings": {body},\n  "format_version": {FORMAT_VERSION},\n  "tool": "coherence"\n}}\n'
+
+
+def _as_data(entry: Entry) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "fingerprint": entry.fingerprint,
+        "code": entry.code,
+        "verdict": entry.verdict,
+        "of": list(entry.of),
+        "count": entry.count,
+    }
+    data |= {"errors": entry.errors} if entry.errors is not None else {}
+    return data | ({"reason": entry.reason} if entry.reason else {})
+
+
+def read(path: str) -> tuple[Entry, ...]:
+    """The entries of a file.  Raises UsageError, which says what is wrong with it."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise UsageError(f"{path}: a baseline of more than {MOST_BYTES} bytes is not read; {_HOW}")
+        data = json.loads(content)
+    except OSError as error:
+        raise UsageError(f"cannot read the baseline {path}: {error.strerror}; {_HOW}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {shorten(str(error))}; {_HOW}") from None
+    return parsed(data, path)
+
+
+def parsed(data: object, path: str) -> tuple[Entry, ...]:
+    """The entries of what a file says.  Raises UsageError."""
+    if not isinstance(data, dict) or not isinstance(data.get("findings"), list):
+        raise UsageError(f"{path} is not a baseline: an object with a list `findings` is expected; {_HOW}")
+    version = data.get("format_version")
+    if version != FORMAT_VERSION or isinstance(version, bool):
+        raise UsageError(f"{path}: format_version is {shorten(repr(version))}, {FORMAT_VERSION} is known; {_HOW}")
+    entries = tuple(_entry(one, f"{path}: findings[{index}]") for index, one in enumerate(data["findings"]))
+    twice = [key for key, number in Counter(entry.fingerprint for entry in entries).items() if number > 1]
+    if twice:
+        raise UsageError(f"{path}: the fingerprint {twice[0]} stands twice; keep one and add up its count")
+    return tuple(sorted(entries, key=_order))
+
+
+def _entry(data: object, where: str) -> Entry:
+    if not isinstance(data, dict):
+        raise UsageError(f"{where} is not an object; {_HOW}")
+    unknown = sorted(set(data) - {"fingerprint", "code", "verdict", "of", "count", "errors", "reason"})
+    if unknown:
+        raise UsageError(f"{where}: unknown key {shorten(repr(unknown[0]))}")
+    of, count = data.get("of", []), data.get("count", 1)
+    if not isinstance(of, list) or not all(isinstance(name, str) for name in of):
+        raise UsageError(f"{where}: `of` is not a list of names")
+    if not isinstance(count, int) or isinstance(count, bool) or not 0 < count < 10**9:
+        raise UsageError(f"{where}: `count` is {shorten(repr(count))}, a whole number above 0 expected")
+    errors = data.get("errors")
+    if errors is not None and (not isinstance(errors, int) or isinstance(errors, bool) or not 0 <= errors <= count):
+        raise UsageError(f"{where}: `errors` is {shorten(repr(errors))}, a whole number up to `count` expected")
+    words = {key: _word(data, key, where) for key in ("fingerprint", "code", "verdict", "reason")}
+    if words["verdict"] not in _VERDICTS:
+        raise UsageError(f"{where}: `verdict` is '{shorten(words['verdict'])}', one of {', '.join(Verdict)} expected")
+    return Entry(words["fingerprint"], words["code"], words["verdict"], tuple(of), count, words["reason"], errors)
+
+
+def _word(data: Mapping[str, object], key: str, where: str) -> str:
+    found = data.get(key, "" if key == "reason" else None)
+    if not isinstance(found, str) or (key != "reason" and not found):
+        raise UsageError(f"{where}: `{key}` is {shorten(repr(found))}, a text expected")
+    return found

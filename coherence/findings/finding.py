@@ -1,0 +1,170 @@
+"""What every engine answers: a Finding, with its verdict, its evidence, its places and its repairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import field, value
+
+
+class Verdict(StrEnum):
+    """The four honest answers to a question about a design."""
+
+    CONFLICT = "conflict"  # some run breaks the promise; a witness shows one
+    PROVED = "proved"  # no run breaks it; a certificate says why
+    UNDECIDED = "undecided"  # neither; the reason and the bound reached are given
+    VACUOUS = "vacuous"  # no run at all, or a trigger that cannot be reached
+
+
+class Severity(StrEnum):
+    """How much it matters; apart from how well it is known (`Grade`)."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Grade(StrEnum):
+    """How well it is known, best first."""
+
+    PROVED = "proved"
+    BOUNDED = "bounded"
+    SIMULATED = "simulated"
+    LINEARISED = "linearised"
+    ESTIMATED = "estimated"
+
+
+@value
+class Step:
+    """One line of a timeline.  `time` in seconds since the run began (None: no clock, or any time)."""
+
+    time: Fraction | None
+    text: str
+
+
+@value
+class Evidence:
+    """Why the verdict holds: a method, and a witness (conflict) or certificate (proved).
+
+    `certificate` is SMT-LIB 2: scripts separated by `(reset)`, each of which must be `unsat`; `numbers` are the figures
+    that decided, as name -> (value, unit); `bound` says how far an undecided search got;
+    `replayed` is True when the exact executor went through `witness` step by step.
+    """
+
+    grade: Grade
+    method: str
+    witness: tuple[Step, ...] = ()
+    certificate: str | None = None
+    numbers: Mapping[str, tuple[Fraction | float | int, str]] = field(default_factory=dict)
+    bound: str = ""
+    replayed: bool = False
+
+
+@value
+class Edit:
+    """Replace the text `old` at `place` by `new`."""
+
+    place: Place
+    old: str
+    new: str
+
+
+@value
+class Repair:
+    """A change that removes the finding; `verified` says what was re-checked after making it."""
+
+    edits: tuple[Edit, ...]
+    verified: str
+
+
+@value
+class Finding:
+    """One answer.  The first place is the primary one; `of` names the parts of the design involved."""
+
+    code: str
+    slug: str
+    verdict: Verdict
+    severity: Severity
+    message: str
+    places: tuple[Place, ...]
+    of: tuple[str, ...]
+    evidence: Evidence
+    certainty: str = ""  # for conflicts: "certain" (every choice breaks it) or "possible" (some do)
+    assumptions: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Stable under moved lines and reordered files: code, names and verdict only."""
+        import hashlib
+
+        text = "\x1f".join((self.code, self.verdict, *sorted(self.of)))
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+@value
+class Accounting:
+    """Every pair of policies, counted once."""
+
+    policies: int = 0
+    conflict: int = 0
+    safe: int = 0
+    undecided: int = 0
+    not_modelled: int = 0
+
+    @property
+    def pairs(self) -> int:
+        return self.conflict + self.safe + self.undecided + self.not_modelled
+
+
+@value
+class InputFile:
+    """A file that was read, with its bytes (or their SHA-256 in hexadecimal)."""
+
+    path: str
+    content: bytes | str
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the bytes, in hexadecimal."""
+        if isinstance(self.content, str):
+            return self.content
+        import hashlib  # OpenSSL takes 3 ms to load, and most outputs show no hash
+
+        return hashlib.sha256(self.content).hexdigest()
+
+
+@value
+class Report:
+    """The one list behind all outputs.  `sources` maps a path to its text, for the carets.
+
+    `suppressed` are findings that a comment with a reason silenced; `not_modelled` are lines about
+    input that was read and understood as outside the model (for example a manifest field).  With a
+    baseline `known` are the findings that stand in it, and `gone` counts those that are not found any more.
+    """
+
+    findings: tuple[Finding, ...]
+    accounting: Accounting
+    inputs: tuple[InputFile, ...]
+    sources: Mapping[str, str] = field(default_factory=dict)
+    suppressed: tuple[Finding, ...] = ()
+    not_modelled: tuple[tuple[Place, str], ...] = ()
+    assumptions: tuple[str, ...] = ()
+    seed: int = 0
+    known: tuple[Finding, ...] = ()
+    gone: int | None = None
+
+
+@value
+class Rule:
+    """What `explain` and `rules` show of one code; filled from the docstring of the module that owns it."""
+
+    code: str
+    slug: str
+    summary: str
+    page: str  # Markdown: What / Why it hurts / Example / Instead / Source
+    module: str
+    domain: str = ""

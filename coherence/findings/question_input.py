@@ -1,0 +1,146 @@
+"""What a question is asked about, and how its answer is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from coherence.findings.finding import Evidence, Finding, Grade, Repair, Severity, Step, Verdict
+from coherence.language.design import Design
+
+if TYPE_CHECKING:
+    from coherence.model.model import Model
+from coherence.base.places import Place
+from coherence.base.values import field, value
+
+
+@value
+class Subject:
+    """One design; its model is elaborated once, when a question first needs it."""
+
+    design: Design
+    sources: Mapping[str, str] = field(default_factory=dict)  # file -> text, of every file the design came from
+    time_limit: float = 20.0  # seconds that one question may take before it answers `undecided`
+
+    @property
+    def model(self) -> Model:
+        """The model of the design; kept with it."""
+        from coherence.model.elaborate import elaborate
+
+        return self.design.once("model", lambda: elaborate(self.design))
+
+
+@value
+class Question:
+    """The identity of a question: the code, slug and domain that its module claims."""
+
+    code: str
+    slug: str
+    domain: str = ""
+
+    def conflict(
+        self,
+        message: str,
+        places: Iterable[Place],
+        of: Iterable[str],
+        evidence: Evidence,
+        *,
+        certain: bool = True,
+        assumptions: Iterable[str] = (),
+        repairs: Iterable[Repair] = (),
+    ) -> Finding:
+        """A broken promise.  `certain`: every choice breaks it (error); else some do (warning)."""
+        severity = Severity.ERROR if certain else Severity.WARNING
+        return self._finding(
+            Verdict.CONFLICT,
+            severity,
+            message,
+            places,
+            of,
+            evidence,
+            "certain" if certain else "possible",
+            assumptions,
+            repairs,
+        )
+
+    def proved(
+        self,
+        message: str,
+        places: Iterable[Place],
+        of: Iterable[str],
+        evidence: Evidence,
+        *,
+        assumptions: Iterable[str] = (),
+        margin: bool = True,
+    ) -> Finding:
+        """A promise that every run keeps.  `margin=False`: it touches its limit (a warning, still proved)."""
+        severity = Severity.INFO if margin else Severity.WARNING
+        return self._finding(Verdict.PROVED, severity, message, places, of, evidence, "", assumptions, ())
+
+    def undecided(
+        self,
+        needs: str,
+        places: Iterable[Place],
+        of: Iterable[str],
+        *,
+        bound: str = "",
+        severity: Severity = Severity.INFO,
+        assumptions: Iterable[str] = (),
+    ) -> Finding:
+        """No verdict; `needs` completes "undecided: ..." (for example "needs task time of worker")."""
+        evidence = Evidence(Grade.BOUNDED, "not decided", bound=bound)
+        return self._finding(Verdict.UNDECIDED, severity, needs, places, of, evidence, "", assumptions, ())
+
+    def vacuous(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
+        """Nothing can happen here: contradictory assumptions, or a trigger that cannot be reached."""
+        return self._finding(Verdict.VACUOUS, Severity.WARNING, message, places, of, evidence, "", (), ())
+
+    def note(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
+        """Something worth knowing that no promise decides (an amplification without a limit, an absent objective)."""
+        return self._finding(Verdict.UNDECIDED, Severity.INFO, message, places, of, evidence, "", (), ())
+
+    def _finding(  # noqa: PLR0913, PLR0917  (one argument for each field of a finding)
+        self, verdict: Verdict, severity: Severity, message: str, places: Iterable[Place], of: Iterable[str],
+        evidence: Evidence, certainty: str, assumptions: Iterable[str], repairs: Iterable[Repair],
+    ) -> Finding:  # fmt: skip
+        return Finding(
+            self.code, self.slug, verdict, severity, message, tuple(places), tuple(dict.fromkeys(of)),
+            evidence, certainty, tuple(assumptions), tuple(repairs),
+        )  # fmt: skip
+
+
+def arithmetic(
+    numbers: Mapping[str, tuple[Fraction | float | int, str]],
+    *,
+    witness: Iterable[Step] = (),
+    certificate: str | None = None,
+    replayed: bool = False,
+) -> Evidence:
+    """Evidence by exact rational arithmetic, with the figures that decided."""
+    return Evidence(Grade.PROVED, "exact arithmetic", tuple(witness), certificate, dict(numbers), replayed=replayed)
+
+
+@value
+class Certificate:
+    """An SMT-LIB 2 script over linear real arithmetic: declared constants, facts, and the negated claim."""
+
+    constants: Mapping[str, str] = field(default_factory=dict)  # name -> sort (Real | Int)
+    facts: tuple[str, ...] = ()  # SMT-LIB terms
+    claim: str = "true"  # SMT-LIB term that must follow
+
+    def script(self) -> str:
+        """The script; its answer must be `unsat`."""
+        logic = "QF_LIRA" if "Int" in self.constants.values() else "QF_LRA"
+        lines = [f"(set-logic {logic})", *(f"(declare-const {n} {s})" for n, s in self.constants.items())]
+        lines += [f"(assert {fact})" for fact in self.facts]
+        return "\n".join([*lines, f"(assert (not {self.claim}))", "(check-sat)"]) + "\n"
+
+
+def rational(value: Fraction | int) -> str:
+    """A rational number as an SMT-LIB term of sort Real."""
+    exact = Fraction(value)
+    size = (
+        f"{abs(exact.numerator)}.0" if exact.denominator == 1 else f"(/ {abs(exact.numerator)}.0 {exact.denominator}.0)"
+    )
+    return f"(- {size})" if exact < 0 else size

@@ -1,0 +1,218 @@
+"""Repairs: proposed by a question as edits of the text, kept only if the edited design is re-checked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.units import ONE, SECOND, Dimension
+from coherence.findings.finding import Edit, Repair
+from coherence.findings.question_input import Subject
+from coherence.language.schema_kinds import Quantity
+
+_BREAK = re.compile("\r\n?|\n")  # as coherence.language.document counts lines
+_WRITTEN = re.compile(r"""(["']?)[-+]?[0-9][0-9A-Za-z.%+ ]*\1""")  # a number as manifests write it
+_GO_UNITS = ("ms", "s", "m", "h")
+
+
+def change(subject: Subject, quantity: Quantity, value: Fraction) -> Edit | None:
+    """Write another value where the quantity stands, in the spelling and the meaning that stand there.
+
+    A manifest may count otherwise than the language: Istio's `attempts` are the tries without the first.
+    """
+    old = text_at(subject.sources, quantity.place)
+    if old is None:
+        return None
+    if not subject.design.spelling:
+        return Edit(quantity.place, old, render_like(old, value, quantity.dimension))
+    new = respelled(old, quantity.low, value, quantity.dimension) if quantity.exact else None
+    return None if new is None else Edit(quantity.place, old, new)
+
+
+def rewrite(subject: Subject, place: Place, value: Fraction, dimension: Dimension) -> Edit | None:
+    """Write `value` (SI) at a place; None where the place is not one line of a known source.
+
+    In a manifest the place must be that of one number, and what it means is asked of the design.
+    """
+    old = text_at(subject.sources, place)
+    if old is None:
+        return None
+    if not subject.design.spelling:
+        return Edit(place, old, render_like(old, value, dimension))
+    stated = next((t for call in subject.design.calls for t in call.tries if t.place == place), None)
+    if isinstance(stated, Quantity):
+        return change(subject, stated, value)
+    if dimension == SECOND and old.strip("'\"").isdecimal():
+        new = respelled(old, Fraction(old.strip("'\"")), value, SECOND)
+        return None if new is None else Edit(place, old, new)
+    return Edit(place, old, render_like(old, value, dimension)) if _WRITTEN.fullmatch(old) else None
+
+
+def insert(subject: Subject, after: Place, key: str, value: str) -> Edit | None:
+    """Add `key: value` behind the value at `after`: in its flow mapping, or on a line of its own.
+
+    None in a manifest for a key that its kind does not have.
+    """
+    old, known = text_at(subject.sources, after), subject.design.spelling
+    if old is None or (known and key not in known):
+        return None
+    line = lines_of(subject.sources[after.file])[after.line - 1]
+    spelled = f"{known.get(key, key)}: {value}"
+    block = re.match(r"(\s*)(- )?[\w.]+:\s*$", line[: after.column - 1])
+    if block and "{" not in line[: after.column - 1]:
+        indent = block[1] + ("  " if block[2] else "")
+        return Edit(_empty(after, len(line) + 1), "", f"\n{indent}{spelled}")  # below its comment
+    return Edit(_empty(after, after.end_column), "", f", {spelled}")
+
+
+def _empty(place: Place, column: int) -> Place:
+    return Place(place.file, place.line, column, place.line, column)
+
+
+def duration_text(subject: Subject, value: Fraction) -> str:
+    """A duration in the spelling of the design's source (`2s` in manifests, `2 s` in designs)."""
+    return _go(value) if subject.design.spelling else units.seconds(value)
+
+
+def proposal(*edits: Edit | None) -> Repair | None:
+    """A repair that waits for its re-check; None where an edit is not possible."""
+    kept = tuple(edit for edit in edits if edit is not None)
+    return Repair(kept, "") if kept and len(kept) == len(edits) else None
+
+
+def text_at(sources: Mapping[str, str], place: Place) -> str | None:
+    """The text of a place that lies on one line of a known file."""
+    text = sources.get(place.file)
+    if text is None or place.line != place.end_line:
+        return None
+    lines = lines_of(text)
+    return lines[place.line - 1][place.column - 1 : place.end_column - 1] if place.line <= len(lines) else None
+
+
+@lru_cache(maxsize=64)
+def lines_of(text: str) -> tuple[str, ...]:
+    """The lines of a source without their ends, counted as YAML counts them."""
+    return tuple(_BREAK.split(text))
+
+
+def render_like(old: str, value: Fraction, dimension: Dimension) -> str:
+    """The value written as the old text is: same unit where it stays readable, Go duration, bare number, quotes."""
+    quote = old[0] if old[:1] in ("'", '"') else ""
+    inner = old.strip("'\"")
+    match = re.fullmatch(rf"[-+]?{units.NUMBER}(\s*)({units.UNIT})?", inner)
+    if not match:
+        new = _go(value) if re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h))+", inner) else units.show(value, dimension)
+    elif dimension == SECOND and not match[2]:
+        new = units.decimal(value)
+    elif dimension == SECOND and not match[1]:
+        new = _go(value)
+    elif match[2] and (number := _in_unit(inner, match[2], value)) is not None:
+        new = units.decimal(number) + match[1] + match[2]
+    else:
+        new = units.show(value, dimension) if dimension != ONE else units.decimal(value)
+    return f"{quote}{new}{quote}"
+
+
+def _in_unit(old: str, unit: str, value: Fraction) -> Fraction | None:
+    """The number that stands before the unit: exact, or in two digits and further away from the old one.
+
+    None where the unit is too large for the value, or far too small.
+    """
+    size = units.unit(unit)[0]
+    number, before = value / size, Fraction(old.removesuffix(unit).strip())
+    if (number * 1000).denominator == 1:
+        return number
+    if not 2 <= number < 1000 or before == 0:
+        return None
+    return _rounded(number, up=number > before)
+
+
+def _go(value: Fraction) -> str:
+    if value >= 1 and value.denominator == 1:
+        return f"{value}s"
+    return f"{units.decimal(value * 1000)}ms" if value < 10 else f"{units.decimal(value)}s"
+
+
+def respelled(old: str, now: Fraction, value: Fraction, dimension: Dimension) -> str | None:
+    """What a manifest must say for `value`, where its text `old` means `now`; None where no rule is seen.
+
+    Seconds, per cent and thousandths are a factor; a whole number that means one more counts what comes after
+    the first.  Whole numbers stay whole, rounded away from `now`.
+    """
+    match = re.fullmatch(r"""(["']?)([0-9]+(?:\.[0-9]+)?)([A-Za-z]*|%)\1""", old)
+    if match is None:
+        return render_like(old, value, dimension)  # a Go duration of several parts
+    quote, digits, suffix = match[1], Fraction(match[2]), match[3]
+    if suffix in _GO_UNITS and dimension == SECOND:
+        return f"{quote}{_go(value)}{quote}"
+    made: Fraction | None
+    if digits.denominator == 1 and not suffix and dimension == ONE and now == digits + 1:
+        made = value - 1
+    elif digits == 0 or now == 0:
+        made = value if digits == now and not suffix else None
+    else:
+        made = value * digits / now
+    if made is None or made < 0:
+        return None
+    if "." not in match[2]:
+        made = Fraction(math.ceil(made) if value > now else math.floor(made))
+    return f"{quote}{units.decimal(made)}{suffix}{quote}"
+
+
+def apply(edits: Iterable[Edit], sources: Mapping[str, str]) -> dict[str, str] | None:
+    """The sources after the edits; None where an edit does not find its old text, or two overlap."""
+    changed, ordered = dict(sources), sorted(edits, key=lambda e: e.place)
+    for one, other in itertools.pairwise(ordered):
+        if one.place.file == other.place.file and _end(one.place) > (other.place.line, other.place.column):
+            return None
+    for edit in reversed(ordered):
+        if text_at(changed, edit.place) != edit.old:
+            return None
+        text = changed[edit.place.file]
+        start, new = _offset(text, edit.place), edit.new.replace("\n", _end_of_line(text))
+        changed[edit.place.file] = text[:start] + new + text[start + len(edit.old) :]
+    return changed
+
+
+def _end(place: Place) -> tuple[int, int]:
+    return place.end_line, place.end_column
+
+
+def _offset(text: str, place: Place) -> int:
+    """Where a place begins in its text."""
+    breaks = itertools.islice(_BREAK.finditer(text), place.line - 1)
+    return max((match.end() for match in breaks), default=0) + place.column - 1
+
+
+def _end_of_line(text: str) -> str:
+    """What ends the lines of the text."""
+    match = _BREAK.search(text)
+    return match[0] if match else "\n"
+
+
+def downward_round(value: Fraction) -> Fraction:
+    """The value rounded down to two significant digits: a number that a person would write."""
+    return _rounded(value, up=False)
+
+
+def upward_round(value: Fraction) -> Fraction:
+    """The value rounded up to two significant digits."""
+    return _rounded(value, up=True)
+
+
+def _rounded(value: Fraction, *, up: bool) -> Fraction:
+    if value <= 0:
+        return Fraction(0)
+    scale = Fraction(1)
+    while value / scale >= 100:
+        scale *= 10
+    while value / scale < 10:
+        scale /= 10
+    whole = -(-value // scale) if up else value // scale
+    return whole * scale

@@ -1,0 +1,178 @@
+"""The parts in models/: found by name, laid under the instance that `uses:` them.
+
+A part never names a design.  What it supplies keeps the place in the part's own file, and its
+source text is kept beside it (`Table.sources`), so that a finding can point at a default.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from coherence.base.errors import InternalError, did_you_mean
+from coherence.base.places import Place
+from coherence.base.units import shorten
+from coherence.language import document
+from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.schema_kinds import Reading
+
+if TYPE_CHECKING:
+    from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
+
+FOLDERS = ("loops", "components", "tiers", "links", "boundaries")
+SECTION_FOLDER = {"loops": "loops", "calls": "loops", "timers": "loops", "limits": "loops", "components": "components"}
+SECTION_FOLDER |= {"tiers": "tiers", "links": "links", "boundaries": "boundaries"}
+
+
+def shipped(folder: str) -> Path:
+    """`models` or `specs`: inside the installed package, or at the top of the source tree."""
+    from pathlib import Path
+
+    return Path(_shipped(folder))
+
+
+@cache
+def _shipped(folder: str) -> str:
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    for place in (os.path.join(package, "_shipped", folder), os.path.join(os.path.dirname(package), folder)):
+        if os.path.isdir(place):
+            return place
+    raise InternalError(f"the folder {folder}/ is neither in the package nor beside it: reinstall coherence-engine")
+
+
+@cache
+def parts(folder: str) -> tuple[str, ...]:
+    """Names of the parts in one folder of models/."""
+    names = os.listdir(os.path.join(_shipped("models"), folder))
+    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+
+
+@cache
+def part(folder: str, name: str) -> Table:
+    """The parsed file of a part."""
+    path = os.path.join(_shipped("models"), folder, f"{name}.yaml")
+    with open(path, "rb") as file:
+        root = document.read(file.read(), f"models/{folder}/{name}.yaml")[0].root
+    if not isinstance(root, Table):
+        raise InternalError(f"{path} is not a mapping")
+    return root
+
+
+def fill(section: str, table: Table, reading: Reading) -> Table:
+    """The instance with its part's values laid under its own keys; the table itself where it uses none."""
+    uses = table.get("uses")
+    if not isinstance(uses, Scalar):
+        return table
+    folder = SECTION_FOLDER[section]
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", uses.text):
+        reading.problem(
+            uses.place,
+            f"'{shorten(uses.text)}' is not the name of a part",
+            "a part is named like kubernetes_hpa, never by a path",
+        )
+        own = {key: node for key, node in table.entries.items() if key != "uses"}
+        return Table(own, table.keys, table.place, table.sources)
+    if uses.text not in parts(folder):
+        reading.problem(
+            uses.place, f"there is no part '{uses.text}' in models/{folder}", did_you_mean(uses.text, parts(folder))
+        )
+        return table
+    source = part(folder, uses.text)
+    wanted = source.get("section")
+    if isinstance(wanted, Scalar) and wanted.text != section:
+        reading.problem(
+            uses.place,
+            f"the part '{uses.text}' belongs under {wanted.text}:, not under {section}:",
+            f"move it to {wanted.text}:",
+        )
+        return table
+    return _lay(table, source, reading)
+
+
+def _lay(table: Table, source: Table, reading: Reading) -> Table:
+    made = Table(dict(table.entries), dict(table.keys), table.place, dict(table.sources))
+    gives = source.get("gives")
+    if isinstance(gives, Table):
+        _under(made, gives, "")
+    for path, where, parameter in _parameters(source):
+        default = parameter.get("default")
+        present = _find(made, path)
+        if present is None and default is not None:
+            _put(made, path, default, where, _text(parameter, "source"))
+        elif present is None and _text(parameter, "required") == "true":
+            reading.problem(table.place, f"the part '{_text(source, 'part')}' needs '{path}'", f"add `{path}: ...`")
+    return made
+
+
+def _parameters(source: Table) -> Iterator[tuple[str, Place, Table]]:
+    declared = source.get("parameters")
+    if isinstance(declared, Table):
+        for path, parameter in declared.entries.items():
+            if isinstance(parameter, Table):
+                yield path, declared.key_place(path), parameter
+
+
+def _text(table: Table, name: str) -> str:
+    node = table.get(name)
+    return node.text if isinstance(node, Scalar) else ""
+
+
+def _find(table: Table, path: str) -> Node | None:
+    node: Node | None = table
+    for step in path.split("."):
+        node = node.get(step) if isinstance(node, Table) else None
+    return node
+
+
+def _put(table: Table, path: str, value: Node, where: Place, source: str) -> None:
+    *parents, last = path.split(".")
+    for step in parents:
+        child = table.entries.get(step)
+        if child is not None and not isinstance(child, Table):
+            return  # the instance wrote a short form such as `pause: 2 s`, which says it all
+        copy = (
+            Table(dict(child.entries), dict(child.keys), child.place, dict(child.sources))
+            if child
+            else Table({}, {}, where)
+        )
+        table.entries[step] = copy
+        table.keys.setdefault(step, where)
+        table = copy
+    table.entries[last], table.keys[last] = value, where
+    if source:
+        table.sources[last] = source
+
+
+def _under(table: Table, gives: Table, source: str) -> None:
+    """Lay `gives` under the instance; where the instance has its own rules or trigger, theirs win."""
+    for name, value in gives.entries.items():
+        present = table.entries.get(name)
+        if present is None:
+            _put(table, name, value, gives.key_place(name), source)
+        elif isinstance(present, Table) and isinstance(value, Table):
+            copy = Table(dict(present.entries), dict(present.keys), present.place, dict(present.sources))
+            _under(copy, value, source)
+            table.entries[name] = copy
+
+
+def mathematics(name: str) -> dict[str, Table]:
+    """The states, commands, inputs, outputs and parameters of a component part, by block."""
+    source = part("components", name)
+    blocks = {block: source.get(block) for block in ("parameters", "inputs", "states", "commands", "outputs")}
+    return {block: node if isinstance(node, Table) else Table({}, {}, source.place) for block, node in blocks.items()}
+
+
+def part_keys(section: str, name: str) -> frozenset[str]:
+    """First words of the parameters and inputs that an instance of the part may set."""
+    source = part(SECTION_FOLDER[section], name)
+    found = {path.split(".")[0] for path, _, _ in _parameters(source)}
+    inputs = source.get("inputs")
+    return frozenset(found | (set(inputs.entries) if isinstance(inputs, Table) else set()))
+
+
+def is_list(node: Node) -> bool:
+    """A YAML list."""
+    return isinstance(node, Items)

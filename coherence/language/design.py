@@ -1,0 +1,401 @@
+"""The vocabulary of a design: what the YAML says, typed and in SI, every value with its place.
+
+Each class lists its keys; `key(kind)` gives the meaning of one.  Nothing here computes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coherence.base.places import Place
+from coherence.base.records import Record, plain
+from coherence.base.units import ONE, SECOND
+from coherence.language.document import Node, Scalar, Table
+from coherence.language.schema_kinds import (  # fmt: skip
+    ANY_QUANTITY,
+    COUNT,
+    DURATION,
+    FORMULA,
+    NAME_KIND,
+    PERIOD,
+    TEXT,
+    VALUE,
+    WHOLE,
+    Formula,
+    Kind,
+    Quantity,
+    Reading,
+    Word,
+    either,
+    key,
+    listing,
+    mapping,
+    named,
+    or_word,
+    quantity,
+    record,
+    word,
+)
+from coherence.language.sentences import (
+    ADMISSION,
+    EVENT,
+    LINK,
+    PREEMPTION,
+    PROMISE,
+    SPREAD,
+    Admission,
+    Event,
+    Preemption,
+    Promise,
+    SensorLink,
+    Spread,
+)
+
+LAYERS = ("cluster", "orchestration", "runtime", "model", "safety")
+UNLIMITED_DURATION = or_word(DURATION, "unlimited", "absent")
+
+
+def _read_renewal(node: Node, reading: Reading) -> Event | Quantity | None:
+    if isinstance(node, Table) or (isinstance(node, Scalar) and node.text.lstrip("+- ")[:1].isdecimal()):
+        return INTERVAL.read(node, reading)
+    return EVENT.read(node, reading)
+
+
+INTERVAL = quantity(SECOND, positive=True)
+RENEWAL: Kind[Event | Quantity] = Kind(_read_renewal, {"anyOf": [dict(EVENT.schema), dict(INTERVAL.schema)]})
+
+
+class Target(Record):
+    """What a loop watches and where it wants it; `sensor` is the chain from the signal to the loop."""
+
+    signal: Formula | None = key(FORMULA, required=True)
+    setpoint: Quantity | Formula | None = key(VALUE)
+    tolerance: Quantity | None = key(quantity(ONE, low=0))
+    sensor: tuple[SensorLink, ...] = key(listing(LINK, or_one=True), many=True)
+
+
+class Timescale(Record):
+    """When a loop acts.  `lands` = delay from command to effect; holds and cooldown as in model.md rule 4."""
+
+    period: Quantity | None = key(PERIOD)
+    phase: Quantity | None = key(DURATION)
+    hold_down: Quantity | None = key(DURATION)
+    hold_up: Quantity | None = key(DURATION)
+    cooldown: Quantity | None = key(DURATION)
+    lands: Quantity | None = key(DURATION)
+
+
+class Relay(Record):
+    """A trigger with memory: false at first, `enter` wins over `leave`."""
+
+    enter: Formula | None = key(FORMULA, required=True)
+    leave: Formula | None = key(FORMULA, required=True)
+
+
+class Rule(Record):
+    """One of ordered rules: while `when` holds, change by `by` or set to `to`."""
+
+    when: Formula | None = key(FORMULA, required=True)
+    by: Quantity | Formula | None = key(VALUE)
+    to: Quantity | Formula | None = key(VALUE)
+
+
+class Rate(Record):
+    """At most `by` (absolute) or `percent` of change per `per`."""
+
+    by: Quantity | None = key(ANY_QUANTITY)
+    percent: Quantity | None = key(ANY_QUANTITY)
+    per: Quantity | None = key(DURATION, required=True)
+    way: Word | None = key(word("up", "down", "both"))
+
+
+class Actuation(Record):
+    """What a loop writes, by which law, within which bounds."""
+
+    signal: Word | None = key(NAME_KIND)
+    law: Word | None = key(word("proportional", "step", "set", "ignore"))
+    by: Quantity | Formula | None = key(VALUE)
+    to: Quantity | Formula | Word | None = key(VALUE)
+    bounds: tuple[Quantity | Word | Formula, ...] = key(listing(VALUE, or_one=True), many=True)
+    rate: tuple[Rate, ...] = key(listing(record(Rate), or_one=True), many=True)
+    mode: Word | None = key(word("always", "on change", "once"))
+    count: Word | None = key(word("commanded", "landed"))
+    initial: Quantity | Formula | None = key(VALUE, "from")
+    evict: Word | None = key(NAME_KIND)
+
+
+class Loop(Record):
+    """Objective, target, timescale, trigger or ordered rules, actuation, layer and rank."""
+
+    name: str
+    place: Place = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    layer: Word | None = key(word(*LAYERS))
+    objective: Word | None = key(TEXT)
+    rank: Quantity | None = key(quantity(ONE))
+    target: Target | None = key(record(Target))
+    timescale: Timescale | None = key(record(Timescale))
+    trigger: Formula | Relay | None = key(either(record(Relay), FORMULA))
+    rules: tuple[Rule, ...] = key(listing(record(Rule)), many=True)
+    actuation: Actuation | None = key(record(Actuation))
+    per: Word | None = key(NAME_KIND)
+    contact: Word | None = key(TEXT)
+    logs: Any = key(listing(TEXT, or_one=True))
+    note: Word | None = key(TEXT)
+
+
+class Pause(Record):
+    """Wait between tries: base * factor^(k-1), at most `cap`; `full` jitter draws from [0, that]."""
+
+    place: Place | None = plain(compare=False)
+    base: Quantity | None = key(DURATION, required=True)
+    cap: Quantity | None = key(DURATION)
+    factor: Quantity | None = key(quantity(ONE, low=1))
+    jitter: Word | None = key(word("none", "full", "equal", "decorrelated"))
+
+
+class Call(Record):
+    """One edge of the call tree with its deadline and retries.  `tries` counts the first one too."""
+
+    caller: Word | None = key(NAME_KIND, "from", required=True)
+    callee: Word | None = key(NAME_KIND, "to", required=True)
+    place: Place | None = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    deadline: Quantity | Word | None = key(UNLIMITED_DURATION)
+    per_try: Quantity | Word | None = key(UNLIMITED_DURATION)
+    tries: tuple[Quantity | Word, ...] = key(listing(or_word(WHOLE, "unlimited"), or_one=True), many=True)
+    pause: Pause | Quantity | Word | None = key(either(record(Pause), or_word(DURATION, "from answer")))
+    retry_when: tuple[Word, ...] | None = key(listing(TEXT))
+    fails: dict[str, Quantity] | None = key(mapping(DURATION))
+    on_timeout: Word | None = key(word("abandon", "cancel"))
+    timeout_kind: Word | None = key(word("total", "first byte", "between bytes", "connect"))
+    budget: Word | None = key(NAME_KIND)
+    layer: Word | None = key(word(*LAYERS))
+    objective: Word | None = key(TEXT)
+    note: Word | None = key(TEXT)
+
+    @property
+    def name(self) -> str:
+        return f"{self.caller} -> {self.callee}"
+
+
+class Timer(Record):
+    """From an event: after / first, every, misses, reply_within, renew, unless, then."""
+
+    name: str
+    place: Place = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    start: Event | None = key(EVENT, "from")
+    after: Quantity | Word | None = key(UNLIMITED_DURATION)
+    first: Quantity | None = key(DURATION)
+    every: Quantity | None = key(DURATION)
+    misses: Quantity | Word | None = key(or_word(quantity(ONE, low=1, whole=True), "unlimited"))
+    reply_within: Quantity | None = key(DURATION)
+    jitter: Quantity | None = key(DURATION)
+    renew: Event | Quantity | None = key(RENEWAL)
+    unless: Event | None = key(EVENT)
+    then: Event | None = key(EVENT)
+    sees: Word | None = key(TEXT)
+    per: Word | None = key(NAME_KIND)
+    layer: Word | None = key(word(*LAYERS))
+    objective: Word | None = key(TEXT)
+    note: Word | None = key(TEXT)
+
+
+class Limit(Record):
+    """A count with a cap or a floor; `when_full` says what happens at the cap."""
+
+    name: str
+    place: Place = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    counts: Formula | None = key(FORMULA)
+    at_most: Quantity | Formula | Word | None = key(VALUE)
+    at_least: Quantity | Formula | Word | None = key(VALUE)
+    but_at_least: Quantity | Formula | Word | None = key(VALUE)
+    rounding: Word | None = key(word("up", "down", "exact"))
+    window: Quantity | Word | None = key(UNLIMITED_DURATION)
+    scope: Word | None = key(TEXT)
+    per: Word | None = key(NAME_KIND)
+    when_full: Word | None = key(word("wait", "reject", "evict and redo", "fail and lose"))
+    during: Word | None = key(TEXT)
+    actions: tuple[Word, ...] = key(listing(TEXT, or_one=True), many=True)
+    layer: Word | None = key(word(*LAYERS))
+    objective: Word | None = key(TEXT)
+    intended: Word | None = key(TEXT)
+    note: Word | None = key(TEXT)
+
+
+class Component(Record):
+    """A thing that loops act on: members, activities, capacities, an inline plant, constants and outputs.
+
+    `constants` holds every other key: a value, a range, or an expression that is an output.
+    """
+
+    name: str
+    place: Place = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    copies: Quantity | Formula | None = key(VALUE)
+    count: Quantity | None = key(ANY_QUANTITY)
+    needs: dict[str, Quantity] | Quantity | None = key(either(mapping(ANY_QUANTITY), ANY_QUANTITY))
+    returns: Word | None = key(TEXT)
+    takes: dict[str, Quantity] | None = key(mapping(DURATION))
+    state: Word | None = key(TEXT)
+    step: Quantity | None = key(PERIOD)
+    initial: Quantity | None = key(ANY_QUANTITY, "from")
+    runs_on: Word | None = key(NAME_KIND)
+    note: Word | None = key(TEXT)
+    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+class Burst(Record):
+    """A rate that lasts a while and comes back."""
+
+    rate: Quantity | None = key(ANY_QUANTITY, required=True)
+    lasts: Quantity | None = key(DURATION, required=True)
+    every: Quantity | None = key(DURATION)
+
+
+class Spread2(Record):
+    """A distribution by mean and coefficient of variation (and at most `max`)."""
+
+    mean: Quantity | None = key(ANY_QUANTITY, required=True)
+    cv: Quantity | None = key(quantity(ONE, low=0))
+    max: Quantity | None = key(ANY_QUANTITY)
+
+
+class Switch(Record):
+    """One rate of arrivals that come at several in turn, and how long it lasts on average (exponential)."""
+
+    rate: Quantity | None = key(ANY_QUANTITY, required=True)
+    lasts: Quantity | None = key(DURATION, required=True)
+
+
+class Randomness(Record):
+    """How irregular arrivals are: `cv` of the times between them (1: Poisson), or a rate that `switches` by chance."""
+
+    cv: Quantity | None = key(quantity(ONE, low=0))
+    switches: tuple[Switch, ...] = key(listing(record(Switch)), many=True)
+
+
+class Workload(Record):
+    """Arrivals: a rate, how irregular it is, bursts, a service demand, tokens (of prompt and answer)."""
+
+    name: str
+    place: Place = plain(compare=False)
+    rate: Quantity | None = key(ANY_QUANTITY)
+    arrivals: Randomness | Word | None = key(either(record(Randomness), word("poisson", "regular")))
+    burst: Burst | None = key(record(Burst))
+    service: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
+    tokens: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
+    prompt: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
+    answer: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
+    residence: Spread2 | Quantity | None = key(either(record(Spread2), DURATION))
+    deadline: Quantity | None = key(DURATION)
+    note: Word | None = key(TEXT)
+    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+class Tier(Record):
+    """Accelerators of one kind."""
+
+    name: str
+    place: Place = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    count: Quantity | None = key(COUNT)
+    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+class Link(Record):
+    """A connection between two or more tiers or components."""
+
+    ends: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
+    place: Place | None = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    count: Quantity | None = key(COUNT)
+    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+class Boundary(Record):
+    """A virtualization or environment boundary around tiers or components."""
+
+    name: str
+    place: Place = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    kind: Word | None = key(word("virtualization", "environment"))
+    around: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
+    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+class Infrastructure(Record):
+    """Tiers, links and boundaries."""
+
+    tiers: dict[str, Tier] | None = key(named(Tier))
+    links: tuple[Link, ...] = key(listing(record(Link)), many=True)
+    boundaries: dict[str, Boundary] | None = key(named(Boundary))
+
+
+class Job(Record):
+    """A job waiting for resources."""
+
+    name: str
+    place: Place = plain(compare=False)
+    queue: Word | None = key(NAME_KIND)
+    needs: dict[str, Quantity] | Quantity | None = key(either(mapping(ANY_QUANTITY), ANY_QUANTITY))
+    priority: Quantity | None = key(ANY_QUANTITY)
+    age: Quantity | None = key(DURATION)
+    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+class Order(Record):
+    """Who is admitted first, who may take from whom, and whether the victim returns."""
+
+    admit: Admission | None = key(ADMISSION)
+    preempt: Preemption | None = key(PREEMPTION)
+    victim: Word | None = key(
+        word(
+            "returns",
+            "leaves",
+            "returns, no reservation",
+            "returns, reservation",
+            "leaves, reservation",
+            "leaves, no reservation",
+        )
+    )
+
+
+class Design(Record):
+    """A whole design.  `part_of` maps the place of a value that a part supplied to its source text."""
+
+    version: Quantity | None = key(quantity(ONE), "coherence", required=True)
+    system: Word | None = key(TEXT)
+    summary: Word | None = key(TEXT)
+    note: Word | None = key(TEXT)
+    workload: dict[str, Workload] = key(named(Workload), table=True)
+    infrastructure: Infrastructure | None = key(record(Infrastructure))
+    components: dict[str, Component] = key(named(Component), table=True)
+    claims: dict[str, Formula] = key(mapping(FORMULA), table=True)
+    loops: dict[str, Loop] = key(named(Loop), table=True)
+    calls: tuple[Call, ...] = key(listing(record(Call)), many=True)
+    timers: dict[str, Timer] = key(named(Timer), table=True)
+    limits: dict[str, Limit] = key(named(Limit), table=True)
+    jobs: dict[str, Job] = key(named(Job), table=True)
+    order: Order | None = key(record(Order))
+    places: dict[str, dict[str, Any]] = key(mapping(mapping(VALUE)), table=True)
+    placement: dict[str, tuple[Spread, ...]] = key(mapping(listing(SPREAD, or_one=True)), table=True)
+    promises: dict[str, Promise] = key(mapping(PROMISE), table=True)
+    prices: dict[str, Any] = key(mapping(VALUE), table=True)
+    telemetry: dict[str, Word] = key(mapping(TEXT, names=False), table=True)
+    file: str = ""
+    text: str = plain(default="", compare=False)
+    comments: tuple[tuple[int, str], ...] = plain(default=(), compare=False)
+    sources: dict[str, str] = plain(default=dict, compare=False)
+    not_modelled: tuple[tuple[Place, str], ...] = plain(default=(), compare=False)
+    spelling: dict[str, str] = plain(default=dict, compare=False)  # our key -> the source's, for repairs
+
+    @property
+    def boundaries(self) -> dict[str, Boundary]:
+        return (self.infrastructure.boundaries or {}) if self.infrastructure else {}
+
+    @property
+    def tiers(self) -> dict[str, Tier]:
+        return (self.infrastructure.tiers or {}) if self.infrastructure else {}

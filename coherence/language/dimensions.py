@@ -1,0 +1,219 @@
+"""Units in expressions: what adds or compares must have one dimension.
+
+Signals of outside things have the dimension of whatever they first meet, so nothing is said of them;
+zero fits any unit; counters (req, token, replica ...) must agree unless one side is bare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coherence.base.units import ONE, SECOND, Dimension
+from coherence.base.values import value
+from coherence.language.design import Component, Design, Loop
+from coherence.language.expressions.tree import (
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Held,
+    Logic,
+    Name,
+    Number,
+    Tree,
+    is_boolean,
+)
+from coherence.language.names import (
+    bare_names,
+    component_formulas,
+    conditions,
+    formulas,
+    scope,
+    state_formula,
+    state_variable,
+)
+from coherence.language.schema_kinds import Formula, Quantity, Reading
+
+UNITE = "give both one unit"
+PAST = ("delayed", "previous")  # of a condition as well as of a number
+SAME = ("min", "max", "abs", "floor", "ceil", "delayed", "mean_over", "previous", "mean", "quantile", "sum of")
+
+
+@value
+class Known:
+    """Dimensions of signals by full path; None stands for any."""
+
+    signals: dict[str, Dimension]
+    bare: dict[str, str]
+
+    def of(self, path: str) -> Dimension | None:
+        return self.signals.get(self.bare.get(path, path))
+
+
+def known(design: Design) -> Known:
+    """What the design says about the dimensions of its signals."""
+    found: dict[str, Dimension] = {}
+    for component in design.components.values():
+        found |= {
+            f"{component.name}.{k}": v.dimension
+            for k, v in component.constants.items()
+            if isinstance(v, Quantity) and v.high
+        }
+        found |= {f"{component.name}.{k}": SECOND for k in component.takes or {}}
+        variable = state_variable(component)
+        if variable and component.initial is not None and component.initial.high:
+            found[f"{component.name}.{variable}"] = component.initial.dimension
+    for workload in design.workload.values():
+        if workload.rate is not None:
+            found[f"{workload.name}.rate"] = workload.rate.dimension
+    for loop in design.loops.values():
+        ends = [b for b in loop.actuation.bounds if isinstance(b, Quantity) and b.high] if loop.actuation else []
+        if loop.actuation and loop.actuation.signal and ends:
+            found.setdefault(loop.actuation.signal.text, ends[0].dimension)
+    return Known(found, bare_names(design))
+
+
+def check(design: Design, reading: Reading) -> None:
+    """Report every sum and comparison of unlike quantities."""
+    world = known(design)
+    must_hold = {id(formula) for formula in conditions(design)}
+    for formula in formulas(design):
+        checker = _Checker(formula, world, reading)
+        (checker.condition if id(formula) in must_hold else checker.of)(formula.tree)
+    for component in design.components.values():
+        local = Known(world.signals, scope(component, design))
+        for formula in component_formulas(component):
+            _Checker(formula, local, reading).of(formula.tree)
+        plant = state_formula(component)
+        if plant is not None:
+            _check_plant(component, plant, local, reading)
+    for loop in design.loops.values():
+        _check_target(loop, world, reading)
+        _check_writes(loop, design, world, reading)
+
+
+def _check_plant(component: Component, plant: Formula, world: Known, reading: Reading) -> None:
+    """The next value has the dimension of the state, a derivative that of the state per second."""
+    found = _Checker(plant, world, reading).of(plant.tree)
+    initial = component.initial
+    if found is None or initial is None or not initial.high:
+        return
+    wanted = initial.dimension if component.step else initial.dimension / SECOND
+    if not found.fits(wanted):
+        what = "the next value" if component.step else "the derivative"
+        reading.problem(plant.place, f"{what} is {found}, {wanted} expected", "`step: T` makes it a value, else a rate")
+
+
+def _check_target(loop: Loop, world: Known, reading: Reading) -> None:
+    target = loop.target
+    if target is None or target.signal is None or not isinstance(target.setpoint, Quantity):
+        return
+    signal = _Checker(target.signal, world, Reading()).of(target.signal.tree)
+    if signal is not None and target.setpoint.high and not signal.fits(target.setpoint.dimension):
+        place, wanted = target.setpoint.place, target.setpoint.dimension
+        reading.problem(
+            place, f"the setpoint {target.setpoint} is {wanted}, the signal {target.signal} is {signal}", UNITE
+        )
+
+
+def _check_writes(loop: Loop, design: Design, world: Known, reading: Reading) -> None:
+    """What a loop writes, by its law or by its rules, has the dimension of the signal (an activity has none)."""
+    actuation = loop.actuation
+    if actuation is None or actuation.signal is None:
+        return
+    thing, _, name = actuation.signal.text.partition(".")
+    signal = world.of(actuation.signal.text)
+    if signal is None or (thing in design.components and name in (design.components[thing].takes or {})):
+        return
+    written = [actuation.by, actuation.to, actuation.initial, *actuation.bounds]
+    written += [value for rule in loop.rules for value in (rule.by, rule.to)]
+    for one in written:
+        if isinstance(one, Quantity) and one.high and not signal.fits(one.dimension):
+            reading.problem(one.place, f"{one} is {one.dimension}, {actuation.signal} is {signal}", UNITE)
+
+
+class _Checker:
+    """Walks one formula; `of` gives the dimension of a node, or None where it may be any."""
+
+    def __init__(self, formula: Formula, world: Known, reading: Reading) -> None:
+        self.formula, self.world, self.reading = formula, world, reading
+
+    def of(self, tree: Tree) -> Dimension | None:
+        match tree:
+            case Number(value=value, dimension=dimension):
+                return dimension if value else None
+            case Name(path=path):
+                return self.world.of(path)
+            case Arithmetic(op=op, left=left, right=right, span=span):
+                self.number(left, right)
+                if op in ("+", "-"):
+                    return self.agree((left, right), span, "added to" if op == "+" else "subtracted from")
+                one, other = self.of(left), self.of(right)
+                if one is None or other is None:
+                    return None
+                return one * other if op == "*" else one / other
+            case Compare(op=op, left=left, right=right, span=span):
+                if op not in ("==", "!=") or _numeric(left) or _numeric(right):
+                    self.number(left, right)
+                self.agree((left, right), span, "compared with")
+            case Choose(condition=condition, then=then, otherwise=otherwise, span=span):
+                self.condition(condition)
+                return self.agree((then, otherwise), span, "an alternative to")
+            case Logic(terms=terms):
+                for term in terms:
+                    self.condition(term)
+            case Held(condition=condition):
+                self.condition(condition)
+            case Call():
+                return self.call(tree)
+        return None
+
+    def call(self, tree: Call) -> Dimension | None:
+        if tree.function in ("min", "max"):
+            self.number(*tree.arguments)
+            return self.agree(tree.arguments, tree.span, "compared with")
+        parts = [self.of(argument) for argument in tree.arguments]
+        if tree.function in ("count by", "in flight", "exp", "log", "tail"):
+            return ONE if tree.function in ("exp", "log", "tail") else None
+        if tree.function == "rate_of":
+            return None if parts[0] is None else parts[0] / SECOND
+        return parts[0] if tree.function in SAME else None
+
+    def number(self, *trees: Tree) -> None:
+        """Report what is a condition by its form where a number is expected."""
+        for tree in trees:
+            if is_boolean(tree):
+                message = f"{_text(self.formula, tree)} is a condition, a number is expected"
+                self.reading.problem(self.formula.at(tree.span), message, "write `1 if condition else 0`")
+
+    def condition(self, tree: Tree) -> Dimension | None:
+        """Check a part that must be true or false; report what is a number."""
+        found = self.of(tree)
+        if _numeric(tree) or (found is not None and isinstance(tree, Name)):
+            message = f"{_text(self.formula, tree)} is a number, a condition is expected"
+            self.reading.problem(self.formula.at(tree.span), message, "compare it, for example with `> 0`")
+        return found
+
+    def agree(self, trees: Sequence[Tree], span: tuple[int, int], verb: str) -> Dimension | None:
+        """The common dimension; a problem where there is none.  Each part is looked at once."""
+        found, first = None, trees[0]
+        for tree in trees:
+            other = self.of(tree)
+            if found is None or other is None:
+                found, first = (other, tree) if found is None else (found, first)
+            elif not found.fits(other):
+                message = f"{_text(self.formula, tree)} ({other}) is {verb} {_text(self.formula, first)} ({found})"
+                self.reading.problem(self.formula.at(span), message, UNITE)
+            elif other.tags.powers and not found.tags.powers:
+                found, first = other, tree
+        return found
+
+
+def _numeric(tree: Tree) -> bool:
+    """Is the node a number by its form?"""
+    return isinstance(tree, Number | Arithmetic) or (isinstance(tree, Call) and tree.function not in PAST)
+
+
+def _text(formula: Formula, tree: Tree) -> str:
+    start, end = tree.span
+    return f"'{formula.text[start:end]}'" if end > start else "a value"

@@ -1,0 +1,152 @@
+"""The number lowering: a tree to a value of any exact or floating number type.
+
+The environment answers what a tree cannot know: the value of a name, and values in the past.
+Works for Fraction, float, numpy arrays of float, and `coherence.simulate.execute.affine.Affine`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Protocol
+
+from coherence.language.expressions.tree import (
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Held,
+    Logic,
+    Name,
+    Number,
+    Tree,
+    Truth,
+)
+
+MOST_BITS = 100_000
+Value = Any  # a number of the environment's type, or a bool
+
+
+class Environment(Protocol):
+    """What the world is at the time of evaluation."""
+
+    def value(self, path: str) -> Value:
+        """The value of a signal, constant or loop."""
+
+    def delayed(self, tree: Tree, delay: Fraction) -> Value:
+        """The tree's sample-phase value `delay` seconds ago."""
+
+    def mean_over(self, tree: Tree, window: Fraction) -> Value:
+        """The tree's time average over the last `window` seconds."""
+
+    def sampled(self, tree: Tree, period: Fraction) -> Value:
+        """The tree's value at the last multiple of `period` (a sensor that scrapes)."""
+
+    def max_over(self, tree: Tree, window: Fraction) -> Value:
+        """The tree's largest value in the last `window` seconds."""
+
+    def held(self, condition: Tree, duration: Fraction) -> bool:
+        """True at every sample in the closed window of the last `duration` seconds."""
+
+    def previous(self, tree: Tree) -> Value:
+        """The tree's value at the sample before this one."""
+
+
+class NotExactError(ArithmeticError):
+    """The expression leaves the number type (exp and log of rationals, division by zero)."""
+
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+_FUNCTIONS: dict[str, Callable[..., Any]] = {"abs": abs, "floor": math.floor, "ceil": math.ceil}
+
+
+def evaluate(tree: Tree, env: Environment) -> Value:
+    """The value of the tree.  Raises NotExactError, or whatever the environment raises for unknown names."""
+    match tree:
+        case Number(value=value) | Truth(value=value):
+            return value
+        case Name(path=path):
+            return env.value(path)
+        case Arithmetic(op="/", left=left, right=right):
+            return short(divide(evaluate(left, env), evaluate(right, env)))
+        case Arithmetic(op="*", left=left, right=right):
+            return short(evaluate(left, env) * evaluate(right, env))
+        case Arithmetic(op=op, left=left, right=right):
+            return ARITHMETIC[op](evaluate(left, env), evaluate(right, env))
+        case Compare(op=op, left=left, right=right):
+            return COMPARE[op](evaluate(left, env), evaluate(right, env))
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            return evaluate(then if evaluate(condition, env) else otherwise, env)
+        case Held(condition=condition, duration=duration):
+            return env.held(condition, duration)
+        case Logic():
+            return _logic(tree, env)
+        case Call():
+            return _call(tree, env)
+
+
+def _logic(tree: Logic, env: Environment) -> bool:
+    if tree.op == "not":
+        return not evaluate(tree.terms[0], env)
+    quantifier = all if tree.op == "and" else any
+    return quantifier([bool(evaluate(term, env)) for term in tree.terms])
+
+
+def short(value: Value) -> Value:
+    """The value itself, unless its digits have grown beyond use (a plant such as p' = p * p doubles them each step)."""
+    if isinstance(value, int | Fraction) and value.numerator.bit_length() + value.denominator.bit_length() > MOST_BITS:
+        raise NotExactError(f"a number of more than {MOST_BITS} bits")
+    return value
+
+
+def divide(left: Value, right: Value) -> Value:
+    """left / right, exact; division by zero is NotExactError."""
+    try:
+        if isinstance(left, int) and isinstance(right, int):
+            return Fraction(left, right)
+        return left / right
+    except ZeroDivisionError:
+        raise NotExactError("division by zero") from None
+
+
+def _call(tree: Call, env: Environment) -> Value:
+    name, arguments = tree.function, tree.arguments
+    own = getattr(type(env), "functions", None)  # of a reading with a wider vocabulary than a design's
+    if own is not None and name in own:
+        return own[name](*(evaluate(argument, env) for argument in arguments))
+    if name == "delayed":
+        return env.delayed(arguments[0], constant(arguments[1], env))
+    if name == "mean_over":
+        return env.mean_over(arguments[0], constant(arguments[1], env))
+    if name in ("sampled", "max_over"):
+        return getattr(env, name)(arguments[0], constant(arguments[1], env))
+    if name == "previous":
+        return env.previous(arguments[0])
+    if name in ("min", "max"):
+        return (min if name == "min" else max)([evaluate(argument, env) for argument in arguments])
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name](evaluate(arguments[0], env))
+    if name in ("exp", "log"):
+        return _transcendental(name, evaluate(arguments[0], env))
+    raise NotExactError(f"'{name}' has no value in this reading")
+
+
+def _transcendental(name: str, value: Value) -> Value:
+    if hasattr(value, name):  # a number type with its own
+        return getattr(value, name)()
+    if not isinstance(value, float):
+        raise NotExactError(f"{name}() of a rational is not rational")
+    return math.exp(value) if name == "exp" else math.log(value)
+
+
+def constant(tree: Tree, env: Environment) -> Fraction:
+    """The value of a tree that must be a constant (a delay, a window)."""
+    value = evaluate(tree, env)
+    if isinstance(value, bool) or not isinstance(value, int | Fraction):
+        raise NotExactError("a delay or window must be a constant")
+    return Fraction(value)

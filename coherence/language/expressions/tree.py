@@ -1,0 +1,164 @@
+"""The typed tree of an expression: frozen nodes, each with its span in the text it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from coherence.base.units import ONE, Dimension
+from coherence.base.values import field, value
+
+Span = tuple[int, int]
+_SPAN: Span = (0, 0)
+
+
+@value
+class Number:
+    """An exact literal in SI units."""
+
+    value: Fraction
+    dimension: Dimension = ONE
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@value
+class Truth:
+    """`true` or `false`."""
+
+    value: bool
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@value
+class Name:
+    """A signal, constant or loop: dotted words."""
+
+    path: str
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@value
+class Call:
+    """A function of the whitelist, or one of the counting words (`sum of`, `in flight`, `count by`)."""
+
+    function: str
+    arguments: tuple[Tree, ...]
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@value
+class Arithmetic:
+    """left op right, op in + - * /."""
+
+    op: str
+    left: Tree
+    right: Tree
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@value
+class Compare:
+    """left op right, op in < <= > >= == !=."""
+
+    op: str
+    left: Tree
+    right: Tree
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@value
+class Logic:
+    """op in and, or, not."""
+
+    op: str
+    terms: tuple[Tree, ...]
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@value
+class Choose:
+    """`then if condition else otherwise`."""
+
+    condition: Tree
+    then: Tree
+    otherwise: Tree
+    span: Span = field(default=_SPAN, compare=False)
+
+
+@value
+class Held:
+    """`condition for duration`: true at every sample in the closed window [t - duration, t]."""
+
+    condition: Tree
+    duration: Fraction
+    span: Span = field(default=_SPAN, compare=False)
+
+
+Tree = Number | Truth | Name | Call | Arithmetic | Compare | Logic | Choose | Held
+
+
+def children(tree: Tree) -> tuple[Tree, ...]:
+    """The direct parts of a node."""
+    match tree:
+        case Call(arguments=parts) | Logic(terms=parts):
+            return parts
+        case Arithmetic(left=left, right=right) | Compare(left=left, right=right):
+            return (left, right)
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case Held(condition=condition):
+            return (condition,)
+        case _:
+            return ()
+
+
+def walk(tree: Tree) -> Iterator[Tree]:
+    """Every node, outermost first."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def depth(tree: Tree) -> int:
+    """The number of nodes on the longest way from the root to a leaf."""
+    level, nodes = 0, [tree]
+    while nodes:
+        level, nodes = level + 1, [child for node in nodes for child in children(node)]
+    return level
+
+
+def names(tree: Tree) -> tuple[str, ...]:
+    """The names used, in order of first use."""
+    return tuple(dict.fromkeys(node.path for node in walk(tree) if isinstance(node, Name)))
+
+
+def is_boolean(tree: Tree) -> bool:
+    """Is the node a condition by its form?  (A bare name may be one too.)"""
+    return isinstance(tree, Truth | Compare | Logic | Held)
+
+
+Rename = Callable[[str], "str | Tree"]
+
+
+def rename(tree: Tree, new: Rename) -> Tree:
+    """The tree with every name passed through `new` (a path, or a tree to put in its place)."""
+    match tree:
+        case Name(path=path, span=span):
+            made = new(path)
+            return Name(made, span) if isinstance(made, str) else made
+        case Call(function=f, arguments=args, span=span):
+            return Call(f, tuple(rename(a, new) for a in args), span)
+        case Arithmetic(op=op, left=left, right=right, span=span):
+            return Arithmetic(op, rename(left, new), rename(right, new), span)
+        case Compare(op=op, left=left, right=right, span=span):
+            return Compare(op, rename(left, new), rename(right, new), span)
+        case Logic(op=op, terms=terms, span=span):
+            return Logic(op, tuple(rename(t, new) for t in terms), span)
+        case Choose(condition=c, then=t, otherwise=o, span=span):
+            return Choose(rename(c, new), rename(t, new), rename(o, new), span)
+        case Held(condition=c, duration=d, span=span):
+            return Held(rename(c, new), d, span)
+        case _:
+            return tree

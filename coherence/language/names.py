@@ -1,0 +1,329 @@
+"""What every name of a design refers to: near misses are errors, the rest are outside things.
+
+A name before a dot that no section declares is an outside thing: its signals take any value of their
+dimension, and it is listed as an assumption.  A bare name must be a state, a loop or a constant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from coherence.base.places import Place
+from coherence.base.records import Record
+from coherence.base.units import shorten
+from coherence.language.design import Component, Design, Limit, Relay
+from coherence.language.expressions import ExpressionError, parse
+from coherence.language.expressions.tree import Call as Function
+from coherence.language.expressions.tree import Name, Tree, children
+from coherence.language.schema_kinds import Formula, Reading, Word
+from coherence.language.sentences import Event
+
+R = TypeVar("R", bound=Record)
+BUILT_IN = frozenset({"time"})
+LONGEST = 64  # characters of a name of which near misses are looked for
+
+
+def things(design: Design) -> frozenset[str]:
+    """Every declared name that may stand before a dot; gathered once."""
+    return design.once("declared things", lambda: _things(design))
+
+
+def _things(design: Design) -> frozenset[str]:
+    found: set[str] = set(design.components) | set(design.workload) | set(design.loops) | set(design.timers)
+    found |= set(design.limits) | set(design.jobs) | set(design.places) | set(design.tiers) | set(design.boundaries)
+    for call in design.calls:
+        found |= {end.text for end in (call.caller, call.callee) if end}
+    return frozenset(found)
+
+
+def state_variable(component: Component) -> str | None:
+    """`p` of an inline plant `p' = expr`."""
+    if component.state is None or "'" not in component.state.text:
+        return None
+    return component.state.text.split("'")[0].strip()
+
+
+PLANT = re.compile(r"\s*([a-z][a-z0-9_]*)\s*'\s*=(.*)", re.DOTALL)
+
+
+def state_formula(component: Component) -> Formula | None:
+    """The right-hand side of an inline plant; None where there is none, or none that can be read."""
+    match = PLANT.fullmatch(component.state.text) if component.state else None
+    try:
+        return Formula(parse(match[2]), match[2], component.state.place) if match and component.state else None
+    except ExpressionError:
+        return None
+
+
+def written(design: Design) -> dict[str, tuple[str, ...]]:
+    """Thing -> the signals of it that loops write."""
+
+    def compute() -> dict[str, tuple[str, ...]]:
+        found: dict[str, dict[str, None]] = {}
+        for loop in design.loops.values():
+            if loop.actuation and loop.actuation.signal:
+                thing, _, signal = loop.actuation.signal.text.partition(".")
+                found.setdefault(thing, {})[signal] = None
+        return {thing: tuple(signal for signal in signals if signal) for thing, signals in found.items()}
+
+    return design.once("written by loops", compute)
+
+
+def members(component: Component, design: Design) -> tuple[str, ...]:
+    """Signals of a component: its constants and outputs, its inline state, its activities, what loops write."""
+    variable = state_variable(component)
+    own = (*component.constants, *([variable] if variable else []), *(component.takes or ()))
+    return tuple(dict.fromkeys((*own, *written(design).get(component.name, ()))))
+
+
+def bare_names(design: Design) -> dict[str, str]:
+    """Bare name -> full signal path, where one component alone has it."""
+
+    def compute() -> dict[str, str]:
+        owners: dict[str, list[str]] = {}
+        for component in design.components.values():
+            for name in members(component, design):
+                owners.setdefault(name, []).append(f"{component.name}.{name}")
+        return {name: paths[0] for name, paths in owners.items() if len(paths) == 1}
+
+    return design.once("bare names", compute)
+
+
+def scope(component: Component, design: Design) -> dict[str, str]:
+    """Bare names inside a component's own expressions: its own members first."""
+    return {**bare_names(design), **{name: f"{component.name}.{name}" for name in members(component, design)}}
+
+
+def resolve(path: str, design: Design) -> str:
+    """The full path of a name: `p` -> `power.p`; a dotted path or a loop's name is itself."""
+    return path if "." in path else bare_names(design).get(path, path)
+
+
+def formulas(design: Design) -> Iterator[Formula]:
+    """Every expression that a run evaluates, except those of components (see `component_formulas`)."""
+    yield from design.claims.values()
+    for loop in design.loops.values():
+        yield from loop_formulas(loop)
+    for limit in design.limits.values():
+        yield from limit_formulas(limit)
+    yield from promise_formulas(design)
+
+
+def limit_formulas(limit: Limit) -> Iterator[Formula]:
+    """The expressions of one limit."""
+    yield from (f for f in (limit.counts, limit.at_most, limit.at_least, limit.but_at_least) if isinstance(f, Formula))
+
+
+def promise_formulas(design: Design) -> Iterator[Formula]:
+    """The conditions of all promises."""
+    for promise in design.promises.values():
+        yield from promise.conditions
+
+
+def conditions(design: Design) -> Iterator[Formula]:
+    """Those of the formulas that must be true or false."""
+    for loop in design.loops.values():
+        relay = loop.trigger if isinstance(loop.trigger, Relay) else None
+        found = [loop.trigger, *((relay.enter, relay.leave) if relay else ()), *(rule.when for rule in loop.rules)]
+        yield from (f for f in found if isinstance(f, Formula) and f.text != "always")
+    for promise in design.promises.values():
+        yield from promise.conditions
+
+
+def component_formulas(component: Component) -> Iterator[Formula]:
+    """The output expressions of a component."""
+    yield from (value for value in component.constants.values() if isinstance(value, Formula))
+
+
+def loop_formulas(loop: object) -> Iterator[Formula]:
+    """The expressions of one loop."""
+    target, actuation = getattr(loop, "target", None), getattr(loop, "actuation", None)
+    trigger = getattr(loop, "trigger", None)
+    found: list[object] = [trigger] if isinstance(trigger, Formula) else []
+    if isinstance(trigger, Relay):
+        found += [trigger.enter, trigger.leave]
+    found += [target.signal, target.setpoint] if target else []
+    found += [actuation.by, actuation.to, actuation.initial, *actuation.bounds] if actuation else []
+    for rule in getattr(loop, "rules", ()):
+        found += [rule.when, rule.by, rule.to]
+    yield from (f for f in found if isinstance(f, Formula) and f.text != "always")
+
+
+MOST_COMPARISONS = 100_000  # pairs of names in one design; beyond them near misses are no longer looked for
+
+
+class _Checker:
+    """Looks up the names of one design and reports those that cannot be meant."""
+
+    def __init__(self, design: Design, reading: Reading) -> None:
+        self.design, self.reading = design, reading
+        self.known = sorted(things(design))
+        self.declared = frozenset(self.known)
+        self.near: dict[str, str | None] = {}
+        self.left = MOST_COMPARISONS
+
+    def name(self, name: Name, formula: Formula, bare: dict[str, str]) -> None:
+        """A name in a formula."""
+        place = formula.at(name.span)
+        head, _, rest = name.path.partition(".")
+        if rest:
+            self.thing(head, place)
+            self.signal(head, rest, place)
+        elif not (head in self.declared or head in bare or head in BUILT_IN):
+            self.nothing(head, place, bare)
+
+    def nothing(self, head: str, place: Place, bare: dict[str, str]) -> None:
+        """A bare name that is neither a thing nor the signal of one component."""
+        ambiguous = [c.name for c in self.design.components.values() if head in members(c, self.design)]
+        if ambiguous:
+            self.reading.problem(place, f"'{head}' is in {' and '.join(ambiguous)}", f"write {ambiguous[0]}.{head}")
+            return
+        near = self.nearest(head, sorted({*self.known, *bare}))
+        remedy = (
+            f"did you mean '{near}'?" if near else "declare it, or write thing.signal for something outside the design"
+        )
+        self.reading.problem(place, f"'{head}' names nothing in this design", remedy)
+
+    def thing(self, head: str, place: Place) -> None:
+        """A word before a dot: declared, or far from everything that is."""
+        if head in self.declared:
+            return
+        if head not in self.near:
+            self.near[head] = self.nearest(head, self.known)
+        if near := self.near[head]:
+            self.reading.problem(place, f"'{head}' is not declared", f"did you mean '{near}'?")
+
+    def signal(self, head: str, signal: str, place: Place) -> None:
+        """A word after a dot, where the word before it is a component."""
+        component = self.design.components.get(head)
+        if component is None or signal in members(component, self.design):
+            return
+        near = self.nearest(signal, sorted(component.constants))
+        if near:
+            self.reading.problem(place, f"'{head}' has no signal '{signal}'", f"did you mean '{head}.{near}'?")
+
+    def nearest(self, word: str, known: Sequence[str]) -> str | None:
+        """As `nearest`, while comparisons are left."""
+        self.left -= len(known)
+        return nearest(word, known) if self.left >= 0 else None
+
+
+def check(design: Design, reading: Reading, *, whole: Design | None = None) -> None:
+    """Report near misses of declared names and bare names that refer to nothing; `whole`: what the names refer to."""
+    world = whole or design
+    checker, bare = _Checker(world, reading), bare_names(world)
+    for formula in formulas(design):
+        for name in _plain_names(formula.tree):
+            checker.name(name, formula, bare)
+    for component in design.components.values():
+        own = list(component_formulas(component))
+        if component.state is not None:
+            own += _plant_or_problem(component, reading)
+        local = scope(component, world) if own else {}
+        for formula in own:
+            for name in _plain_names(formula.tree):
+                checker.name(name, formula, local)
+    for loop in design.loops.values():
+        signal = loop.actuation.signal if loop.actuation else None
+        if isinstance(signal, Word):
+            checker.thing(signal.text.split(".")[0], signal.place)
+    for event in events(design):
+        if event.kind != "outside":
+            checker.thing(event.thing, event.place)
+
+
+def _plant_or_problem(component: Component, reading: Reading) -> list[Formula]:
+    assert component.state is not None
+    text, place = component.state.text, component.state.place
+    match = PLANT.fullmatch(text)
+    if not match:
+        reading.problem(place, f"'{shorten(text)}' is not a plant", "write `p' = expression`")
+        return []
+    try:
+        return [Formula(parse(match[2]), match[2], place)]
+    except ExpressionError as error:
+        reading.problem(place, f"{error} in '{shorten(match[2])}'", error.remedy)
+        return []
+
+
+def events(design: Design) -> Iterator[Event]:
+    """Every event named in timers and promises."""
+    for timer in design.timers.values():
+        yield from (e for e in (timer.start, timer.unless, timer.then, timer.renew) if isinstance(e, Event))
+    for promise in design.promises.values():
+        yield from (e for e in (promise.first, promise.second) if e is not None)
+
+
+def _plain_names(tree: Tree) -> Iterator[Name]:
+    """Names that must refer to a signal: not those counted by kind (`in flight`, `count by`)."""
+    if isinstance(tree, Name):
+        yield tree
+    elif not (isinstance(tree, Function) and tree.function in ("in flight", "count by")):
+        for child in children(tree):
+            yield from _plain_names(child)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """A known name one slip away (two for long names); singular, plural and numbering are not slips."""
+    if len(word) > LONGEST:
+        return None
+    for name in sorted(known):
+        limit = 2 if min(len(word), len(name)) >= 8 else 1
+        if min(len(word), len(name)) >= 4 and not _related(word, name) and distance(word, name, limit) <= limit:
+            return name
+    return None
+
+
+def _related(one: str, other: str) -> bool:
+    plural = one.rstrip("s") == other.rstrip("s")
+    numbered = one.rstrip("0123456789") == other.rstrip("0123456789")
+    return plural or numbered
+
+
+def distance(one: str, other: str, limit: int) -> int:
+    """Optimal string alignment distance, or `limit` + 1 where it is more."""
+    if abs(len(one) - len(other)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        older, before, row = before, row, [i]
+        for j, b in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit and min(before) >= limit:
+            return limit + 1
+    return min(row[-1], limit + 1)
+
+
+def _kept_heads(one: R, own: Callable[[R], Iterable[Formula]]) -> tuple[str, ...]:
+    """The words before dots in the expressions of a record; kept with it."""
+    return one.once("heads", lambda: tuple(_heads(own(one))))
+
+
+def _heads(found: Iterable[Formula]) -> Iterator[str]:
+    for formula in found:
+        for name in _plain_names(formula.tree):
+            head, _, rest = name.path.partition(".")
+            if rest:
+                yield head
+
+
+def outside(design: Design) -> tuple[str, ...]:
+    """Outside things, in order of first use: assumptions of every answer about them."""
+    known = things(design)
+    heads = [*_heads(design.claims.values())]
+    for loop in design.loops.values():
+        heads += _kept_heads(loop, loop_formulas)
+    for limit in design.limits.values():
+        heads += _kept_heads(limit, limit_formulas)
+    heads += _heads(promise_formulas(design))
+    for component in design.components.values():
+        heads += _kept_heads(component, component_formulas)
+    signals = (loop.actuation.signal for loop in design.loops.values() if loop.actuation)
+    heads += (signal.text.split(".")[0] for signal in signals if isinstance(signal, Word))
+    return tuple(dict.fromkeys(head for head in heads if head not in known))

@@ -1,0 +1,135 @@
+"""YAML to a Design: every value with its place, every problem of the document at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coherence.base.errors import InputError, Problem, did_you_mean
+from coherence.base.places import Place
+from coherence.language import catalogue, dimensions, document, names
+from coherence.language.design import Design
+from coherence.language.document import Document, Items, Node, Scalar, Table
+from coherence.language.schema_kinds import Reading, read_record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECTIONS_WITH_PARTS = ("loops", "components", "timers", "limits")
+
+
+def read_design(path: str | Path, *, shown_as: str | None = None) -> Design:
+    """The design in a file.  Raises InputError."""
+    name = shown_as or str(path)
+    documents = document.read(read_bytes(path, name), name)
+    if len(documents) != 1:
+        place = Place(name, 1, 1, 1, 1)
+        raise InputError(
+            [
+                Problem(
+                    place, f"{len(documents)} documents in one file", "a design is one document: remove the `---` lines"
+                )
+            ]
+        )
+    return design_of(documents[0])
+
+
+def read_text(text: str, file: str = "<design>") -> Design:
+    """The design in a text."""
+    documents = document.read_text(text, file)
+    if len(documents) != 1:
+        raise InputError(
+            [Problem(Place(file, 1, 1, 1, 1), f"{len(documents)} documents found", "a design is one document")]
+        )
+    return design_of(documents[0])
+
+
+def read_bytes(path: str | Path, name: str) -> bytes:
+    """The bytes of a file; an unreadable one is an InputError."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(document.MAX_BYTES + 1)  # one more is refused: a device has no end
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(
+            [Problem(Place(name, 1, 1, 1, 1), f"cannot be read: {reason}", "check the path and its permissions")]
+        ) from None
+
+
+def is_design(root: Node) -> bool:
+    """Is the document a design, by its first key?"""
+    return isinstance(root, Table) and "coherence" in root
+
+
+def design_of(source: Document) -> Design:
+    """The design in a parsed document.  Raises InputError with every problem."""
+    root = source.root
+    if not isinstance(root, Table):
+        raise InputError([Problem(root.place, "a design is a mapping", "begin with `coherence: 1`")])
+    if "coherence" not in root:
+        near = did_you_mean(next(iter(root.entries), ""), Design.keys)
+        raise InputError(
+            [
+                Problem(
+                    root.place,
+                    "this is not a design: the key 'coherence' is missing",
+                    f"begin with `coherence: 1`; {near}".rstrip("; "),
+                )
+            ]
+        )
+    return design_from_table(root, file=source.file, text=source.text, comments=source.comments)
+
+
+def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, **extra: Any) -> Design:
+    """The design in a document tree (a file's, or one that an importer made).  Raises InputError.
+
+    Without `whole` its names and units are not checked: they may stand in the rest of the design.
+    """
+    reading = Reading()
+    made = read_record(Design, _with_parts(root, reading), reading, file=file, text=text, **extra)
+    if made is not None:
+        if made.version is not None and made.version.low != 1:
+            message = f"version {made.version.text} of the language is not known"
+            reading.problem(made.version.place, message, "write `coherence: 1`")
+        made = made.but(promises={name: promise.named(name) for name, promise in made.promises.items()})
+        if whole:
+            names.check(made, reading)
+            dimensions.check(made, reading)
+    if reading.problems or made is None:
+        raise InputError(reading.problems)
+    return made
+
+
+def _with_parts(root: Table, reading: Reading) -> Table:
+    """The document with every `uses:` of a loop, call, timer, limit, component, tier or boundary filled in."""
+    made = Table(dict(root.entries), root.keys, root.place)
+    for section in SECTIONS_WITH_PARTS:
+        _fill_table(made, section, section, reading)
+    calls = made.entries.get("calls")
+    if isinstance(calls, Items):
+        filled = [catalogue.fill("calls", c, reading) if isinstance(c, Table) else c for c in calls]
+        made.entries["calls"] = Items(filled, calls.place)
+    infrastructure = made.entries.get("infrastructure")
+    if isinstance(infrastructure, Table):
+        inner = Table(dict(infrastructure.entries), infrastructure.keys, infrastructure.place)
+        for section in ("tiers", "boundaries"):
+            _fill_table(inner, section, section, reading)
+        links = inner.entries.get("links")
+        if isinstance(links, Items):
+            inner.entries["links"] = Items(
+                [catalogue.fill("links", x, reading) if isinstance(x, Table) else x for x in links], links.place
+            )
+        made.entries["infrastructure"] = inner
+    return made
+
+
+def _fill_table(made: Table, key: str, section: str, reading: Reading) -> None:
+    block = made.entries.get(key)
+    if isinstance(block, Table):
+        filled = {
+            n: catalogue.fill(section, child, reading) if isinstance(child, Table) else child
+            for n, child in block.entries.items()
+        }
+        made.entries[key] = Table(filled, block.keys, block.place)
+
+
+__all__ = ["Scalar", "design_of", "is_design", "read_bytes", "read_design", "read_text"]

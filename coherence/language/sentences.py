@@ -1,0 +1,303 @@
+"""The small sentences of the language: events, actions, sensor links, promises, admission and preemption."""
+
+from __future__ import annotations
+
+import re
+
+from coherence.base.places import Place
+from coherence.base.units import SECOND, shorten
+from coherence.base.values import field, replace, value
+from coherence.language.document import Node, Scalar
+from coherence.language.expressions.parse import MAX_LENGTH
+from coherence.language.expressions.tree import Call, Compare, Name, Tree
+from coherence.language.schema_kinds import (
+    DURATION,
+    NAME,
+    Formula,
+    Kind,
+    Quantity,
+    Reading,
+    formula_of,
+    parse_quantity,
+    scalar,
+)
+
+_DOTTED = r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?"
+
+
+@value
+class Event:
+    """Something that happens.  `kind`: starts, ends (of a member or `thing.activity`), waits, outside.
+
+    `of` is `first`, `all`, `last` or nothing.  Outside events with the same words are the same event;
+    one whose words are the name of a timer or loop is that timer firing or that loop acting.
+    """
+
+    kind: str
+    subject: str
+    of: str
+    text: str
+    place: Place = field(compare=False)
+
+    @property
+    def thing(self) -> str:
+        return self.subject.split(".")[0]
+
+    @property
+    def activity(self) -> str:
+        return self.subject.partition(".")[2]
+
+
+def event_of(text: str, place: Place) -> Event:
+    """`server starts`, `worker.task ends`, `all of rank.step end`, `first rank waits`, `last ping`, other words."""
+    words = " ".join(text.split())
+    if match := re.fullmatch(rf"all of ({_DOTTED}) (start|end)s?", words):
+        return Event(match[2] + "s", match[1], "all", words, place)
+    if match := re.fullmatch(r"first ([a-z][a-z0-9_]*) waits", words):
+        return Event("waits", match[1], "first", words, place)
+    if match := re.fullmatch(rf"(first |last )?({_DOTTED}) (start|end)s?", words):
+        return Event(match[3] + "s", match[2], (match[1] or "").strip(), words, place)
+    if match := re.fullmatch(r"last (.+)", words):
+        return Event("outside", match[1], "last", words, place)
+    return Event("outside", words, "", words, place)
+
+
+def _read_event(node: Node, reading: Reading) -> Event | None:
+    leaf = scalar(node, reading, "an event")
+    return event_of(leaf.text, leaf.place) if leaf else None
+
+
+EVENT: Kind[Event] = Kind(_read_event, {"type": "string"})
+
+
+@value
+class SensorLink:
+    """One link of a sensor chain, in order: a sampler (scrape, relist) or a window (mean, max, rate, irate, last)."""
+
+    kind: str
+    duration: Quantity | None
+    what: str
+    place: Place = field(compare=False)
+
+
+SENSOR_WORDS = ("scrape", "relist", "mean", "max", "rate", "irate", "last")
+
+
+def _read_link(node: Node, reading: Reading) -> SensorLink | None:
+    leaf = scalar(node, reading, "a sensor link")
+    if leaf is None:
+        return None
+    first, _, rest = leaf.text.strip().partition(" ")
+    if first in ("sees", "misses") and rest:
+        return SensorLink(first, None, rest.strip(), leaf.place)
+    if first not in SENSOR_WORDS or not rest:
+        words = ", ".join(f"{w} T" for w in SENSOR_WORDS)
+        reading.problem(
+            leaf.place, f"'{shorten(leaf.text)}' is not a sensor link", f"use one of {words}, sees x, misses x"
+        )
+        return None
+    duration = parse_quantity(Scalar(rest, leaf.place), reading, SECOND)
+    return SensorLink(first, duration, "", leaf.place) if duration else None
+
+
+LINK: Kind[SensorLink] = Kind(_read_link, {"type": "string"})
+
+
+@value
+class Promise:
+    """What must hold.  `kind`: always, never, eventually, eventually_always, response, before, sends.
+
+    always / never / eventually / eventually_always: `condition`.  response: `first` then `second` within
+    `within`; `after` and `then` are those of the two that are conditions.  before: the latest `first` precedes
+    the earliest `second` of the same occurrence.  sends: attempts(`callee`) per call(`caller`) compared with
+    `limit` (the condition).
+    """
+
+    kind: str
+    text: str
+    place: Place = field(compare=False)
+    name: str = ""
+    condition: Formula | None = None
+    first: Event | None = None
+    second: Event | None = None
+    within: Quantity | None = None
+    callee: str = ""
+    caller: str = ""
+    after: Formula | None = None
+    then: Formula | None = None
+
+    @property
+    def conditions(self) -> tuple[Formula, ...]:
+        """What must be true or false: its condition, or the sides of a response that are conditions."""
+        own = self.condition if self.kind != "sends" else None
+        return tuple(f for f in (own, self.after, self.then) if f is not None)
+
+    def named(self, name: str) -> Promise:
+        """The promise under the name that the design gives it."""
+        return replace(self, name=name)
+
+
+def _read_promise(node: Node, reading: Reading) -> Promise | None:
+    leaf = scalar(node, reading, "a promise")
+    if leaf is None:
+        return None
+    text = " ".join(leaf.text.split())
+    if len(text) > MAX_LENGTH:
+        reading.problem(leaf.place, f"a promise of {len(text)} characters", f"at most {MAX_LENGTH} are read")
+        return None
+    if match := re.fullmatch(r"after (.+) then (.+) within (.+)", text):
+        return _response(leaf, text, match, reading)
+    if match := re.fullmatch(r"(.+) before (.+)", text):
+        return Promise(
+            "before", text, leaf.place, first=event_of(match[1], leaf.place), second=event_of(match[2], leaf.place)
+        )
+    return _condition_promise(leaf, text, reading)
+
+
+def _response(leaf: Scalar, text: str, words: re.Match[str], reading: Reading) -> Promise | None:
+    within = DURATION.read(Scalar(words[3], leaf.place), reading)
+    first, second = event_of(words[1], leaf.place), event_of(words[2], leaf.place)
+    after, then = _side(leaf, words[1], reading), _side(leaf, words[2], reading)
+    if within is None:
+        return None
+    return Promise("response", text, leaf.place, first=first, second=second, within=within, after=after, then=then)
+
+
+def _side(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
+    """What compares is a condition, and so is what joins or denies some; other words are an event."""
+    compared = re.search(r"[<>=]", text) is not None
+    if not compared and not re.search(r"\b(?:and|or|not)\b", text):
+        return None
+    made = _formula(leaf, text, reading if compared else Reading())
+    if made is None or may_be_condition(made.tree):
+        return made
+    reading.problem(leaf.place, f"'{shorten(text)}' is not a condition", "compare it with something")
+    return None
+
+
+def _condition_promise(leaf: Scalar, text: str, reading: Reading) -> Promise | None:
+    if match := re.fullmatch(rf"attempts\(({_DOTTED})\) per call\(({_DOTTED})\) (.+)", text):
+        limit = _formula(leaf, f"sends {match[3]}", reading)
+        return Promise("sends", text, leaf.place, condition=limit, callee=match[1], caller=match[2]) if limit else None
+    if match := re.fullmatch(r"(.+) reaches (.+)", text):
+        goal = _formula(leaf, f"{match[1]} == {match[2]}", reading)
+        return Promise("eventually", text, leaf.place, condition=goal) if goal else None
+    kind, _, rest = text.partition(" ")
+    if kind not in ("always", "never", "eventually", "eventually_always"):
+        kind, rest = "always", text
+    condition = _formula(leaf, rest, reading)
+    if condition is not None and not may_be_condition(condition.tree):
+        reading.problem(
+            leaf.place, f"'{shorten(rest)}' is not a condition", "compare it with something, for example `<= 5 %`"
+        )
+        return None
+    return Promise(kind, text, leaf.place, condition=condition) if condition else None
+
+
+def may_be_condition(tree: Tree) -> bool:
+    """A comparison, a logical term, or a name that may be boolean."""
+    return not isinstance(tree, Call) and type(tree).__name__ in ("Name", "Compare", "Logic", "Held", "Truth", "Choose")
+
+
+def _formula(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
+    """The expression `text`, placed inside the leaf where the leaf shows it."""
+    offset = leaf.text.find(text)
+    place = leaf.place
+    if offset >= 0 and place.end_column - place.column == len(leaf.text):
+        place = Place(place.file, place.line, place.column + offset, place.line, place.column + offset + len(text))
+    return formula_of(Scalar(text, place), reading)
+
+
+PROMISE: Kind[Promise] = Kind(_read_promise, {"type": "string"})
+
+
+@value
+class Preemption:
+    """`for job take victim where condition`."""
+
+    job: str
+    victim: str
+    condition: Formula
+    place: Place = field(compare=False)
+
+
+def _read_preemption(node: Node, reading: Reading) -> Preemption | None:
+    leaf = scalar(node, reading, "a preemption rule")
+    match = (
+        re.fullmatch(r"for ([a-z][a-z0-9_]*) take ([a-z][a-z0-9_]*) where (.+)", " ".join(leaf.text.split()))
+        if leaf
+        else None
+    )
+    if leaf is None or match is None:
+        reading.problem(node.place, "a preemption rule expected", "write `for job take job where condition`")
+        return None
+    condition = _formula(leaf, match[3], reading)
+    return Preemption(match[1], match[2], condition, leaf.place) if condition else None
+
+
+PREEMPTION: Kind[Preemption] = Kind(_read_preemption, {"type": "string"})
+
+
+@value
+class Admission:
+    """`smallest e first` or `largest e first`."""
+
+    smallest: bool
+    by: Formula
+    place: Place = field(compare=False)
+
+
+def _read_admission(node: Node, reading: Reading) -> Admission | None:
+    leaf = scalar(node, reading, "an admission order")
+    match = re.fullmatch(r"(smallest|largest) (.+) first", " ".join(leaf.text.split())) if leaf else None
+    if leaf is None or match is None:
+        reading.problem(node.place, "an admission order expected", "write `smallest e first` or `largest e first`")
+        return None
+    by = _formula(leaf, match[2], reading)
+    return Admission(match[1] == "smallest", by, leaf.place) if by else None
+
+
+ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"})
+
+
+@value
+class Spread:
+    """`spread by zone <= 1`: largest minus smallest count; `prefer` in front makes it soft; `together` = one zone."""
+
+    by: str
+    at_most: int
+    must: bool
+    place: Place = field(compare=False)
+    together: bool = False
+    stated: bool = True  # is there a `<= n`?
+
+
+def _read_spread(node: Node, reading: Reading) -> Spread | None:
+    leaf = scalar(node, reading, "a placement rule")
+    match = (
+        re.fullmatch(r"(prefer )?(spread|together) by ([a-z][a-z0-9_]*)(?: <= (\d{1,9}))?", " ".join(leaf.text.split()))
+        if leaf
+        else None
+    )
+    if leaf is None or match is None:
+        reading.problem(
+            node.place, "a placement rule expected", "write `spread by zone <= 1` or `prefer spread by node <= 1`"
+        )
+        return None
+    return Spread(match[3], int(match[4] or 0), not match[1], leaf.place, match[2] == "together", match[4] is not None)
+
+
+SPREAD: Kind[Spread] = Kind(_read_spread, {"type": "string"})
+
+
+def condition_names(condition: Formula) -> tuple[str, ...]:
+    """Names used in a condition."""
+    from coherence.language.expressions import names
+
+    return names(condition.tree)
+
+
+__all__ = [
+    "ADMISSION", "EVENT", "LINK", "NAME", "PREEMPTION", "PROMISE", "SPREAD", "Admission", "Compare", "Event",
+    "Name", "Preemption", "Promise", "SensorLink", "Spread", "event_of",
+]  # fmt: skip

@@ -1,0 +1,1 @@
+"""What `coherence analyze` shows of a design or a network."""

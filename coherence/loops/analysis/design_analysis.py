@@ -1,0 +1,284 @@
+"""The analysis of a design: per group of loops its operating points, linear verdicts, margins, and the exact answer.
+
+A linear verdict alone is not the design's verdict: thresholds, rounding and bounds are outside of it.  So each one
+stands beside what exact execution says of the same loops.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
+from coherence.loops.analysis.law_margins import LoopFigures, figures
+from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, is_smooth, region, structure
+from coherence.loops.designs.group_runs import Answer, executed, from_bounds
+from coherence.loops.designs.groups import Group
+from coherence.loops.designs.kinks import Branch, branches
+from coherence.loops.designs.lap_matrices import Lap, LapError, closed, opened
+from coherence.loops.designs.lap_roots import Roots, coupling, roots
+from coherence.loops.designs.operating_points import Point, operating_points, smooth_part, with_basins
+from coherence.model.model import Model
+from coherence.simulate.execute.exact import Choices, MissingValueError
+from coherence.simulate.execute.orbits import hyperperiod
+from coherence.simulate.execute.slices import blocked
+from coherence.simulate.execute.starts import corners
+
+MOST_LOOPS = 12  # whose margins are computed
+MOST_POINTS = 4
+ORDER = {"unstable": 3, "undecided": 2, "marginal": 1, "stable": 0}
+Progress = Callable[[float, str], None]
+
+
+@value
+class PointFigures:
+    """One operating point: a verdict per branch outside the tolerances, one inside them, and margins.
+
+    `verdict` joins the branches; `why` says how, and `inside` is None where no loop has a tolerance.  `pair`: the
+    two loops (or one twice) through whose commands most of the dominant mode goes round, with that gain.
+    """
+
+    point: Point
+    verdict: str
+    why: str
+    branches: tuple[tuple[str, Roots], ...]
+    inside: Roots | None
+    tolerant: tuple[str, ...]
+    loops: tuple[LoopFigures, ...]
+    pair: tuple[str, str, float] | None
+    subset: Subset | None
+    dropped: tuple[str, ...]
+
+
+@value
+class GroupAnalysis:
+    """`verdict` is that of exact execution; `points` are linearised; `notes` tell what was not reached."""
+
+    group: Group
+    lap: Fraction
+    answer: Answer
+    points: tuple[PointFigures, ...]
+    subset: Subset | None
+    notes: tuple[str, ...]
+    from_bounds: Answer | None = None  # of a group that settles: started from the ends of its bounds
+
+    @property
+    def verdict(self) -> str:
+        return self.answer.verdict
+
+
+@value
+class Analysis:
+    """All groups, the loops in none (with the reason), and what the model could not carry."""
+
+    groups: tuple[GroupAnalysis, ...]
+    alone: tuple[tuple[str, str], ...]
+    assumptions: tuple[str, ...]
+
+
+def analysed(
+    model: Model,
+    *,
+    time_limit: float = 20.0,
+    choices: Mapping[str, Fraction] | None = None,
+    bar: Progress | None = None,
+) -> Analysis:
+    """Every group, each within its share of the time limit (s).  `choices`: values for what the design leaves open."""
+    found = structure(model)
+    whole = Deadline(time_limit)
+    groups = []
+    for index, group in enumerate(found.groups):
+        if bar:
+            bar(index / len(found.groups), " and ".join(group.names[:3]))
+        groups.append(of_group(group, whole.share(1 / (len(found.groups) - index)), choices or {}))
+    return Analysis(tuple(groups), found.alone, model.abstractions)
+
+
+def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:
+    """One group.  What cannot be carried out becomes `undecided` with the reason, never an exception."""
+    model, signals = group.model, tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
+    lap = hyperperiod(model)
+    missing = blocked(model, signals) or next((f"a value of {path}" for path in model.inputs if path not in values), "")
+    if missing:
+        return GroupAnalysis(group, lap, _blocked(f"needs {missing}"), (), None, ())
+    answer = executed(model, signals, deadline.share(0.35))
+    try:
+        first = next(iter(corners(model)))
+    except MissingValueError as error:
+        return GroupAnalysis(group, lap, answer, (), None, (f"no operating point: needs {error}",))
+    notes: list[str] = []
+    points = _points(group, first, answer, deadline.share(0.6), notes)
+    subset = None
+    if answer.verdict == "oscillates":
+        levels = _levels(model, first, answer)
+        subset = smallest_swinging(group, signals, levels, deadline, laps=_laps(answer, lap))
+    elsewhere = from_bounds(model, signals, deadline.share(0.5)) if answer.verdict == "settles" else None
+    return GroupAnalysis(group, lap, answer, points, subset, tuple(dict.fromkeys(notes)), elsewhere)
+
+
+def _laps(answer: Answer, lap: Fraction) -> int:
+    """Twice as long as the whole group takes to its recurrence."""
+    run = answer.run
+    return max(20, int(2 * run.instants[-1].time / lap) + 1) if run and run.instants else 40
+
+
+def _blocked(why: str) -> Answer:
+    return Answer("undecided", why, False, None, {}, None, (), 0)
+
+
+def _points(
+    group: Group, first: Choices, answer: Answer, deadline: Deadline, notes: list[str]
+) -> tuple[PointFigures, ...]:
+    model = group.model
+    smooth = [loop.name for loop in group.loops if is_smooth(loop)]
+    if not smooth:
+        notes.append("every loop acts by thresholds: no derivative, exact execution alone decides")
+        return ()
+    levels = _levels(model, first, answer)
+    try:
+        found = operating_points(model, first, levels, deadline.share(0.5))
+    except (NotExactError, MissingValueError) as error:
+        notes.append(f"no operating point: {error}")
+        return ()
+    real = [p for p in found if p.real]
+    kept = real[:MOST_POINTS] or sorted(found, key=lambda p: (bool(p.outside), bool(p.acts)))[:1]
+    if len(real) > MOST_POINTS:
+        notes.append(f"{MOST_POINTS} of {len(real)} operating points are told")
+    if not kept:
+        notes.append(_no_point(model, smooth, answer))
+    elif not any(p.real for p in kept):
+        notes.append(_unreal(kept))
+    made = with_basins([p for p in kept if p.real], answer.ends)
+    rest = [p for p in kept if not p.real]
+    return tuple(_figures(group, p, deadline.share(0.7), notes) for p in (*made, *rest))
+
+
+def _no_point(model: Model, smooth: Sequence[str], answer: Answer) -> str:
+    end = next((end for end in answer.ends if end is not None), None)
+    at = [
+        loop.name
+        for loop in model.loops
+        if end is not None and loop.name in smooth and end.get(loop.signal) in (loop.bounds.low, loop.bounds.high)
+    ]
+    if at:
+        return f"no operating point of the laws: {' and '.join(at)} rests at a bound"
+    return f"no operating point of the law of {' and '.join(smooth)} was found from any start"
+
+
+def _unreal(points: Sequence[Point]) -> str:
+    acting = sorted({name for p in points for name in p.acts})
+    outside = sorted({name for p in points for name in p.outside})
+    told = [f"{' and '.join(acting)} acts wherever the others rest"] if acting else []
+    told += [f"what {' and '.join(outside)} wants lies outside its bounds"] if outside else []
+    return f"no operating point of the whole design: {'; '.join(told)}"
+
+
+def _levels(model: Model, first: Choices, answer: Answer) -> list[dict[str, Fraction]]:
+    """Levels of all commands: where the run begins, where it ends, and the ends of its orbit."""
+    start = {p: first.values.get(p, c.initial.low or Fraction(0)) for p, c in model.commands.items()}
+    made = [dict(end) for end in answer.ends if end is not None][:2]
+    for side in (0, 1):
+        if answer.ranges:
+            made.append({p: answer.ranges[p][side] if p in answer.ranges else start[p] for p in start})
+    made.insert(0, start)
+    levels = [{p: one.get(p, start[p]) for p in start} for one in made]
+    return [one for k, one in enumerate(levels) if one not in levels[:k]]
+
+
+def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -> PointFigures:
+    model, dropped = smooth_part(group.model, point.values)
+    names = [loop.name for loop in group.loops if is_smooth(loop)]
+    start = {p: point.values[p] for p in (*model.states, *model.commands)}
+    tolerant = tuple(loop.name for loop in group.loops if loop.name in names and loop.tolerance > 0)
+    try:
+        sides = branches(model, start)
+        parts, complete = sides.branches, sides.complete
+        laps = [opened(part.model, start, deadline) for part in parts]
+        paths = region(model, names)
+        judged = _distinct(parts, laps, [roots(closed(lap, paths), lap.length) for lap in laps])
+    except (LapError, NotExactError, MissingValueError) as error:
+        why = str(error)
+        notes.append(f"not linearised: {why}")
+        return PointFigures(point, "undecided", why, (), None, tolerant, (), None, None, dropped)
+    parts = tuple(part for part, _, _ in judged)
+    laps, every = [lap for _, lap, _ in judged], [found for _, _, found in judged]
+    verdict, why = _joined(every, complete=complete)
+    if sides.jumps:
+        notes.append(f"the law jumps at an operating point, linear figures are of one side: {'; '.join(sides.jumps)}")
+        verdict, why = (verdict, why) if verdict != "stable" else ("undecided", f"stable on one side of a jump: {why}")
+    inside = _inside(group, laps[0], paths, tolerant)
+    loops = _margins(group, parts, laps, start, paths, deadline, notes)
+    worst = max(range(len(every)), key=lambda k: every[k].growth)
+    unstable = every[worst].verdict == "unstable" and len(names) > 1
+    subset = smallest_unstable(laps[worst], model, names) if unstable else None
+    told = tuple((part.told(parts), found) for part, found in zip(parts, every, strict=True))
+    pair = _pair(laps[worst], every[worst], paths)
+    return PointFigures(point, verdict, why, told, inside, tolerant, loops, pair, subset, dropped)
+
+
+def _inside(group: Group, lap: Lap, paths: frozenset[str], tolerant: Sequence[str]) -> Roots | None:
+    """Inside their tolerances these loops do not act: what the rest does."""
+    if not tolerant:
+        return None
+    still = {loop.signal for loop in group.loops if loop.name in tolerant}
+    still -= {loop.signal for loop in group.loops if loop.name not in tolerant}
+    return roots(closed(lap, paths - still, held=tolerant), lap.length)
+
+
+def _distinct(parts: Sequence[Branch], laps: Sequence[Lap], found: Sequence[Roots]) -> list[tuple[Branch, Lap, Roots]]:
+    """One of each set of branches with the same roots."""
+    kept: dict[tuple[complex, ...], tuple[Branch, Lap, Roots]] = {}
+    for part, lap, one in zip(parts, laps, found, strict=True):
+        key = tuple(complex(round(z.real, 9), round(abs(z.imag), 9)) for z in one.multipliers if abs(z) > 1e-6)
+        kept.setdefault((*key, complex(len(one.verdict))), (part, lap, one))
+    return list(kept.values())
+
+
+def _joined(every: Sequence[Roots], *, complete: bool) -> tuple[str, str]:
+    """The verdict on all branches together: never stable where branches alternate."""
+    verdicts = {one.verdict for one in every}
+    if len(every) == 1 and complete:
+        return every[0].verdict, every[0].how
+    if verdicts == {"unstable"}:
+        return "unstable", f"in each of {len(every)} branches"
+    if verdicts == {"stable"}:
+        return "undecided", f"stable in each of {len(every)} branches; that they alternate is not covered"
+    worst = max(range(len(every)), key=lambda k: (ORDER[every[k].verdict], every[k].growth))
+    others = " or ".join(sorted(verdicts - {every[worst].verdict}))
+    return "undecided", f"{every[worst].verdict} in branch {worst + 1}" + (f", {others} in others" if others else "")
+
+
+def _margins(
+    group: Group, parts: Sequence[Branch], laps: Sequence[Lap], start: dict[str, Fraction],
+    paths: frozenset[str], deadline: Deadline, notes: list[str],
+) -> tuple[LoopFigures, ...]:  # fmt: skip
+    smooth = [loop for loop in parts[0].model.loops if loop.name in group.names]
+    found = []
+    for index, loop in enumerate(smooth[:MOST_LOOPS]):
+        if deadline.over:
+            notes.append(f"margins of {index} of {len(smooth)} loops: the time limit was reached")
+            break
+        try:
+            share = deadline.share(1 / (min(len(smooth), MOST_LOOPS) - index))
+            found.append(figures(laps, parts, start, loop, paths, share))
+        except (LapError, OutOfTimeError) as error:
+            notes.append(f"margins of {loop.name}: {error}")
+    if len(smooth) > MOST_LOOPS:
+        notes.append(f"margins of the first {MOST_LOOPS} of {len(smooth)} loops")
+    return tuple(found)
+
+
+def _pair(lap: Lap, found: Roots, paths: frozenset[str]) -> tuple[str, str, float] | None:
+    """Through which two commands does the dominant mode go round?"""
+    names = list(dict.fromkeys(cut.loop for cut in lap.cuts))
+    if not found.multipliers or found.growth == 0 or not 1 < len(names) <= MOST_LOOPS:
+        return None
+    z = found.multipliers[0] * (1 + 1e-9)
+    gain = coupling(closed(lap, paths, left_open=names), z)
+    pairs = itertools.combinations_with_replacement(names, 2)
+    best = max(pairs, key=lambda p: gain[p] if p[0] == p[1] else (gain[p] * gain[p[::-1]]) ** 0.5)
+    size = gain[best] if best[0] == best[1] else (gain[best] * gain[best[::-1]]) ** 0.5
+    return (*best, size)

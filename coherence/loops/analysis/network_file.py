@@ -1,0 +1,320 @@
+"""A researcher's network of blocks and couplings, stated in a small YAML file, and its analysis.
+
+network: 1
+blocks:
+  queue: {numerator: [1], denominator: [1, 0], delay: 30 s}          # descending powers of s
+  scaler: {numerator: [0.05], denominator: [1], rate: 15 s}           # rate: sampled, behind a zero-order hold
+couplings:
+  - {from: queue, to: scaler}
+  - {from: scaler, to: queue, gain: -1}
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from coherence.base import units
+from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.language import document
+from coherence.language.document import Items, Node, Scalar, Table
+from coherence.loops.margins.network_margins import Margins, margins
+from coherence.loops.margins.subsets import Subsets, minimal_unstable
+from coherence.loops.multirate.critical_gain import SCAN, critical_gain
+from coherence.loops.multirate.verdict import Floquet, floquet
+from coherence.loops.networks.delayed_verdict import DelayVerdict
+from coherence.loops.networks.delayed_verdict import verdict as delayed_verdict
+from coherence.loops.networks.network import Block, Coupling, Network, network
+
+BLOCK_KEYS = ("numerator", "denominator", "delay", "rate")
+COUPLING_KEYS = ("from", "to", "gain")
+MOST_MARGINS, MOST_BLAMED, MOST_FACTORS = 12, 40, 6
+FACTOR = 100.0  # how far a gain of a sampled network is changed, up and down
+
+
+@value
+class NetworkAnalysis:
+    """`delayed` for continuous blocks, `sampled` (Floquet) where some block has a rate.
+
+    `margins` by block of a stable continuous network, `factors` (block, lowest, highest) of a stable sampled one;
+    `blame` of an unstable one; `notes` say what was left out.
+    """
+
+    network: Network
+    delayed: DelayVerdict | None
+    sampled: Floquet | None
+    margins: tuple[Margins, ...]
+    blame: Subsets | None
+    notes: tuple[str, ...]
+    factors: tuple[tuple[str, float, float], ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        found = self.sampled or self.delayed
+        return found.verdict if found is not None else "stable"
+
+    @property
+    def reason(self) -> str:
+        found = self.sampled or self.delayed
+        return found.reason if found is not None else "there is no block"
+
+
+def undecided(made: Network, reason: str) -> NetworkAnalysis:
+    """No verdict, with the reason."""
+    return NetworkAnalysis(made, DelayVerdict("undecided", reason), None, (), None, ())
+
+
+def judged(made: Network) -> NetworkAnalysis:
+    """The verdict alone.  Raises UsageError."""
+    if any(block.rate is not None for block in made.blocks):
+        return NetworkAnalysis(made, None, floquet(made), (), None, ())
+    return NetworkAnalysis(made, delayed_verdict(made), None, (), None, ())
+
+
+def analysed(made: Network, before: NetworkAnalysis | None = None) -> NetworkAnalysis:
+    """The verdict (or the one already found) and, where it has meaning, margins or the loops to blame."""
+    known = before or judged(made)
+    if known.sampled is not None:
+        return _sampled(made, known.sampled)
+    found = known.delayed
+    assert found is not None
+    notes: list[str] = []
+    figures: tuple[Margins, ...] = ()
+    blame = None
+    if found.verdict == "stable":
+        figures = tuple(_margins(made, notes))
+    elif found.verdict == "unstable" and len(made.blocks) <= MOST_BLAMED:
+        blame = minimal_unstable(made)
+    return NetworkAnalysis(made, found, None, figures, blame, tuple(notes))
+
+
+def _sampled(made: Network, found: Floquet) -> NetworkAnalysis:
+    """The verdict on one lap of all rates and, where it is stable, the safe factors on the gain of each block."""
+    if found.verdict != "stable":
+        return NetworkAnalysis(made, None, found, (), None, ("safe factors are told of a stable network",))
+    names = [name for part in made.components() if part.couplings for name in part.names]
+    factors = tuple(_factors(made, name) for name in names[:MOST_FACTORS])
+    notes = [f"safe factors were looked for from {1 / FACTOR:g} to {FACTOR:g}, in steps of {SCAN} to the whole range"]
+    if len(names) > MOST_FACTORS:
+        notes.append(f"safe factors of {MOST_FACTORS} of {len(names)} blocks in loops")
+    return NetworkAnalysis(made, None, found, (), None, tuple(notes), factors)
+
+
+def _factors(made: Network, name: str) -> tuple[str, float, float]:
+    """Between which factors on one block's gain the network stays stable; 0 and infinity where no end was met."""
+
+    def scaled(factor: float) -> Network:
+        blocks = (
+            replace(b, numerator=tuple(factor * c for c in b.numerator)) if b.name == name else b for b in made.blocks
+        )
+        return network(blocks, made.couplings)
+
+    high = critical_gain(scaled, low=1.0, high=FACTOR)
+    low = critical_gain(lambda factor: scaled(1 / factor), low=1.0, high=FACTOR)
+    return name, 1 / low, high
+
+
+def _margins(made: Network, notes: list[str]) -> Iterator[Margins]:
+    looped = [part.names[0] for part in made.components() if part.couplings]
+    names = [name for part in made.components() if part.couplings for name in part.names]
+    if len(names) > MOST_MARGINS:
+        notes.append(f"margins of {MOST_MARGINS} of {len(names)} blocks in loops")
+        names = [*dict.fromkeys((*looped, *names))][:MOST_MARGINS]
+    for name in names:
+        one = margins(made, name)
+        if one.margins is not None:
+            yield one.margins
+        else:
+            notes.append(f"margins at {name}: {one.stability.reason or 'none could be computed'}")
+
+
+def read_network(path: Path) -> Network:
+    """The network of a file.  Raises InputError with every problem and its place, UsageError if it has no meaning."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    documents = document.read(data, str(path))
+    problems: list[Problem] = []
+    root = documents[0].root if documents else None
+    if not isinstance(root, Table) or "network" not in root or "blocks" not in root:
+        place = root.place if root is not None else _start(path)
+        remedy = "begin with `network: 1`, then `blocks:` and `couplings:`"
+        raise InputError([Problem(place, "this is no network of blocks", remedy)])
+    _unknown(root, ("network", "blocks", "couplings"), problems)
+    version = root.get("network")
+    if not isinstance(version, Scalar) or version.text != "1":
+        problems.append(Problem(root.key_place("network"), "the version of this file is 1", "write `network: 1`"))
+    table = root.get("blocks")
+    if not isinstance(table, Table) or not table.entries:
+        problems.append(Problem(root.key_place("blocks"), "blocks is no mapping of names to blocks", "name one block"))
+        raise InputError(problems)
+    blocks = [_block(name, node, problems) for name, node in table.entries.items()]
+    listed = root.get("couplings")
+    if listed is not None and not isinstance(listed, Items):
+        problems.append(Problem(listed.place, "couplings is no list", "write `- {from: a, to: b, gain: -1}`"))
+    nodes = list(listed) if isinstance(listed, Items) else []
+    couplings = [_coupling(node, tuple(table.entries), problems) for node in nodes]
+    if problems:
+        raise InputError(problems)
+    return network([b for b in blocks if b is not None], [c for c in couplings if c is not None])
+
+
+def _start(path: Path) -> Any:
+    from coherence.base.places import Place
+
+    return Place(str(path), 1, 1, 1, 1)
+
+
+def _unknown(table: Table, known: tuple[str, ...], problems: list[Problem]) -> None:
+    strange = (key for key in table.entries if key not in known)
+    problems += [Problem(table.key_place(key), f"unknown key '{key}'", did_you_mean(key, known)) for key in strange]
+
+
+def _block(name: str, node: Node, problems: list[Problem]) -> Block | None:
+    if not isinstance(node, Table):
+        problems.append(Problem(node.place, f"{name} is no block", "write {numerator: [1], denominator: [1, 0]}"))
+        return None
+    _unknown(node, BLOCK_KEYS, problems)
+    numerator, denominator = (_polynomial(node, key, problems) for key in ("numerator", "denominator"))
+    delay, rate = _number(node.get("delay"), problems), _number(node.get("rate"), problems)
+    if delay is not None and delay < 0:
+        problems.append(Problem(node.get("delay").place, "a delay is >= 0"))  # type: ignore[union-attr]
+    if rate is not None and not rate > 0:
+        problems.append(Problem(node.get("rate").place, "a sampling period is > 0"))  # type: ignore[union-attr]
+    return Block(name, numerator, denominator, delay or 0.0, rate)
+
+
+def _polynomial(node: Table, key: str, problems: list[Problem]) -> tuple[float, ...]:
+    listed = node.get(key)
+    if listed is None:
+        problems.append(Problem(node.place, f"{key} is missing", "a list of numbers, the highest power of s first"))
+        return (1.0,)
+    items = list(listed) if isinstance(listed, Items) else [listed]
+    numbers = [_number(item, problems) for item in items]
+    made = tuple(number for number in numbers if number is not None) or (0.0,)
+    if key == "denominator" and len(made) == len(numbers) and not any(made):
+        problems.append(Problem(listed.place, "a denominator is not zero", "write [1] for a gain without dynamics"))
+    return made
+
+
+def _number(node: Node | None, problems: list[Problem]) -> float | None:
+    """A bare number or one with a unit, in SI."""
+    if node is None:
+        return None
+    try:
+        return float(units.quantity(node.text)[0]) if isinstance(node, Scalar) else float("x")
+    except (ValueError, OverflowError, units.UnitError):
+        text = f"'{units.shorten(node.text)}'" if isinstance(node, Scalar) else document.type_of[type(node)]
+        problems.append(Problem(node.place, f"{text} is not a number", "write for example 0.05, 1e-3 or 30 s"))
+        return None
+
+
+def _coupling(node: Node, names: tuple[str, ...], problems: list[Problem]) -> Coupling | None:
+    if not isinstance(node, Table):
+        problems.append(Problem(node.place, "this is no coupling", "write {from: a, to: b, gain: -1}"))
+        return None
+    _unknown(node, COUPLING_KEYS, problems)
+    ends = []
+    for key in ("from", "to"):
+        end = node.get(key)
+        if not isinstance(end, Scalar):
+            problems.append(Problem(node.place, f"{key} is missing", "name a block"))
+            return None
+        if end.text not in names:
+            problems.append(Problem(end.place, f"'{end.text}' is no block", did_you_mean(end.text, names)))
+            return None
+        ends.append(end.text)
+    gain = _number(node.get("gain"), problems)
+    return Coupling(ends[0], ends[1], 1.0 if gain is None else gain)
+
+
+def text(path: str, found: NetworkAnalysis) -> str:
+    """The analysis for a reader."""
+    lines = [f"{path}: {len(found.network.blocks)} blocks, {len(found.network.couplings)} couplings", ""]
+    lines += [f"{found.verdict}: {found.reason}"] if found.reason else [found.verdict]
+    lines += [f"  {what:<22}{told}" for what, told in _rows(found)]
+    if found.margins:
+        lines += ["", *_margin_table(found.margins)]
+    if found.factors:
+        lines += ["", *_factor_table(found.factors)]
+    for blame in found.blame.found if found.blame else ():
+        minimal = "every proper part is stable" if blame.minimal else "not shown to be minimal"
+        lines.append(f"  to blame              {' and '.join(blame.loops)} ({minimal})")
+    return "\n".join([*lines, *(f"  note: {note}" for note in found.notes)]) + "\n"
+
+
+def _rows(found: NetworkAnalysis) -> Iterator[tuple[str, str]]:
+    if found.delayed is not None:
+        one = found.delayed
+        for root in one.rightmost:
+            yield "rightmost root", f"{root.real:.6g}" + (f" +- {root.imag:.6g}j 1/s" if root.imag else " 1/s")
+        if one.period is not None:
+            yield "period", units.seconds(float(f"{one.period:.6g}"))
+        if one.unstable is not None:
+            yield "unstable roots", str(one.unstable)
+        if one.certified:
+            yield "certified", one.certified
+    if found.sampled is not None:
+        yield "growth per lap", f"{found.sampled.modulus:.6g} (lap {units.seconds(found.sampled.lap)})"
+        if found.sampled.period is not None:
+            yield "period", units.seconds(float(f"{found.sampled.period:.6g}"))
+        if found.sampled.unstable is not None:
+            yield "unstable multipliers", str(found.sampled.unstable)
+
+
+def _margin_table(rows: tuple[Margins, ...]) -> list[str]:
+    head = ("opened at", "safe factors", "phase", "delay", "disk", "peak sensitivity")
+    table = [head, *(_margin_row(one) for one in rows)]
+    widths = [max(len(row[k]) for row in table) for k in range(len(head))]
+    return ["  " + "  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
+
+
+def _factor_table(rows: Sequence[tuple[str, float, float]]) -> list[str]:
+    width = max(len("opened at"), *(len(name) for name, _, _ in rows))
+    told = [(name, f"{low or 1 / FACTOR:.6g}", f"{min(high, FACTOR):.6g}") for name, low, high in rows]
+    return [f"  {'opened at':<{width}}  safe factors", *(f"  {n:<{width}}  {low} to {high}" for n, low, high in told)]
+
+
+def _margin_row(one: Margins) -> tuple[str, ...]:
+    upper = f"{one.upper_gain:.6g}" if math.isfinite(one.upper_gain) else f"above {one.searched:g}"
+    phase = f"{one.phase:.4g} deg" if math.isfinite(one.phase) else "any"
+    delay = units.seconds(float(f"{one.delay:.6g}")) if math.isfinite(one.delay) else "any"
+    peak = f"{one.sensitivity.value:.4g} at {one.sensitivity.frequency:.4g} rad/s"
+    return (one.point, f"{one.lower_gain:.6g} to {upper}", phase, delay, f"{one.disk.size:.4g}", peak)
+
+
+def as_json(path: str, found: NetworkAnalysis) -> dict[str, Any]:
+    """The analysis for programs."""
+    roots = found.delayed.rightmost if found.delayed else ()
+    sampled = found.sampled
+    blame = found.blame.found if found.blame else ()
+    return {
+        "path": path,
+        "verdict": found.verdict,
+        "reason": found.reason,
+        "certified": found.delayed.certified if found.delayed else "",
+        "unstable": found.delayed.unstable if found.delayed else sampled.unstable if sampled else None,
+        "rightmost": [[z.real, z.imag] for z in roots],
+        "multipliers": [[float(z.real), float(z.imag)] for z in sampled.multipliers[:20]] if sampled else [],
+        "margins": [
+            {
+                "at": m.point, "factor_low": m.lower_gain, "factor_high": _finite(m.upper_gain),
+                "phase_degrees": _finite(m.phase), "delay_seconds": _finite(m.delay), "disk": m.disk.size,
+                "sensitivity_peak": m.sensitivity.value, "sensitivity_at_rad_per_s": _finite(m.sensitivity.frequency),
+                "gap": m.gap,
+            }
+            for m in found.margins
+        ],
+        "factors": [{"at": name, "low": low, "high": _finite(high)} for name, low, high in found.factors],
+        "to_blame": [{"blocks": list(b.loops), "minimal": b.minimal} for b in blame],
+        "notes": list(found.notes),
+    }  # fmt: skip
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

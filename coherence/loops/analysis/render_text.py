@@ -1,0 +1,231 @@
+"""An analysis as text that reads well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from coherence.base.units import clock, seconds
+from coherence.loops.analysis.blame import Subset
+from coherence.loops.analysis.design_analysis import Analysis, GroupAnalysis, PointFigures
+from coherence.loops.analysis.law_margins import MOST_GAIN, LoopFigures
+from coherence.loops.analysis.retry_products import Amplified
+from coherence.loops.analysis.retuning import Retuning
+from coherence.loops.designs.group_runs import Answer
+from coherence.loops.designs.lap_roots import Roots
+from coherence.loops.designs.operating_points import Point
+from coherence.model.model import Model
+from coherence.simulate.execute.timeline import shown
+
+WORDS = {"oscillates": "never settles", "settles": "settles", "undecided": "undecided"}
+MOST_NAMES = 6
+
+
+def text(path: str, found: Analysis, calls: Sequence[Amplified], tunings: Sequence[Sequence[Retuning]]) -> str:
+    """The whole answer."""
+    lines = [f"{path}: {_counted(len(found.groups), 'group')} of loops in feedback"]
+    for group, tuning in zip(found.groups, tunings, strict=True):
+        lines += ["", *_group(group), *_tunings(tuning)]
+    if found.alone:
+        lines += ["", "In no feedback:", *(f"  {name}: {why}" for name, why in found.alone)]
+    if calls:
+        lines += ["", "Retries, tries at the end for one request when every try fails:"]
+        lines += _columns([_call(one) for one in calls])
+    if found.assumptions:
+        lines += ["", "Assumed:", *(f"  {note}" for note in found.assumptions)]
+    return "\n".join(lines) + "\n"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count or 'no'} {word}s"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names in a sentence, cut where they are many."""
+    if len(names) > MOST_NAMES:
+        return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
+
+
+def _group(one: GroupAnalysis) -> Iterator[str]:
+    model, answer = one.group.model, one.answer
+    yield f"{joined(one.group.names)}: {_verdict(one)}"
+    rows = [("exact execution", _exact(one))]
+    rows += [(f"  {signal}", _range(model, signal, *ends)) for signal, ends in answer.ranges.items()]
+    if one.from_bounds is not None:
+        rows.append(("  from its bounds", _elsewhere(one.from_bounds)))
+    if one.subset is not None and len(one.group.names) > 1:
+        rows.append(("smallest set", _subset(one.subset, one.group.names, "swings by itself", "never settle together")))
+        blamed = (loop for loop in one.group.loops if loop.name in one.subset.names)
+        rows += [(f"  {loop.name}", str(loop.source.place)) for loop in blamed]
+    if answer.ranges:
+        still = [loop.name for loop in one.group.loops if loop.signal and loop.signal not in answer.ranges]
+        lap = answer.run.orbit.lap[-1].after if answer.run and answer.run.orbit else {}
+        at = {
+            loop.name: f" at {shown(model, loop.signal, lap[loop.signal])}"
+            for loop in one.group.loops
+            if loop.signal in lap
+        }
+        rows += [("at rest meanwhile", joined([f"{name}{at.get(name, '')}" for name in still]))] if still else []
+    yield from _columns(rows)
+    for point in one.points:
+        yield from _point(model, point)
+    yield from (f"  note: {note}" for note in one.notes)
+
+
+def _verdict(one: GroupAnalysis) -> str:
+    answer = one.answer
+    if answer.verdict == "oscillates" and answer.period is not None:
+        word = "never settles" if len(one.group.names) == 1 else "never settle"
+        return f"{word}, period {clock(answer.period)}"
+    if answer.verdict == "settles":
+        word = "settles" if len(one.group.names) == 1 else "settle"
+        other = one.from_bounds
+        if other is not None and other.verdict == "oscillates":
+            told = "never from the ends of the bounds"
+            return f"{word} from the stated start, {told}" + (f", period {clock(other.period)}" if other.period else "")
+        return word
+    return f"undecided: {answer.how}"
+
+
+def _exact(one: GroupAnalysis) -> str:
+    answer = one.answer
+    if answer.verdict == "undecided":
+        return f"undecided: {answer.how}"
+    grade = "proved" if answer.proved else "simulated"
+    return f"{WORDS[answer.verdict]}, {answer.how} [{grade}]"
+
+
+def _elsewhere(found: Answer) -> str:
+    if found.verdict == "oscillates" and found.period is not None:
+        return f"never settles when started at the ends of its bounds, period {clock(found.period)} [proved]"
+    if found.verdict == "settles":
+        return "settles when started at the ends of its bounds [simulated]"
+    return f"undecided: {found.how}"
+
+
+def _range(model: Model, signal: str, low: Fraction, high: Fraction) -> str:
+    return f"between {shown(model, signal, low)} and {shown(model, signal, high)}"
+
+
+def _subset(found: Subset, names: Sequence[str], alone: str, together: str) -> str:
+    what = alone if len(found.names) == 1 else together
+    minimal = "; every proper part is stable" if found.minimal and len(found.names) > 1 else ""
+    if not found.minimal:
+        minimal = "; not shown to be minimal"
+    whole = "all of them: " if len(found.names) == len(names) > 1 else ""
+    return f"{whole}{joined(found.names)} {what}{minimal} ({found.how})"
+
+
+def _point(model: Model, one: PointFigures) -> Iterator[str]:
+    yield f"  operating point {_where(model, one.point)}"
+    rows = [("    linear, outside the tolerance" if one.tolerant else "    linear", f"{one.verdict}: {one.why}")]
+    rows = [(rows[0][0], f"{rows[0][1]} [linearised]")]
+    for index, (name, found) in enumerate(one.branches, 1):
+        rows.append((f"      branch {index}" if name else "      dominant mode", mode(found)))
+        rows += [("", f"while {name}")] if name else []
+    if one.inside is not None:
+        rows.append(("    inside the tolerance", _inside(one.inside)))
+    if one.pair is not None:
+        rows.append(("    the mode goes through", _pair(one.pair)))
+    if one.subset is not None:
+        rows.append(("    smallest unstable set", _subset(one.subset, (), "alone", "together")))
+    if one.dropped:
+        rows += [("    " + ("left out" if k == 0 else ""), told) for k, told in enumerate(_dropped(one.dropped))]
+    yield from _columns(rows, indent="")
+    yield from _margins(one)
+
+
+def _dropped(names: Sequence[str]) -> list[str]:
+    """`hpa: ceil, tolerance, bounds`."""
+    by_loop: dict[str, list[str]] = {}
+    for name in names:
+        what, _, loop = name.rpartition(" of ")
+        by_loop.setdefault(loop, []).append(what)
+    return [f"{', '.join(dict.fromkeys(whats))} of {loop}" for loop, whats in list(by_loop.items())[:MOST_NAMES]]
+
+
+def _where(model: Model, point: Point) -> str:
+    told = ", ".join(f"{p} = {shown(model, p, v.limit_denominator(10**6))}" for p, v in point.values.items())
+    told += f"; {joined(point.acts)} acts there" if point.acts else ""
+    told += f"; outside the bounds of {joined(point.outside)}" if point.outside else ""
+    if point.basin is not None:
+        told += f"; of {_counted(point.basin[1], 'exact run')} {point.basin[0]} came to rest nearest to it"
+    return told
+
+
+def mode(found: Roots) -> str:
+    """`unstable, grows 1.107 a lap, period 20.9 s, damping -0.17`."""
+    parts = [found.verdict]
+    if found.verdict != "stable" or found.growth:
+        parts.append(f"factor {found.growth:.4g} a lap")
+    else:
+        parts.append("dead-beat: at rest after finitely many laps")
+    if found.period is not None:
+        parts += [f"period {seconds(float(f'{found.period:.4g}'))}", f"damping {found.damping:.2g}"]
+    return ", ".join(parts)
+
+
+def _inside(found: Roots) -> str:
+    if not found.size:
+        return "at rest: no loop acts and nothing else moves"
+    return f"the loops do not act; the rest is {mode(found)}"
+
+
+def _pair(pair: tuple[str, str, float]) -> str:
+    one, other, gain = pair
+    return f"{one} alone (gain {gain:.3g})" if one == other else f"{one} and {other} (gain {gain:.3g} each way)"
+
+
+def _margins(one: PointFigures) -> Iterator[str]:
+    if not one.loops:
+        return
+    head = ("    margins", "safe factor on its law", "extra delay", "largest sensitivity")
+    yield from _columns([head, *(_margin(found) for found in one.loops)], indent="")
+
+
+def _margin(found: LoopFigures) -> tuple[str, ...]:
+    sensitivity = "-"
+    if found.response is not None:
+        at = f" at a period of {seconds(float(f'{math.tau / found.response.at:.4g}'))}" if found.response.at else ""
+        sensitivity = f"{found.response.peak:.4g}{at}"
+    return (f"      {found.loop}", _factors(found), _delay(found), sensitivity)
+
+
+def _factors(found: LoopFigures) -> str:
+    if found.gain_high is None or found.gain_low is None:
+        return "none found" if not found.note.startswith("decides") else found.note
+    high = f"above {MOST_GAIN:g}" if math.isinf(found.gain_high) else f"{found.gain_high:.5g}"
+    low = f"{found.gain_low:.5g} to " if found.gain_low else "up to "
+    return f"{low}{high}{'' if found.certified else ' (not certified)'}"
+
+
+def _delay(found: LoopFigures) -> str:
+    if found.delay is not None:
+        return f"unstable from {seconds(found.delay)} (grid {seconds(found.grid)})"
+    return found.note or f"none found up to {seconds(found.searched)}"
+
+
+def _call(one: Amplified) -> tuple[str, ...]:
+    layers = " x ".join("unlimited" if layer is None else str(layer) for layer in one.layers)
+    total = "unlimited" if one.tries is None else f"{float(one.tries):g}"
+    return (f"  {' -> '.join(one.path)}", f"{total}{f' = {layers}' if len(one.layers) > 1 else ''}", f"for {one.cause}")
+
+
+def _tunings(found: Sequence[Retuning]) -> Iterator[str]:
+    if found:
+        yield "  retuning:"
+    for one in found:
+        yield f"    {one.told}"
+        for edit in one.repair.edits if one.repair else ():
+            yield f"      {edit.place}: {f'{edit.old} -> ' if edit.old else ''}{edit.new.strip().lstrip(', ')}"
+
+
+def _columns(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
+    """Rows under each other, the last column free."""
+    count = max((len(row) for row in rows), default=0)
+    widths = [max((len(row[k]) for row in rows if len(row) > k + 1), default=0) for k in range(count)]
+    widths = [min(width, 90) for width in widths]
+    padded = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)) for row in rows)
+    return [f"{indent}{line}".rstrip() for line in padded]

@@ -1,0 +1,1 @@
+"""Limit cycles of loops that switch, exactly."""

@@ -1,0 +1,84 @@
+"""What a search for limit cycles says: the cycles, how its runs ended, and why there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from coherence.base.values import value
+from coherence.loops.cycles.describing_functions import Guess
+
+
+@value
+class Cycle:
+    """One periodic run.
+
+    `lowest`, `highest`: of the input of each element.  `duty`: mean output between its extremes (0 to 1),
+    for two levels the share of time spent in the upper one.  `multiplier`: modulus of the largest Floquet
+    multiplier besides the trivial one: how much of a deviation is left after a period.
+    """
+
+    period: float
+    lowest: tuple[float, ...]
+    highest: tuple[float, ...]
+    duty: tuple[float, ...]
+    multiplier: float
+    switches: int
+    method: str = "exact"
+
+    @property
+    def attracts(self) -> bool:
+        return self.multiplier < 1 - 1e-9
+
+    @property
+    def swing(self) -> float:
+        """Peak to peak, of the element that moves most."""
+        return max(high - low for low, high in zip(self.lowest, self.highest, strict=True))
+
+
+@value
+class Answer:
+    """All cycles found, and what the other runs do.
+
+    `ends`: how many runs ended as "cycle", "rest", "away", "sliding" or "undecided".  `reason` says in
+    words why there is no attracting cycle, or what remains open.
+    """
+
+    cycles: tuple[Cycle, ...]
+    ends: dict[str, int]
+    reason: str
+    guesses: tuple[Guess, ...]
+
+    @property
+    def attracting(self) -> tuple[Cycle, ...]:
+        return tuple(cycle for cycle in self.cycles if cycle.attracts)
+
+    @property
+    def verdict(self) -> str:
+        """ "cycle", "none" or "undecided"."""
+        if self.attracting:
+            return "cycle"
+        return "undecided" if self.ends.get("undecided") or not self.ends else "none"
+
+
+def describe_ends(cycles: Sequence[Cycle], ends: Counter[str]) -> str:
+    """Why there is no attracting cycle, in words; "" if there is one."""
+    if any(cycle.attracts for cycle in cycles):
+        return ""
+    said = {
+        "rest": "come to rest",
+        "away": "run away without bound",
+        "sliding": "switch infinitely fast or shrink to a point",
+        "undecided": "have not become periodic",
+        "cycle": "stay on a cycle that does not attract",
+    }
+    parts = [f"{count} of {sum(ends.values())} runs {said[end]}" for end, count in sorted(ends.items())]
+    return "no attracting cycle: " + ", ".join(parts)
+
+
+def same(one: Cycle, other: Cycle) -> bool:
+    """Do two cycles agree in range, and in period up to a multiple (the same lap counted several times)?"""
+    ratio = max(one.period, other.period) / min(one.period, other.period)
+    numbers = zip((*one.lowest, *one.highest), (*other.lowest, *other.highest), strict=True)
+    whole = abs(ratio - round(ratio)) <= 1e-6 * ratio
+    return whole and all(abs(a - b) <= 1e-6 * one.swing for a, b in numbers)

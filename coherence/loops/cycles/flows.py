@@ -1,0 +1,241 @@
+"""Flows with kinks as switching loops: x' = A x + (piecewise-linear functions of signals, delayed or not).
+
+Every `min`, `max`, `abs`, `floor`, `ceil` and `a if c else b` of one linear signal becomes an element; a linear
+delayed term becomes an element of slope one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree, Truth
+from coherence.loops.cycles.piecewise_linear import (
+    chosen,
+    combined,
+    element_of,
+    larger,
+    line,
+    positive,
+    rounded,
+    scaled,
+    smaller,
+    total,
+)
+from coherence.loops.cycles.relay import Pieces, System, system
+from coherence.model.model import Model
+
+Signal = tuple[str, Fraction]  # state, delay in s
+Input = tuple[tuple[Signal, float], ...]  # a linear combination of signals, the first with weight 1
+
+
+class ShapeError(NotExactError):
+    """A flow that is no sum of linear terms and functions of one linear signal each."""
+
+
+@value
+class Sum:
+    """const + linear terms + functions of one input each."""
+
+    const: float
+    linear: Mapping[Signal, float]
+    shaped: Mapping[Input, Pieces]
+
+    @property
+    def plain(self) -> bool:
+        """A number?"""
+        return not self.linear and not self.shaped
+
+
+@value
+class Elements:
+    """A switching system; `inputs`: what each element sees; `states`: the order of x."""
+
+    system: System
+    inputs: tuple[Input, ...]
+    states: tuple[str, ...]
+
+
+def elements_of(model: Model, states: Sequence[str], levels: Mapping[str, Fraction]) -> Elements:
+    """The flows of some states; everything else stands at `levels`.  Raises ShapeError."""
+    reader = _Reader(model, set(states), levels)
+    index = {path: k for k, path in enumerate(states)}
+    a, drift = np.zeros((len(states), len(states))), np.zeros(len(states))
+    parts: list[tuple[int, Input, Pieces]] = []
+    for row, path in enumerate(states):
+        flow = model.states[path].flow
+        if flow is None:
+            raise ShapeError(f"{path} moves in steps")
+        made = reader.read(flow, Fraction(0))
+        drift[row] = made.const
+        for (other, delay), weight in made.linear.items():
+            if delay:
+                parts.append((row, (((other, delay), 1.0),), line(weight)))
+            else:
+                a[row, index[other]] += weight
+        parts += [(row, seen, pieces) for seen, pieces in made.shaped.items()]
+    parts = parts or [(0, (((states[0], Fraction(0)), 1.0),), line(0))]  # an element that puts out nothing
+    b, c = np.zeros((len(states), len(parts))), np.zeros((len(parts), len(states)))
+    for k, (row, seen, _) in enumerate(parts):
+        b[row, k] = 1.0
+        for (path, _), weight in seen:
+            c[k, index[path]] = weight
+    made_elements = [element_of(pieces) for _, _, pieces in parts]
+    delays = [float(seen[0][0][1]) for _, seen, _ in parts]
+    made_system = system(a.tolist(), b.tolist(), c.tolist(), made_elements, delays=delays, drift=drift.tolist())
+    return Elements(made_system, tuple(seen for _, seen, _ in parts), tuple(states))
+
+
+class _Reader:
+    """Expressions as sums."""
+
+    def __init__(self, model: Model, states: set[str], levels: Mapping[str, Fraction]) -> None:
+        self.model, self.states, self.levels = model, states, levels
+
+    def read(self, tree: Tree, delay: Fraction) -> Sum:
+        """The tree, `delay` seconds ago.  Raises ShapeError."""
+        match tree:
+            case Number(value=number):
+                return _number(float(number))
+            case Name(path=path):
+                return self._name(path, delay)
+            case Call(function="delayed", arguments=(inner, Number(value=more))):
+                return self.read(inner, delay + more)
+            case Arithmetic():
+                return self._arithmetic(tree, delay)
+            case Call() | Choose():
+                return self._shaped(tree, delay)
+            case _:
+                raise ShapeError(f"{type(tree).__name__.lower()} in a flow")
+
+    def _name(self, path: str, delay: Fraction) -> Sum:
+        if path in self.states:
+            return Sum(0.0, {(path, delay): 1.0}, {})
+        if path in self.model.outputs:
+            return self.read(self.model.outputs[path], delay)
+        if path not in self.levels:
+            raise ShapeError(f"needs a value of {path}")
+        return _number(float(self.levels[path]))
+
+    def _arithmetic(self, tree: Arithmetic, delay: Fraction) -> Sum:
+        left, right = self.read(tree.left, delay), self.read(tree.right, delay)
+        if tree.op in "+-":
+            return added(left, right, -1.0 if tree.op == "-" else 1.0)
+        if tree.op == "*" and (left.plain or right.plain):
+            return times(right, left.const) if left.plain else times(left, right.const)
+        if tree.op == "/" and right.plain and right.const:
+            return times(left, 1 / right.const)
+        raise ShapeError("a product or quotient of signals that move")
+
+    def _shaped(self, tree: Call | Choose, delay: Fraction) -> Sum:
+        """A nonlinear node as a function of the one input of its parts."""
+        seen = sorted(self._inputs(tree, delay))
+        if len(seen) > 1:
+            raise ShapeError("an element that depends on two signals at once")
+        pieces = self._function(tree, delay, seen[0] if seen else ())
+        if not seen:
+            return _number(pieces.intercepts[0])
+        return Sum(0.0, {}, {seen[0]: pieces})
+
+    def _inputs(self, tree: Tree, delay: Fraction) -> set[Input]:
+        match tree:
+            case Choose(condition=condition, then=then, otherwise=otherwise):
+                return self._inputs(condition, delay) | self._inputs(then, delay) | self._inputs(otherwise, delay)
+            case Compare(left=left, right=right):
+                return _seen(added(self.read(left, delay), self.read(right, delay), -1.0))
+            case Logic(terms=terms):
+                return set().union(*(self._inputs(term, delay) for term in terms))
+            case Call(function=name, arguments=parts) if name in ("min", "max", "abs", "floor", "ceil"):
+                return set().union(*(self._inputs(part, delay) for part in parts))
+            case Truth():
+                return set()
+            case Call(function=name) if name != "delayed":
+                raise ShapeError(f"{name}() in a flow")
+            case _:
+                return _seen(self.read(tree, delay))
+
+    def _function(self, tree: Tree, delay: Fraction, seen: Input) -> Pieces:
+        match tree:
+            case Choose(condition=condition, then=then, otherwise=otherwise):
+                parts = [self._function(part, delay, seen) for part in (then, otherwise)]
+                return chosen(self._condition(condition, delay, seen), *parts)
+            case Call(function=name, arguments=arguments) if name in ("min", "max", "abs", "floor", "ceil"):
+                parts = [self._function(part, delay, seen) for part in arguments]
+                if name == "abs":
+                    return larger(parts[0], scaled(parts[0], -1))
+                if name in ("floor", "ceil"):
+                    return rounded(parts[0], up=name == "ceil")
+                made = parts[0]
+                for part in parts[1:]:
+                    made = (smaller if name == "min" else larger)(made, part)
+                return made
+            case _:
+                return _as_function(self.read(tree, delay), seen)
+
+    def _condition(self, tree: Tree, delay: Fraction, seen: Input) -> Pieces:
+        match tree:
+            case Truth(value=truth):
+                return line(0, float(truth))
+            case Compare(op=op, left=left, right=right) if op in ("<", "<=", ">", ">="):
+                sign = 1.0 if op[0] == ">" else -1.0
+                apart = added(self.read(left, delay), self.read(right, delay), -1.0)
+                return positive(_as_function(times(apart, sign), seen), strict=len(op) == 1)
+            case Logic(op=op, terms=terms):
+                parts = [self._condition(term, delay, seen) for term in terms]
+                if op == "not":
+                    return total(line(0, 1), scaled(parts[0], -1))
+                made = parts[0]
+                for part in parts[1:]:
+                    pick = min if op == "and" else max
+                    made = combined(made, part, lambda a, b, pick=pick: (0.0, pick(a[1], b[1])))  # type: ignore[misc]
+                return made
+            case _:
+                raise ShapeError("a condition that is no comparison")
+
+
+def _number(number: float) -> Sum:
+    return Sum(number, {}, {})
+
+
+def added(one: Sum, other: Sum, factor: float) -> Sum:
+    """one + factor * other."""
+    more = times(other, factor)
+    linear = dict(one.linear)
+    for signal, weight in more.linear.items():
+        linear[signal] = linear.get(signal, 0.0) + weight
+    shaped = dict(one.shaped)
+    for seen, pieces in more.shaped.items():
+        shaped[seen] = total(shaped[seen], pieces) if seen in shaped else pieces
+    return Sum(one.const + more.const, {s: w for s, w in linear.items() if w}, shaped)
+
+
+def times(one: Sum, factor: float) -> Sum:
+    """factor * one."""
+    linear = {signal: weight * factor for signal, weight in one.linear.items() if factor}
+    return Sum(one.const * factor, linear, {seen: scaled(p, factor) for seen, p in one.shaped.items() if factor})
+
+
+def _seen(one: Sum) -> set[Input]:
+    """The inputs that a sum depends on.  Raises ShapeError where its linear part mixes delays."""
+    return {*one.shaped, *([_direction(one)] if one.linear else [])}
+
+
+def _direction(one: Sum) -> Input:
+    """The linear part, divided by its first weight."""
+    rows = sorted(one.linear.items())
+    if len({delay for (_, delay), _ in rows}) > 1:
+        raise ShapeError("an element that compares a signal with another delay of one")
+    return tuple((signal, weight / rows[0][1]) for signal, weight in rows)
+
+
+def _as_function(one: Sum, seen: Input) -> Pieces:
+    """A sum as a function of its input."""
+    slope = one.linear[seen[0][0]] if one.linear else 0.0
+    made = line(slope, one.const)
+    for pieces in one.shaped.values():
+        made = total(made, pieces)
+    return made

@@ -1,0 +1,174 @@
+"""A design's loops as groups in feedback, what of a loop has a smooth law, and loops switched off.
+
+Loops that influence each other (or themselves) through signals are the strongly connected parts of one graph of
+loops, commands, states and outputs.  Switching a loop off means that its command stays where it is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from coherence.base.units import ONE
+from coherence.base.values import value
+from coherence.language.expressions import names as names_of
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Tree
+from coherence.loops.designs.groups import Group
+from coherence.model.model import Constant, Interval, Model, SampledLoop
+from coherence.simulate.execute.slices import influences, reads, sliced
+
+
+class OutOfTimeError(NotExactError):
+    """The time limit came first."""
+
+    def __init__(self) -> None:
+        super().__init__("the time limit was reached")
+
+
+class Deadline:
+    """A point in time after which a search answers `undecided`."""
+
+    def __init__(self, seconds: float) -> None:
+        self.end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self.end - time.monotonic()
+
+    @property
+    def over(self) -> bool:
+        return self.left <= 0
+
+    def check(self) -> None:
+        """Raises OutOfTimeError."""
+        if self.over:
+            raise OutOfTimeError
+
+    def share(self, part: float) -> Deadline:
+        """A deadline after a part of the time that is left."""
+        return Deadline(max(0.0, self.left) * part)
+
+
+@value
+class Structure:
+    """Groups of loops in feedback, and the loops that are in none, with the reason."""
+
+    groups: tuple[Group, ...]
+    alone: tuple[tuple[str, str], ...]
+
+
+def structure(model: Model) -> Structure:
+    """All groups in order of declaration."""
+    labels, cyclic = _labels(model)
+    members: dict[int, list[SampledLoop]] = {}
+    alone = []
+    for loop in model.loops:
+        if labels[loop.name] in cyclic:
+            members.setdefault(labels[loop.name], []).append(loop)
+        else:
+            alone.append((loop.name, _why_alone(model, loop)))
+    groups = [_group(model, tuple(loops)) for loops in members.values()]
+    return Structure(tuple(groups), tuple(alone))
+
+
+def _group(model: Model, loops: tuple[SampledLoop, ...]) -> Group:
+    signals = tuple(dict.fromkeys(loop.signal for loop in loops if loop.signal))
+    return Group(loops, sliced(model, signals or tuple(loop.name for loop in loops)))
+
+
+def _why_alone(model: Model, loop: SampledLoop) -> str:
+    if not reads(loop):
+        return "reads no signal"
+    if loop.measured is not None and loop.signal:
+        return f"has no effect on what it reads: nothing there depends on {loop.signal}"
+    del model
+    return "what it reads does not depend on what it writes"
+
+
+def _labels(model: Model) -> tuple[dict[str, int], set[int]]:
+    """The strongly connected part of every node, and the parts that hold a cycle."""
+    nodes = [*(loop.name for loop in model.loops), *model.commands, *model.states, *model.outputs]
+    index = {name: k for k, name in enumerate(dict.fromkeys(nodes))}
+    edges = {(index[a], index[b]) for a, b in _edges(model) if a in index and b in index}
+    rows, columns = np.array(sorted(edges), dtype=int).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(index), len(index)))
+    _, labels = connected_components(graph, directed=True, connection="strong")
+    cyclic = {int(labels[a]) for a, b in edges if labels[a] == labels[b]}
+    return {name: int(labels[k]) for name, k in index.items()}, cyclic
+
+
+def _edges(model: Model) -> Iterable[tuple[str, str]]:
+    """(node, what it depends on)."""
+    for loop in model.loops:
+        yield from ((loop.name, name) for name in reads(loop))
+        if loop.signal:
+            yield loop.signal, loop.name
+    for path, tree in model.outputs.items():
+        yield from ((path, name) for name in names_of(tree))
+    for state in model.states.values():
+        yield from ((state.path, name) for tree in (state.next, state.flow) if tree for name in names_of(tree))
+
+
+def is_smooth(loop: SampledLoop) -> bool:
+    """Does the loop act at every sample, by a law with a derivative?"""
+    return not (loop.relay or loop.rules or loop.trigger is not None or loop.law in ("none", "ignore"))
+
+
+def frozen(model: Model, levels: Mapping[str, Fraction], names: Collection[str]) -> Model:
+    """The model with some loops switched off: commands that nobody else writes stay at their level."""
+    kept = tuple(loop for loop in model.loops if loop.name not in names)
+    written = {loop.signal for loop in kept}
+    held = {loop.signal for loop in model.loops if loop.name in names and loop.signal} - written
+    constants = dict(model.constants)
+    for path in held:
+        command = model.commands[path]
+        constants[path] = Constant(path, Interval(levels[path], levels[path]), False, command.dimension, command.place)
+    for loop in model.loops:
+        if loop.name in names:  # its mode, where others read it
+            constants[loop.name] = Constant(
+                loop.name, Interval(Fraction(0), Fraction(0)), False, ONE, loop.source.place
+            )
+    commands = {path: command for path, command in model.commands.items() if path not in held}
+    return replace(model, loops=kept, commands=commands, constants=constants)
+
+
+def region(model: Model, names: Collection[str]) -> frozenset[str]:
+    """Signals that some of these loops move and that some of them read, directly or not."""
+    others = frozen(model, _zeros(model), [loop.name for loop in model.loops if loop.name not in names])
+    seen = influences(others, [name for loop in others.loops for name in reads(loop)])
+    moved = _moved(others, names)
+    own = {loop.signal for loop in others.loops if loop.signal}
+    return frozenset((seen | own) & moved)
+
+
+def _zeros(model: Model) -> dict[str, Fraction]:
+    return dict.fromkeys(model.commands, Fraction(0))
+
+
+def _moved(model: Model, names: Collection[str]) -> set[str]:
+    """Everything downstream of the loops."""
+    after: dict[str, list[str]] = {}
+    for node, source in _edges(model):
+        after.setdefault(source, []).append(node)
+    found: set[str] = set()
+    stack = list(names)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack += after.get(node, ())
+    return found
+
+
+def trees(loop: SampledLoop) -> tuple[Tree, ...]:
+    """All expressions of a loop."""
+    found = [loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to]
+    return tuple(t for t in (*found, *(t for rule in loop.rules for t in rule)) if t is not None)

@@ -1,0 +1,178 @@
+"""The design's own verdict: exact runs of a group from the ends of its ranges, within a time limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
+from coherence.model.model import Model
+from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
+from coherence.simulate.execute.orbits import LongRun, Orbit, attracting, hyperperiod
+from coherence.simulate.execute.single_loop_runs import every
+from coherence.simulate.execute.single_loop_runs import told as told_of
+from coherence.simulate.execute.starts import corners
+
+LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
+LONGEST = 512  # bits of numbers that may still recur
+
+
+@value
+class Answer:
+    """What exact execution says.
+
+    `verdict`: oscillates, settles, undecided.  `period` in s and `ranges` (signal -> lowest, highest) of an
+    oscillation; `proved`: of every start, not only of those that were run; `how` in words; `run` is the one to show.
+    `ends`: where each run came to rest (None: it did not).
+    """
+
+    verdict: str
+    how: str
+    proved: bool
+    period: Fraction | None
+    ranges: Mapping[str, tuple[Fraction, Fraction]]
+    run: LongRun | None
+    ends: tuple[Mapping[str, Fraction] | None, ...]
+    starts: int
+
+
+def long_run(
+    model: Model, choices: Choices, deadline: Deadline, *, laps: int = LAPS, most: int = MOST_INSTANTS
+) -> LongRun:
+    """As `orbits.long_run`, but given up at the deadline.  Raises OutOfTimeError."""
+    run, whole = Execution(model, choices), hyperperiod(model)
+    instants: list[Instant] = []
+    seen: dict[tuple[Any, ...], int] = {}
+    while len(instants) < most and run.next_time() <= whole * laps:
+        deadline.check()
+        if run.count and not any(
+            plain(v).denominator.bit_length() > LONGEST for v in run.values.values() if not isinstance(v, bool)
+        ):
+            key = run.configuration(whole)
+            if key in seen:
+                lap = tuple(instants[seen[key] :])
+                period = instants[-1].time - instants[seen[key] - 1].time
+                return LongRun(choices, tuple(instants), Orbit(lap[0].time, period, lap, True, Fraction(0)))
+            seen[key] = len(instants)
+        instants.append(run.advance())
+    return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole))
+
+
+def pushed(model: Model) -> Iterator[Choices]:
+    """Starts with every command at the lower, then at the upper end of what its loops may write."""
+    nominal = next(corners(model))
+    for side in (0, 1):
+        values = dict(nominal.values)
+        for loop in model.loops:
+            end = (loop.bounds.low, loop.bounds.high)[side]
+            if loop.signal and end is not None:
+                values[loop.signal] = end
+        if values != dict(nominal.values):
+            yield Choices(values, nominal.phases, nominal.order)
+
+
+def from_bounds(model: Model, signals: Sequence[str], deadline: Deadline) -> Answer:
+    """As `executed`, started from the ends of the bounds: what a disturbance may leave behind."""
+    runs: list[LongRun] = []
+    try:
+        for choices in pushed(model):
+            runs.append(long_run(model, choices, deadline))
+            if turning(runs[-1], signals):
+                return _swings(runs, signals)
+    except (NotExactError, MissingValueError, ValueError) as error:
+        return _none(runs, _told(error))
+    if not runs or not all(run.orbit is not None for run in runs):
+        return _none(runs, _growing(runs, signals) if runs else "no bounds to start from")
+    return Answer(
+        "settles", _tried(runs, "the ends of its bounds"), False, None, {}, runs[0], tuple(map(_end, runs)), len(runs)
+    )
+
+
+def turning(run: LongRun, signals: Iterable[str]) -> bool:
+    """Does one of the signals keep changing direction for ever?"""
+    return run.orbit is not None and any(run.orbit.turns(signal) for signal in signals)
+
+
+def executed(
+    model: Model, signals: Sequence[str], deadline: Deadline, *, every_start: bool = True, laps: int = LAPS
+) -> Answer:
+    """The verdict on a model; `signals` are the commands that may oscillate."""
+    runs: list[LongRun] = []
+    try:
+        for choices in corners(model):
+            runs.append(long_run(model, choices, deadline if not runs else deadline.share(0.7), laps=laps))
+            if turning(runs[-1], signals):
+                return _swings(runs, signals)
+    except (NotExactError, MissingValueError, ValueError) as error:
+        return _none(runs, _told(error))
+    if not all(run.orbit is not None for run in runs):
+        return _none(runs, _growing(runs, signals))
+    ran, why, other = _every(model, signals, deadline) if every_start else ("", "the ends of its ranges", None)
+    if other is not None:
+        return _swings([*runs, other], signals)
+    how = f"from {ran}" if ran else _tried(runs, why)
+    return Answer("settles", how, bool(ran), None, {}, runs[0], tuple(map(_end, runs)), len(runs))
+
+
+def _tried(runs: Sequence[LongRun], why: str) -> str:
+    return f"from {len(runs)} start{'s' if len(runs) > 1 else ''} tried ({why})"
+
+
+def _swings(runs: list[LongRun], signals: Sequence[str]) -> Answer:
+    orbit = runs[-1].orbit
+    assert orbit is not None
+    moving = [s for s in dict.fromkeys((*signals, *orbit.lap[0].after)) if s in orbit.lap[0].after]
+    numbers = [s for s in moving if not isinstance(orbit.lap[0].after[s], bool)]
+    ranges = {signal: orbit.range_of(signal) for signal in numbers if orbit.turns(signal)}
+    how = "exact run to a recurrence" if orbit.exact else "exact run, rational orbit that attracts"
+    return Answer("oscillates", how, True, orbit.period, ranges, runs[-1], tuple(map(_end, runs)), len(runs))
+
+
+def _none(runs: list[LongRun], why: str) -> Answer:
+    run = runs[-1] if runs else None
+    return Answer("undecided", why, False, None, {}, run, tuple(map(_end, runs)), len(runs))
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, OutOfTimeError):
+        return str(error)
+    return f"needs {error}" if isinstance(error, MissingValueError) else f"not exact: {error}"
+
+
+def _growing(runs: list[LongRun], signals: Sequence[str]) -> str:
+    run = next(run for run in runs if run.orbit is None)
+    late = run.instants[2 * len(run.instants) // 3 :]
+    if late and not any(action.signal in signals for instant in late for action in instant.actions):
+        states = [p for p, v in late[0].after.items() if not isinstance(v, bool) and late[-1].after[p] != v]
+        if states:
+            return f"commands come to rest, {', '.join(states)} does not"
+    return "no recurrence within the laps that were run"
+
+
+def _end(run: LongRun) -> Mapping[str, Fraction] | None:
+    orbit = run.orbit
+    if orbit is None or any(action for instant in orbit.lap for action in instant.actions):
+        return None
+    return {p: plain(v) for p, v in orbit.lap[-1].after.items() if not isinstance(v, bool)}
+
+
+def _every(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[str, str, LongRun | None]:
+    """Every start in words, if all of them settle; else the reason, and a run that swings if one does."""
+    if len(model.loops) > 1:
+        return "", "other phases were not run", None
+    made = []
+    try:
+        for choices in every(model, MOST_STARTS):
+            run = long_run(model, choices, deadline)
+            if turning(run, signals):
+                return "", "", run
+            if run.orbit is None or not run.orbit.exact:
+                return "", "not every start recurs", None
+            made.append(choices)
+    except (NotExactError, MissingValueError) as error:
+        return "", str(error), None
+    return told_of(made), "", None

@@ -1,0 +1,265 @@
+"""Groups of loops in feedback: exact long runs, orbits, the linear verdict beside them, and repairs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Evidence, Finding, Grade, Repair, Verdict
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.linear import Linear, linearise
+from coherence.model.model import Model, SampledLoop, unit_of
+from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.exact import MissingValueError, replay
+from coherence.simulate.execute.orbits import LongRun, long_run
+from coherence.simulate.execute.run_certificates import certificate
+from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
+from coherence.simulate.execute.slices import blocked, feedback_groups, sliced
+from coherence.simulate.execute.starts import corners
+from coherence.simulate.execute.timeline import shown, timeline, told_choices
+
+LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
+
+
+@value
+class Group:
+    """Loops that influence each other, and the part of the model that they need."""
+
+    loops: tuple[SampledLoop, ...]
+    model: Model
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(loop.name for loop in self.loops)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return tuple(place(loop) for loop in self.loops)
+
+
+def place(loop: SampledLoop) -> Place:
+    """Where the loop says how it acts."""
+    actuation, target = loop.source.actuation, loop.source.target
+    if target is not None and target.signal is not None:
+        return target.signal.place.labelled(f"{loop.name} reads this every {units.seconds(loop.period)}")
+    if actuation is not None and actuation.signal is not None:
+        return actuation.signal.place.labelled(f"{loop.name} writes this every {units.seconds(loop.period)}")
+    return loop.source.place.labelled(f"{loop.name} decides every {units.seconds(loop.period)}")
+
+
+def groups(subject: Subject) -> tuple[Group, ...]:
+    """Loops in feedback, in order of declaration."""
+
+    def found() -> tuple[Group, ...]:
+        model = subject.model
+        signals = ((loops, tuple(loop.signal for loop in loops if loop.signal)) for loops in feedback_groups(model))
+        return tuple(Group(loops, sliced(model, written)) for loops, written in signals)
+
+    return subject.design.once("groups of loops in feedback", found)
+
+
+def needs(subject: Subject, group: Group) -> str:
+    """The fact without which the group cannot be run, in words; empty where it can."""
+    missing = blocked(subject.model, tuple(loop.signal for loop in group.loops if loop.signal))
+    return missing or next((f"a value of {path}" for path in group.model.inputs), "")
+
+
+def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
+    """The exact run from each end of the ranges, as many as the time limit allows and at least one.
+
+    Raises NotExactError, MissingValueError.
+    """
+    key = f"exact runs of {', '.join(group.names)}"
+    return subject.design.once(key, lambda: _runs(group.model, time.monotonic() + subject.time_limit))
+
+
+def _runs(model: Model, deadline: float) -> tuple[LongRun, ...]:
+    made: list[LongRun] = []
+    for choices in corners(model):
+        if made and time.monotonic() > deadline:
+            break
+        made.append(long_run(model, choices, laps=LAPS, most=MOST_INSTANTS))
+    return tuple(made)
+
+
+def answers(question: Question, subject: Subject) -> Iterator[Finding]:
+    """One answer per group of loops in feedback."""
+    for group in groups(subject):
+        missing = needs(subject, group)
+        if missing:
+            yield question.undecided(
+                f"oscillation of {' and '.join(group.names)}: needs {missing}", group.places, group.names
+            )
+        else:
+            yield _decide(question, subject, group)
+
+
+def _decide(question: Question, subject: Subject, group: Group) -> Finding:
+    try:
+        return _answer(question, subject, group)
+    except (NotExactError, MissingValueError) as error:
+        reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not exact: {error}"
+        return question.undecided(f"oscillation of {' and '.join(group.names)}: {reason}", group.places, group.names)
+
+
+def _answer(question: Question, subject: Subject, group: Group) -> Finding:
+    deadline = time.monotonic() + subject.time_limit
+    found = runs(subject, group)
+    swinging = [run for run in found if oscillates(group, run)]
+    if not swinging:
+        made = _settles(question, group, found, deadline)
+        other = None if made.verdict is Verdict.PROVED else _swinging(group, deadline)
+        return made if other is None else _conflict(question, subject, group, other, everywhere=False)
+    return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == len(found))
+
+
+def _swinging(group: Group, deadline: float) -> LongRun | None:
+    """The first of the other starts and phases that never settles, where they are finitely many and time is left."""
+    try:
+        for choices in every(group.model, MOST_STARTS):
+            if time.monotonic() > deadline:
+                return None
+            run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
+            if oscillates(group, run):
+                return run
+    except (NotExactError, MissingValueError):
+        pass  # not finitely many, or not exact: what was run already is the answer
+    return None
+
+
+def oscillates(group: Group, run: LongRun) -> bool:
+    """Does a command of the group keep changing direction on the orbit?"""
+    return run.orbit is not None and any(run.orbit.turns(loop.signal) for loop in group.loops if loop.signal)
+
+
+def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, *, everywhere: bool) -> Finding:
+    orbit = run.orbit
+    assert orbit is not None
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {"period": (orbit.period, "s")}
+    told = []
+    for signal in dict.fromkeys(loop.signal for loop in group.loops if loop.signal):
+        low, high = orbit.range_of(signal)
+        unit = str(unit_of(group.model, signal)) if unit_of(group.model, signal).powers else ""
+        numbers[f"{signal} lowest"], numbers[f"{signal} highest"] = (low, unit), (high, unit)
+        if low != high:
+            told.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
+    numbers |= _linear_numbers(_linear(group, run))
+    laps = max(1, int(Fraction(40) / max(1, len(orbit.lap))))
+    seen = [i for i in run.instants if i.time <= orbit.start + orbit.period * laps][-60:] or list(run.instants[-60:])
+    if not replay(group.model, run.choices, list(run.instants[:500])):
+        return question.undecided("the witness does not replay", group.places, group.names)
+    evidence = Evidence(
+        Grade.PROVED,
+        "exact execution to a recurrence" if orbit.exact else "exact execution, rational orbit",
+        timeline(group.model, seen),
+        numbers=numbers,
+        replayed=True,
+    )
+    verb = "never settles" if len(group.loops) == 1 else "never settle"
+    message = f"{' and '.join(group.names)} {verb}: {', '.join(told)}, every {units.clock(orbit.period)}"
+    return question.conflict(
+        message, group.places, group.names, evidence, certain=everywhere, repairs=_repairs(subject, group),
+        assumptions=(*told_choices(group.model, run.choices), *group.model.abstractions),
+    )  # fmt: skip
+
+
+def middle(model: Model, run: LongRun) -> dict[str, Fraction]:
+    """The mean over the orbit (or the last instants) of every state and command."""
+    lap = run.orbit.lap if run.orbit else run.instants[-12:]
+    names = (*model.states, *model.commands)
+    return {n: sum((plain(i.after[n]) for i in lap), Fraction(0)) / len(lap) for n in names}
+
+
+def _linear(group: Group, run: LongRun) -> Linear | None:
+    """The linear verdict near the middle of the orbit, where the loops have a smooth law."""
+    if run.orbit is None or any(loop.law != "proportional" for loop in group.loops):
+        return None
+    try:
+        return linearise(group.model, middle(group.model, run))
+    except (NotExactError, MissingValueError):
+        return None  # the law has no derivative there; the runs alone decide
+
+
+def _linear_numbers(linear: Linear | None) -> dict[str, tuple[Fraction | float | int, str]]:
+    """Growth and period; at a kink those of each branch, named by the side that it takes."""
+    if linear is None:
+        return {}
+    found: dict[str, tuple[Fraction | float | int, str]] = {}
+    for told, one in linear.branches:
+        where = f" where {told}" if told and len(linear.branches) > 1 else ""
+        found[f"linear growth per lap{where}"] = (one.modulus, "")
+        if one.period is not None:
+            found[f"linear period{where}"] = (one.period * float(linear.lap), "s")
+    return found
+
+
+def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
+    """A hold-down window of one, three, ... periods for a proportional loop that has none that long."""
+    for loop in group.loops:
+        timescale = loop.source.timescale
+        if loop.law != "proportional" or timescale is None or timescale.period is None:
+            continue
+        for count in (1, 3, 5, 7, 9):
+            window = loop.period * count
+            if window <= loop.hold_down:
+                continue
+            if timescale.hold_down is not None:
+                made = repairs.proposal(repairs.change(subject, timescale.hold_down, window))
+            else:
+                made = repairs.proposal(
+                    repairs.insert(subject, timescale.period.place, "hold_down", repairs.duration_text(subject, window))
+                )
+            if made is not None:
+                yield made
+
+
+def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline: float) -> Finding:
+    names = " and ".join(group.names)
+    linear = next((x for x in (_linear(group, run) for run in runs if run.orbit) if x is not None), None)
+    numbers = _linear_numbers(linear)
+    sensors = any(loop.source.target and loop.source.target.sensor for loop in group.loops)
+    assumptions = (
+        *group.model.abstractions,
+        *(("sensors sample at multiples of their period",) if sensors else ()),
+        *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()),
+    )
+    try:
+        found = _all_settle(group, deadline)
+    except (NotExactError, MissingValueError) as error:
+        found, why = Rests(0, ()), str(error)
+    else:
+        why = "the time limit"
+    if count := found.starts:
+        evidence = Evidence(
+            Grade.PROVED,
+            f"exact execution of {'its only start' if count == 1 else f'all {count} starts'} to a recurrence",
+            numbers=numbers,
+            certificate=certificate(group.model, found.runs, rest=True),
+        )
+        verb = "settles" if len(group.loops) == 1 else "settle"
+        return question.proved(
+            f"{names} {verb} from every start", group.places, group.names, evidence, assumptions=assumptions
+        )
+    ended = sum(1 for run in runs if run.orbit is not None)
+    growth = f", linear growth per lap {linear.verdict.modulus:.4g}" if linear else ""
+    bound = f"{ended} of {len(runs)} runs settle within {LAPS} laps{growth}; not every start: {why}"
+    return question.undecided(
+        f"no oscillation of {names} found, none excluded",
+        group.places,
+        group.names,
+        bound=bound,
+        assumptions=assumptions,
+    )
+
+
+def _all_settle(group: Group, deadline: float) -> Rests:
+    """The runs of every start, if every one of them settles; none where time runs out."""
+    return every_rest(
+        group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=lambda: time.monotonic() > deadline
+    )

@@ -1,0 +1,201 @@
+"""Kinks: operating points at which min, max or a choice has two branches, and the model of each branch.
+
+`ready: min(desired, delayed(desired, 60 s))` has two derivatives at every constant point: while the command
+rises the late value counts, while it falls the present one.  One linear verdict for each.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, names, walk
+from coherence.model.model import Model, SampledLoop, State
+from coherence.simulate.execute.exact import Choices, Execution, MissingValueError, View
+
+NEAR = Fraction(1, 10**9)  # relative difference below which two branches meet
+MOST = 16
+
+
+@value
+class Branch:
+    """A model without the kinks of one point; `sides`: kink -> the side that was taken, in words."""
+
+    sides: tuple[tuple[str, str], ...]
+    model: Model
+
+    def told(self, others: Sequence[Branch]) -> str:
+        """The sides in which it differs from another branch."""
+        apart = {kink for other in others for kink, side in other.sides if dict(self.sides).get(kink) != side}
+        return ", ".join(f"{kink} = {side}" for kink, side in self.sides if kink in apart)
+
+
+@value
+class Sides:
+    """The branches (`complete`: all of them), and expressions that jump at the point: there one side alone counts."""
+
+    branches: tuple[Branch, ...]
+    complete: bool
+    jumps: tuple[str, ...]
+
+
+def stopped(model: Model, point: dict[str, Fraction]) -> frozenset[str]:
+    """States that stand at an end of their range and are pressed against it: a small push is lost at once."""
+    run = Execution(model, Choices(point))
+    view = View(run, Fraction(0), run.base())
+    found = set()
+    for path, state in model.states.items():
+        ends = (state.range.low, state.range.high)
+        if state.flow is None or point[path] not in ends:
+            continue
+        rate = evaluate(state.flow, view)
+        if (rate < 0 and point[path] == ends[0]) or (rate > 0 and point[path] == ends[1]):
+            found.add(path)
+    return frozenset(found)
+
+
+def branches(model: Model, point: dict[str, Fraction]) -> Sides:
+    """One model for each combination of sides, at most MOST."""
+    run = Execution(model, Choices(point))
+    view = View(run, Fraction(0), run.base())
+    safe = stopped(model, point)
+    ties = [(tree, sides) for tree in _kinks(model) if len(sides := _sides(tree, view)) > 1]
+    total = 1
+    for _, sides in ties:
+        total *= len(sides)
+    made = []
+    for chosen in itertools.islice(itertools.product(*(sides for _, sides in ties)), MOST):
+        taken = {tree: side for (tree, _), side in zip(ties, chosen, strict=True)}
+        told = tuple((written(tree), written(side)) for tree, side in taken.items())
+        made.append(Branch(told, mapped(model, lambda tree, taken=taken: taken.get(tree))))  # type: ignore[misc]
+    jumps = tuple(written(t) for t in _kinks(model) if isinstance(t, Choose) and _jumps(t, view, safe))
+    return Sides(tuple(made), total <= MOST, jumps)
+
+
+def _kinks(model: Model) -> Iterator[Tree]:
+    """Every min, max and choice, once."""
+    trees: list[Tree] = [*model.outputs.values()]
+    trees += [t for s in model.states.values() for t in (s.next, s.flow) if t is not None]
+    trees += [t for loop in model.loops for t in (loop.measured, loop.setpoint, loop.by, loop.to) if t is not None]
+    nodes = (node for tree in trees for node in walk(tree))
+    kinks = (n for n in nodes if isinstance(n, Choose) or (isinstance(n, Call) and n.function in ("min", "max")))
+    yield from dict.fromkeys(kinks)
+
+
+def _sides(tree: Tree, view: View) -> tuple[Tree, ...]:
+    """The branches that meet at this point."""
+    try:
+        if isinstance(tree, Choose):
+            return _choices(tree, view)
+        assert isinstance(tree, Call)
+        values = [Fraction(evaluate(argument, view)) for argument in tree.arguments]
+    except (NotExactError, MissingValueError, TypeError, ValueError):
+        return ()
+    best = min(values) if tree.function == "min" else max(values)
+    scale = max(abs(best), Fraction(1, 10**6))
+    near = [a for a, v in zip(tree.arguments, values, strict=True) if abs(v - best) <= NEAR * scale]
+    return tuple(dict.fromkeys(near))
+
+
+def _choices(tree: Choose, view: View) -> tuple[Tree, ...]:
+    return (tree.then, tree.otherwise) if _undecided(tree, view) and _equal(tree.then, tree.otherwise, view) else ()
+
+
+def _undecided(tree: Choose, view: View) -> bool:
+    """Does its condition compare two equal numbers?"""
+    condition = tree.condition
+    return isinstance(condition, Compare) and _equal(condition.left, condition.right, view)
+
+
+def _equal(one: Tree, other: Tree, view: View) -> bool:
+    left, right = Fraction(evaluate(one, view)), Fraction(evaluate(other, view))
+    return abs(left - right) <= NEAR * max(abs(left), abs(right), Fraction(1, 10**6))
+
+
+def _jumps(tree: Choose, view: View, safe: frozenset[str]) -> bool:
+    """Do its two sides differ at the point, and can what it compares move?"""
+    try:
+        if not _undecided(tree, view) or _equal(tree.then, tree.otherwise, view):
+            return False
+    except (NotExactError, MissingValueError, TypeError, ValueError):
+        return False
+    moving = {name for name in names(tree.condition) if name not in view.run.model.constants}
+    return not moving <= safe
+
+
+def mapped(model: Model, change: Callable[[Tree], Tree | None]) -> Model:
+    """The model with nodes of its expressions replaced, outermost first (None: kept)."""
+
+    def new(tree: Tree | None) -> Any:
+        return None if tree is None else substituted(tree, change)
+
+    def of_state(state: State) -> State:
+        return replace(state, next=new(state.next), flow=new(state.flow))
+
+    def of_loop(loop: SampledLoop) -> SampledLoop:
+        return replace(loop, measured=new(loop.measured), setpoint=new(loop.setpoint), by=new(loop.by), to=new(loop.to))
+
+    return replace(
+        model,
+        outputs={path: new(tree) for path, tree in model.outputs.items()},
+        states={path: of_state(state) for path, state in model.states.items()},
+        loops=tuple(map(of_loop, model.loops)),
+    )
+
+
+def substituted(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
+    """One tree, as `mapped`; what takes a node's place is passed through as well."""
+    made = change(tree)
+    if made is not None and made != tree:
+        return substituted(made, change)
+    match tree:
+        case Call(arguments=parts):
+            return replace(tree, arguments=tuple(substituted(p, change) for p in parts))
+        case Logic(terms=parts):
+            return replace(tree, terms=tuple(substituted(p, change) for p in parts))
+        case Arithmetic(left=left, right=right) | Compare(left=left, right=right):
+            return replace(tree, left=substituted(left, change), right=substituted(right, change))
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            return replace(
+                tree,
+                condition=substituted(condition, change),
+                then=substituted(then, change),
+                otherwise=substituted(otherwise, change),
+            )
+        case Held(condition=condition):
+            return replace(tree, condition=substituted(condition, change))
+        case _:
+            return tree
+
+
+def written(tree: Tree) -> str:
+    """The expression as text, short."""
+    from coherence.base.units import show
+    from coherence.language.expressions.tree import Name, Number, Truth
+
+    match tree:
+        case Number(value=number, dimension=dimension):
+            return show(number, dimension)
+        case Truth(value=truth):
+            return "true" if truth else "false"
+        case Name(path=path):
+            return path
+        case Call(function=function, arguments=parts):
+            return f"{function}({', '.join(map(written, parts))})"
+        case Arithmetic(op=op, left=left, right=right) | Compare(op=op, left=left, right=right):
+            return f"{_bracketed(left)} {op} {_bracketed(right)}"
+        case Logic(op=op, terms=terms):
+            return f"not {written(terms[0])}" if op == "not" else f" {op} ".join(map(_bracketed, terms))
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            return f"{written(then)} if {written(condition)} else {written(otherwise)}"
+        case Held(condition=condition, duration=duration):
+            return f"{written(condition)} for {float(duration):g} s"
+
+
+def _bracketed(tree: Tree) -> str:
+    return f"({written(tree)})" if isinstance(tree, Arithmetic | Compare | Logic | Choose) else written(tree)

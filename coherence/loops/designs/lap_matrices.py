@@ -1,0 +1,213 @@
+"""One lap of a group around an operating point with every loop cut open: exact matrices, closed again at will.
+
+The lap that is differentiated is the lap that is executed.  A decision changes what is there by law - before; a
+loop is opened there, so that with the state x (everything that is remembered, the past included)
+
+    x[k+1] = A x + B v,   law - before = C x + D v        (D: of earlier decisions only)
+
+and closed again by v = gain * (law - before); gain 1 is the design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.values import value
+from coherence.loops.designs.feedback_groups import Deadline
+from coherence.loops.designs.kinks import stopped
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.affine import Affine, lift, plain, variable
+from coherence.simulate.execute.exact import Choices, Execution
+from coherence.simulate.execute.orbits import hyperperiod
+
+MOST_VARIABLES = 160
+Row = dict[str, Fraction]
+Table = dict[str, Row]
+
+
+class LapError(ArithmeticError):
+    """A lap without matrices: too large, or events whose time moves with the start."""
+
+
+@value
+class Cut:
+    """One decision: `law` is what the loop would write, `before` what it multiplies or adds to, `held` its command."""
+
+    loop: str
+    time: Fraction
+    law: Row
+    before: Row
+    held: Row
+
+
+@value
+class Lap:
+    """The opened lap: rows over the names of x and of the inputs `input 0`, `input 1`, ... in the order of time."""
+
+    length: Fraction  # s
+    end: Table
+    cuts: tuple[Cut, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.end)
+
+
+class _Opened(Execution):
+    """A run whose loops only hold their command while memory fills, and are then cut."""
+
+    def __init__(self, model: Model, choices: Choices) -> None:
+        super().__init__(model, choices)
+        self.cuts: list[tuple[str, Fraction, Affine, Affine, Affine]] | None = None
+
+    def _write(self, loop: SampledLoop, value: Any, rule: str, seen: dict[str, Any]) -> list[Any]:
+        held = self.commanded[loop.signal]
+        if self.cuts is None:
+            return super()._write(loop, held, rule, seen)
+        landed = loop.law == "proportional" and not loop.counts_commanded
+        before = self.values[loop.signal] if landed else held
+        name = f"input {len(self.cuts)}"
+        self.cuts.append((loop.name, self.time, lift(value), lift(before), lift(held)))
+        return super()._write(loop, variable(name, plain(value)), rule, seen)
+
+    def renumber(self) -> None:
+        """Landings on their way, in the order in which they land: each has its own name, the same in every lap."""
+        self.pending = sorted(self.pending, key=lambda p: p[0])
+
+
+def opened(model: Model, point: Mapping[str, Fraction], deadline: Deadline) -> Lap:
+    """The lap of a smooth model (see `linear.skeleton`) at a constant point.  Raises LapError, OutOfTimeError."""
+    run, lap = _Opened(model, Choices(dict(point))), hyperperiod(model)
+    landing = max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
+    laps = 1 + int((run.horizon or Fraction(0)) / lap) + landing
+    _advance(run, lap * (laps + 1), deadline, inclusive=False)
+    names: list[str] = []
+    still = stopped(model, dict(point))
+
+    def mark(name: str, number: Any) -> Any:
+        if name.rsplit(" ", 1)[-1] in still:
+            return number
+        names.append(name)
+        return variable(name, plain(number))
+
+    run.renumber()
+    run.map_numbers(mark)
+    if len(names) > 40 * MOST_VARIABLES:
+        raise LapError(f"a lap remembers {len(names)} numbers")
+    run.cuts = []
+    _advance(run, run.time + lap, deadline, inclusive=True)
+    if run.warped:
+        raise LapError("the time of an event moves with the start")
+    run.renumber()
+    end: Table = {}
+
+    def read(name: str, number: Any) -> Any:
+        end[name] = dict(lift(number).gradient)
+        return number
+
+    run.map_numbers(read)
+    kept = {name: end[name] for name in names if name in end}
+    cuts = tuple(Cut(n, t, dict(w.gradient), dict(b.gradient), dict(h.gradient)) for n, t, w, b, h in run.cuts)
+    return Lap(lap, kept, cuts)
+
+
+def _advance(run: Execution, until: Fraction, deadline: Deadline, *, inclusive: bool) -> None:
+    while (run.next_time() <= until) if inclusive else (run.next_time() < until):
+        deadline.check()
+        run.advance()
+
+
+@value
+class Closed:
+    """x[k+1] = A x + B v, law - before = C x + D v of the loops left open, pruned to what matters."""
+
+    names: tuple[str, ...]
+    a: list[list[Fraction]]
+    b: list[list[Fraction]]
+    c: list[list[Fraction]]
+    d: list[list[Fraction]]
+    decisions: tuple[tuple[str, list[Fraction]], ...]  # (loop, its closed decision as a row over names)
+    opened: tuple[str, ...]  # the loop of each input
+
+
+def closed(
+    lap: Lap,
+    paths: Collection[str] | None = None,
+    *,
+    gains: Mapping[str, Fraction] | None = None,
+    held: Collection[str] = (),
+    left_open: Collection[str] = (),
+) -> Closed:
+    """Close the lap: `held` loops keep their command, `left_open` ones stay inputs.  `paths`: signals to keep."""
+    inputs: Table = {}
+    laws: list[Row] = []
+    free: list[tuple[str, str]] = []
+    decisions: list[tuple[str, Row]] = []
+    for index, cut in enumerate(lap.cuts):
+        name = f"input {index}"
+        law, before = _put(cut.law, inputs), _put(cut.before, inputs)
+        if cut.loop in left_open:
+            inputs[name] = {**before, name: Fraction(1)}
+            free.append((name, cut.loop))
+            laws.append(_mix(law, before, Fraction(1), Fraction(-1)))
+            continue
+        if cut.loop in held:
+            inputs[name] = _put(cut.held, inputs)
+        else:
+            gain = (gains or {}).get(cut.loop, Fraction(1))
+            inputs[name] = law if gain == 1 else _mix(law, before, gain, 1 - gain)
+            decisions.append((cut.loop, inputs[name]))
+    end = {name: _put(row, inputs) for name, row in lap.end.items()}
+    if paths is not None:
+        end = {name: row for name, row in end.items() if name.rsplit(" ", 1)[-1] in paths}
+    columns = [name for name, _ in free]
+    end = _pruned(end, laws, columns)
+    if len(end) > MOST_VARIABLES:
+        raise LapError(f"a lap has {len(end)} variables that matter, more than {MOST_VARIABLES}")
+    names = tuple(end)
+    return Closed(
+        names,
+        [_row(end[n], names) for n in names],
+        [_row(end[n], columns) for n in names],
+        [_row(law, names) for law in laws],
+        [_row(law, columns) for law in laws],
+        tuple((loop, _row(row, names)) for loop, row in decisions),
+        tuple(loop for _, loop in free),
+    )
+
+
+def _row(row: Row, columns: Collection[str]) -> list[Fraction]:
+    return [row.get(column, Fraction(0)) for column in columns]
+
+
+def _put(row: Row, inputs: Table) -> Row:
+    """The row with known inputs expressed by x."""
+    if not any(name in inputs for name in row):
+        return row
+    total: Row = {}
+    for name, slope in row.items():
+        for inner, factor in inputs.get(name, {name: Fraction(1)}).items():
+            total[inner] = total.get(inner, Fraction(0)) + slope * factor
+    return {name: slope for name, slope in total.items() if slope}
+
+
+def _mix(law: Row, before: Row, by_law: Fraction, by_before: Fraction) -> Row:
+    total = {name: by_law * slope for name, slope in law.items()}
+    for name, slope in before.items():
+        total[name] = total.get(name, Fraction(0)) + by_before * slope
+    return {name: slope for name, slope in total.items() if slope}
+
+
+def _pruned(end: Table, laws: list[Row], columns: Collection[str]) -> Table:
+    """Without variables that nothing reads, and without those that nothing kept (and no input) moves."""
+    outside, kept = set(columns), dict(end)
+    while True:
+        read = {name for row in (*kept.values(), *laws) for name in row}
+        smaller = {
+            name: row for name, row in kept.items() if name in read and any(n in kept or n in outside for n in row)
+        }
+        if len(smaller) == len(kept):
+            return kept
+        kept = smaller

@@ -1,0 +1,183 @@
+"""Linearisation: the derivative of the executor over one hyperperiod at an operating point.
+
+Phases, delays, sensor chains and several rates are exact, because the lap that is differentiated is
+the lap that is executed.  What has no derivative (ceil, tolerance, hold windows, bounds, rate
+limits) is taken out first and listed as dropped (model.md rule 11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.values import value
+from coherence.loops.designs.kinks import branches
+from coherence.loops.networks.sampled_verdict import SampledVerdict, verdict
+from coherence.model.model import EVERYTHING, Model, SampledLoop
+from coherence.simulate.execute.affine import Affine, lift, plain, variable
+from coherence.simulate.execute.exact import Choices, Execution
+from coherence.simulate.execute.orbits import hyperperiod, solve
+
+NEWTON_STEPS, MOST_VARIABLES = 40, 160
+PRECISION = 10**12
+LONGEST = 512  # bits of a denominator that is kept as it is
+
+
+@value
+class Linear:
+    """The linear verdict at one operating point: per hyperperiod of `lap` seconds.
+
+    Where the point lies on a kink there is one verdict for each of its `branches` (in words, with those of equal
+    growth told once), and `verdict` is that of the one that decays slowest or grows fastest.
+    """
+
+    point: dict[str, Fraction]
+    lap: Fraction
+    verdict: SampledVerdict
+    dropped: tuple[str, ...]
+    branches: tuple[tuple[str, SampledVerdict], ...] = ()
+
+    @property
+    def period(self) -> float | None:
+        """Period of the dominant mode in seconds."""
+        return None if self.verdict.period is None else self.verdict.period * float(self.lap)
+
+
+def skeleton(model: Model) -> tuple[Model, tuple[str, ...]]:
+    """The model without what has no derivative, and the names of what was dropped."""
+    dropped: list[str] = []
+    loops = tuple(_smooth(loop, dropped) for loop in model.loops)
+    return replace(model, loops=loops), tuple(dropped)
+
+
+def _smooth(loop: SampledLoop, dropped: list[str]) -> SampledLoop:
+    """The loop with its law alone; a negative tolerance, since at the operating point the ratio is exactly one."""
+    named = [
+        ("ceil", loop.integer), ("tolerance", bool(loop.tolerance)),
+        ("hold windows", bool(loop.hold_down or loop.hold_up)), ("cooldown", loop.cooldown is not None),
+        ("rate limits", bool(loop.rates)), ("bounds", loop.bounds != EVERYTHING),
+        ("threshold", loop.relay or loop.trigger is not None or bool(loop.rules)),
+    ]  # fmt: skip
+    dropped += [f"{what} of {loop.name}" for what, present in named if present]
+    return replace(
+        loop,
+        integer=False,
+        tolerance=Fraction(-1),
+        hold_down=Fraction(0),
+        hold_up=Fraction(0),
+        cooldown=None,
+        rates=(),
+        bounds=EVERYTHING,
+    )
+
+
+def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
+    """The linear verdicts at the operating point nearest to `near`; None where Newton does not find one."""
+    smooth, dropped = skeleton(model)
+    point = operating_point(smooth, near)
+    if point is None:
+        return None
+    sides = branches(smooth, point)
+    found: dict[tuple[float, float], tuple[str, SampledVerdict]] = {}
+    for branch in sides.branches:
+        matrix = monodromy(branch.model, point)
+        if matrix is None:
+            return None
+        one = verdict(shortened(matrix))
+        found.setdefault((one.modulus, one.angle), (branch.told(sides.branches), one))
+    left = [f"the jump of {jump}" for jump in sides.jumps]
+    if not sides.complete:
+        left.append(f"more than {len(sides.branches)} branches at one point")
+    if len(found) > 1:
+        left.append(f"that {len(found)} branches at one point alternate")
+    worst = max((one for _, one in found.values()), key=lambda one: (one.modulus, one.unstable))
+    return Linear(point, hyperperiod(model), worst, (*dropped, *left), tuple(found.values()))
+
+
+def shortened(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
+    """The matrix itself, or rounded where its numbers are so long that counting roots would take for ever.
+
+    The point is rational to a part in 10^12 only, so that digits beyond the 50th carry nothing.
+    """
+    if all(x.denominator.bit_length() <= LONGEST for row in matrix for x in row):
+        return matrix
+    return [[x.limit_denominator(10**50) for x in row] for row in matrix]
+
+
+def operating_point(
+    model: Model, near: Mapping[str, Fraction], check: Callable[[], object] = bool
+) -> dict[str, Fraction] | None:
+    """x with lap(x) = x, by Newton with exact derivatives and rounded iterates; `check` may raise to end it."""
+    names = [*model.states, *model.commands]
+    point = {name: near[name] for name in names}
+    for _ in range(NEWTON_STEPS):
+        end = _lap_from(model, point, check)
+        residual = {name: end[name].value - point[name] for name in names}
+        if all(abs(residual[name]) * PRECISION <= 1 + abs(point[name]) for name in names):
+            return point
+        moving = [n for n in names if residual[n] or any(end[n].coefficient(m) - (n == m) for m in names)]
+        rows = [[end[n].coefficient(m) - (n == m) for m in moving] + [-residual[n]] for n in moving]
+        step = solve([[Fraction(x) for x in row] for row in rows])
+        if step is None:
+            return None
+        point = point | {n: (point[n] + d).limit_denominator(PRECISION) for n, d in zip(moving, step, strict=True)}
+    return None
+
+
+def _lap_from(model: Model, point: Mapping[str, Fraction], check: Callable[[], object]) -> dict[str, Affine]:
+    """The end of a lap that starts from a constant history, as a function of the constant."""
+    run = Execution(model, Choices({name: variable(name, value) for name, value in point.items()}))
+    lap = hyperperiod(model)
+    while run.next_time() < lap:
+        check()
+        run.advance()
+    return {name: lift(run.values[name] if name in model.states else run.commanded[name]) for name in point}
+
+
+def monodromy(model: Model, point: dict[str, Fraction]) -> list[list[Fraction]] | None:
+    """The Jacobian of one lap over everything that is remembered; None where it is too large or has none."""
+    run, lap = Execution(model, Choices(dict(point))), hyperperiod(model)
+    laps = (
+        1
+        + int((run.horizon or Fraction(0)) / lap)
+        + max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
+    )
+    while run.next_time() < lap * (laps + 1):
+        run.advance()
+    names: list[str] = []
+
+    def mark(name: str, value: Any) -> Any:
+        names.append(name)
+        return variable(name, plain(value))
+
+    run.map_numbers(mark)
+    begin = run.time
+    while run.next_time() <= begin + lap:
+        run.advance()
+    if run.warped:  # the time of an event moved with the start: the lap has no derivative of this form
+        return None
+    end: dict[str, Affine] = {}
+
+    def read(name: str, value: Any) -> Any:
+        end[name] = lift(value)
+        return value
+
+    run.map_numbers(read)
+    kept = influential([n for n in names if n in end], end)
+    if len(kept) > MOST_VARIABLES:
+        return None
+    return [[end[row].coefficient(column) for column in kept] for row in kept]
+
+
+def influential(names: list[str], end: dict[str, Affine]) -> list[str]:
+    """Variables that matter for the non-zero roots: read by something that is kept, and moved by something kept."""
+    kept = list(names)
+    while True:
+        read = {column for row in kept for column, _ in end[row].gradient}
+        members = set(kept)
+        smaller = [n for n in kept if n in read and any(column in members for column, _ in end[n].gradient)]
+        if len(smaller) == len(kept):
+            return kept
+        kept = smaller

@@ -1,0 +1,266 @@
+"""Predicted cycles of a design: period, ranges and duty of every loop that switches over a linear plant.
+
+Sampled loops (relays with `enter` and `leave`, rules, tolerances, whole replicas) by the word of their ticks, flows
+with kinks (`min`, `max`, `floor`, `a if c else b`, delayed or not) as switching loops in continuous time.  Each
+prediction is confirmed by the event-accurate executor of the same design.
+
+    >>> from coherence.model.elaborate import elaborate
+    >>> from coherence.language.reading import read_text
+    >>> flow = "-0.05 * (1 if delayed(a.x, 30 s) > 0 else -1) / 1 s"
+    >>> text = f'coherence: 1\\ncomponents: {{a: {{state: "x\\' = {flow}", from: 0}}}}'
+    >>> predicted_cycles(elaborate(read_text(text)))[0].period
+    120.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.cycles.cycle_search_result import Cycle
+from coherence.loops.cycles.delayed_runs import Start, start_at
+from coherence.loops.cycles.flows import Elements, Input, elements_of
+from coherence.loops.cycles.limit_cycles import cycle_from
+from coherence.loops.cycles.relay import Array
+from coherence.loops.cycles.sampled import SampledCycle, sampled_cycle
+from coherence.loops.designs.confirmed_cycles import confirmed
+from coherence.loops.designs.feedback_groups import structure
+from coherence.loops.designs.groups import Group
+from coherence.model.model import Interval, Model
+from coherence.simulate.execute.exact import Choices, MissingValueError
+from coherence.simulate.execute.slices import blocked, influences, signals_in, sliced
+from coherence.simulate.execute.starts import corners
+
+MOST_STARTS = 3
+TIE = 1e-12  # of an input: nearer thresholds are met
+Ranges = tuple[tuple[str, float, float], ...]
+
+
+@value
+class CycleReading:
+    """What one part of a design does from its own start.
+
+    `verdict`: "cycle", "none" (it comes to rest) or "undecided"; `period` in s; `ranges`: (signal, lowest, highest)
+    in base units; `duty`: share of the time on, of the first loop that moves; `multiplier`: what is left of a
+    deviation after a period (None: not computed); `confirmed`: the executor has run and agrees.
+    """
+
+    loop: str
+    verdict: str
+    period: float | None = None
+    ranges: Ranges = ()
+    duty: float | None = None
+    multiplier: float | None = None
+    method: str = ""
+    reason: str = ""
+    confirmed: bool = False
+
+    @property
+    def attracts(self) -> bool:
+        return self.multiplier is not None and self.multiplier < 1 - 1e-9
+
+    def told(self) -> str:
+        """One line."""
+        if self.verdict != "cycle" or self.period is None:
+            said = "no cycle" if self.verdict == "none" else "undecided"
+            return f"{self.loop}: {said}" + (f": {self.reason}" if self.reason else "")
+        moves = ", ".join(f"{path} {low:.6g} to {high:.6g}" for path, low, high in self.ranges if high > low)
+        share = f", on {100 * self.duty:.4g} % of the time" if self.duty is not None else ""
+        checked = "confirmed by execution" if self.confirmed else f"not confirmed by execution: {self.reason}"
+        return f"{self.loop}: period {self.period:.6g} s, {moves}{share} ({self.method}; {checked})"
+
+
+def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = None) -> tuple[CycleReading, ...]:
+    """One reading per group of loops, and per set of flows that feed back with kinks; one more per start that differs.
+
+    `choices`: values of what the design leaves open (default: the ends of its ranges).
+    """
+    found = [reading for group in structure(model).groups for reading in _of_group(group, choices or {})]
+    found += [reading for part in _flowing(model) for reading in _of_flows(model, part, choices or {})]
+    return tuple(found)
+
+
+def starts(model: Model, chosen: Mapping[str, Fraction]) -> list[dict[str, Fraction]]:
+    """Values of every state, command, constant and input, for the first few ends of what is open.
+
+    Raises MissingValueError.
+    """
+    for path in model.inputs:
+        if path not in chosen:
+            raise MissingValueError(path)
+    made = []
+    for corner in corners(model):
+        given = {**corner.values, **chosen}
+        values = {path: given[path] for path in model.inputs}
+        for table in (model.states, model.commands):
+            values.update({path: _level(path, signal.initial, given) for path, signal in table.items()})
+        values.update({path: _level(path, constant.range, given) for path, constant in model.constants.items()})
+        if values not in made:
+            made.append(values)
+    return made[:MOST_STARTS]
+
+
+def _level(path: str, within: Interval, given: Mapping[str, Fraction]) -> Fraction:
+    if path in given:
+        return Fraction(given[path])
+    if within.low is None:
+        raise MissingValueError(path)
+    return within.low
+
+
+def _of_group(group: Group, chosen: Mapping[str, Fraction]) -> Iterator[CycleReading]:
+    name = ", ".join(group.names)
+    missing = blocked(group.model, tuple(loop.signal for loop in group.loops if loop.signal))
+    if missing:
+        yield CycleReading(name, "undecided", reason=f"needs {missing}")
+        return
+    try:
+        made: list[CycleReading] = []
+        for values in starts(group.model, chosen):
+            reading = _sampled(group.model, name, values)
+            if not any(_alike(reading, other) for other in made):
+                made.append(reading)
+        yield from made
+    except MissingValueError as error:
+        yield CycleReading(name, "undecided", reason=f"needs {error}")
+    except (NotExactError, np.linalg.LinAlgError) as error:
+        yield CycleReading(name, "undecided", reason=f"no exact method: {error}")
+
+
+def _alike(one: CycleReading, other: CycleReading) -> bool:
+    if one.verdict != other.verdict or one.period != other.period:
+        return False
+    pairs = zip(one.ranges, other.ranges, strict=True)
+    return all(max(abs(a[1] - b[1]), abs(a[2] - b[2])) <= 1e-9 * (1 + abs(a[1]) + abs(a[2])) for a, b in pairs)
+
+
+def _sampled(model: Model, name: str, values: Mapping[str, Fraction]) -> CycleReading:
+    found = sampled_cycle(model, values)
+    if found is None:
+        return CycleReading(name, "undecided", reason="the run has not become periodic")
+    ranges = tuple((path, low, high) for path, (low, high) in found.ranges.items())
+    if found.rests:
+        return CycleReading(name, "none", ranges=ranges, method=found.method, reason="it comes to rest")
+    agrees, why = confirmed(
+        model, Choices(dict(values)), found.period, found.ranges, start=found.start, multiplier=found.multiplier
+    )
+    made = CycleReading(name, "cycle", float(found.period), ranges, _duty(model, found), found.multiplier, found.method)
+    return _judged(made, agrees, why)
+
+
+def _judged(made: CycleReading, agrees: bool | None, why: str) -> CycleReading:
+    """With what the executor says: a prediction that it contradicts is undecided."""
+    if agrees is None or agrees:
+        return replace(made, confirmed=bool(agrees), reason=why)
+    period = f"{made.period:.6g} s" if made.period else ""
+    return CycleReading(made.loop, "undecided", reason=f"{made.method} gives a period of {period}, but {why}")
+
+
+def _duty(model: Model, found: SampledCycle) -> float | None:
+    """Of the first loop that writes something that moves, or is a relay that switches."""
+    for loop in model.loops:
+        low, high = found.ranges.get(loop.signal, (0.0, 0.0))
+        if high > low or (loop.relay and 0 < found.duty[loop.name] < 1):
+            return found.duty[loop.name]
+    return None
+
+
+def _flowing(model: Model) -> list[tuple[str, ...]]:
+    """States with a flow that feed back on each other and on no loop: the strongly connected parts with a kink."""
+    paths = [path for path, state in model.states.items() if state.flow is not None]
+    loops = {loop.name for loop in model.loops}
+    free = [path for path in paths if not influences(model, [path]) & loops]
+    index = {path: k for k, path in enumerate(free)}
+    edges = [(index[a], index[b]) for a in free for b in _reads(model, a) if b in index]
+    if not edges:
+        return []
+    rows, columns = np.array(edges).T
+    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(free), len(free)))
+    _, labels = connected_components(graph, directed=True, connection="strong")
+    cyclic = sorted({int(labels[a]) for a, b in edges if labels[a] == labels[b]})
+    return [tuple(path for path in free if labels[index[path]] == label) for label in cyclic]
+
+
+def _reads(model: Model, path: str) -> frozenset[str]:
+    flow = model.states[path].flow
+    return signals_in(model, flow) if flow is not None else frozenset()
+
+
+def _of_flows(model: Model, states: Sequence[str], chosen: Mapping[str, Fraction]) -> Iterator[CycleReading]:
+    part, name = sliced(model, states), ", ".join(states)
+    components = {path.rsplit(".", 1)[0] for path in part.states}
+    missing = next((gap.needs for gap in model.gaps if gap.of in components), "")
+    if missing:
+        yield CycleReading(name, "undecided", reason=f"needs {missing}")
+        return
+    try:
+        for values in starts(part, chosen)[:1]:
+            made = elements_of(part, states, values)
+            if any(_bends(element) for element in made.system.elements):
+                yield _switching(part, name, made, values)
+    except MissingValueError as error:
+        yield CycleReading(name, "undecided", reason=f"needs {error}")
+    except (NotExactError, np.linalg.LinAlgError) as error:
+        yield CycleReading(name, "undecided", reason=f"no exact method: {error}")
+
+
+def _bends(element: Any) -> bool:
+    return len(getattr(element, "levels", getattr(element, "slopes", ()))) > 1
+
+
+def _switching(model: Model, name: str, made: Elements, values: Mapping[str, Fraction]) -> CycleReading:
+    x = np.array([float(values[path]) for path in made.states])
+    first, *others = {start.seen: start for start in (_beside(made, x, -1), _beside(made, x, 1))}.values()
+    readings = [_from(model, name, made, values, start) for start in (first, *others)]
+    if len(readings) == 1 or all(_alike(readings[0], other) for other in readings[1:]):
+        return readings[0]
+    agreed = [reading for reading in readings if reading.confirmed]  # a start on a threshold: execution knows its side
+    return agreed[0] if agreed else CycleReading(name, "undecided", reason="it starts on a threshold")
+
+
+def _beside(made: Elements, x: Array, side: int) -> Start:
+    """At rest in x; an input on a threshold counts as below (`side` -1) or above it (1)."""
+    start = start_at(made.system, x)
+    inputs = made.system.matrices[2] @ x
+    seen = tuple(
+        element.level(float(y) + side * TIE * (1 + abs(float(y))))
+        for element, y in zip(made.system.elements, inputs, strict=True)
+    )
+    return Start(start.z, seen, seen)
+
+
+def _from(model: Model, name: str, made: Elements, values: Mapping[str, Fraction], start: Start) -> CycleReading:
+    answer = cycle_from(made.system, start)
+    cycle = next(iter(answer.attracting), None)
+    if cycle is None:
+        why = "stays on a cycle that does not attract" if answer.cycles else answer.reason.split(": ", 1)[-1]
+        verdict = "undecided" if answer.cycles else answer.verdict
+        return CycleReading(name, verdict, reason=why, method="the run of the design's own start")
+    ranges = _seen(made, cycle)
+    whole = Fraction(cycle.period).limit_denominator(10**9)
+    told = {path: (low, high) for path, low, high in ranges}
+    agrees, why = confirmed(model, Choices(dict(values)), whole, told, start=8 * whole, multiplier=cycle.multiplier)
+    duty = next((cycle.duty[k] for k, e in enumerate(made.system.elements) if _bends(e)), None)
+    reading = CycleReading(name, "cycle", cycle.period, ranges, duty, cycle.multiplier, cycle.method)
+    return _judged(reading, agrees, why)
+
+
+def _seen(made: Elements, cycle: Cycle) -> Ranges:
+    """Ranges of the states that some element sees."""
+    found: dict[str, tuple[float, float]] = {}
+    for seen, low, high in zip(made.inputs, cycle.lowest, cycle.highest, strict=True):
+        if len(seen) == 1:
+            found[_path(seen)] = low, high
+    return tuple((path, *ends) for path, ends in found.items())
+
+
+def _path(seen: Input) -> str:
+    return seen[0][0][0]

@@ -1,0 +1,1 @@
+"""Period, delay and gain from series of measurements, with intervals."""

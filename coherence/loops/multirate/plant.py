@@ -1,0 +1,200 @@
+"""The continuous part of a sampled system as one set of linear differential equations without inner delay.
+
+Delays between continuous blocks are moved to their inputs and outputs: with clocks `ahead` chosen so that
+ahead[source] = ahead[target] + delay[target] along every coupling, x(t) = state of a block at t - ahead obeys
+x' = A x + sum of B w(t - delay) with held inputs w.  Where no such clocks exist (a delay inside a continuous
+loop, or two continuous paths of different delay between the same blocks) the sampled system has infinitely
+many states and is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherence.base.errors import UsageError
+from coherence.base.values import value
+from coherence.loops.multirate.sampled_system import Multirate, exactly
+from coherence.loops.networks.network import Block
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+@value
+class Plant:
+    """x' = a x + b w, y = p x + q w; column c of b and q belongs to `channels[c]` = (sampler, delay in s).
+
+    `ahead`: seconds by which the clock of each output runs late: the signal at t is y(t + ahead).
+    `exact`: a is nilpotent and all numbers are rational, so that transitions are rational too.
+    """
+
+    a: Array
+    b: Array
+    p: Array
+    q: Array
+    channels: tuple[tuple[int, Fraction], ...]
+    ahead: tuple[Fraction, ...]
+    exact: bool
+
+
+def plant(system: Multirate) -> Plant:
+    """The continuous part.  Raises UsageError for a delay inside it that cannot be moved out."""
+    exact = all(not any(block.denominator[1:]) for block in system.blocks)
+    row = {block.name: i for i, block in enumerate(system.blocks)}
+    sampler = {one.name: j for j, one in enumerate(system.samplers)}
+    delays = [exactly(block.delay) for block in system.blocks]
+    inner = [(row[c.source], row[c.target], exactly(c.gain)) for c in system.couplings
+             if c.source in row and c.target in row]  # fmt: skip
+    ahead = clocks(inner, delays)
+    held = [(sampler[c.source], row[c.target], exactly(c.gain)) for c in system.couplings
+            if c.source in sampler and c.target in row]  # fmt: skip
+    channels = tuple(dict.fromkeys((j, ahead[i] + delays[i]) for j, i, _ in held))
+    k, g = zeros((len(row), len(row)), exact=exact), zeros((len(row), len(channels)), exact=exact)
+    for source, target, gain in inner:
+        k[target, source] += gain
+    for j, i, gain in held:
+        g[i, channels.index((j, ahead[i] + delays[i]))] += gain
+    return _closed([realised(block, exact=exact) for block in system.blocks], k, g, channels, tuple(ahead), exact)
+
+
+def _closed(
+    parts: Sequence[tuple[Array, Array, Array, Array]],
+    k: Array,
+    g: Array,
+    channels: tuple[tuple[int, Fraction], ...],
+    ahead: tuple[Fraction, ...],
+    exact: bool,
+) -> Plant:
+    """Blocks x' = A x + B u, y = C x + D u with u = K y + G w solved for y."""
+    a, b, c, d = (_diagonal([part[i] for part in parts], exact=exact) for i in range(4))
+    within = np.eye(len(parts), dtype=int) - d @ k
+    if exact and not (d @ k).any():
+        closing = within
+    else:
+        if len(parts) and np.linalg.cond(within.astype(float)) > 1e12:
+            raise UsageError("an algebraic loop of continuous blocks has no solution: give one of them a lag")
+        closing, exact = np.linalg.inv(within.astype(float)), False
+    p, q = closing @ c, closing @ d @ g
+    made = Plant(a + b @ k @ p, b @ (k @ q + g), p, q, channels, ahead, exact)
+    if exact and not _nilpotent(made.a):
+        exact = False
+    if exact:
+        return made
+    floats = [matrix.astype(float) for matrix in (made.a, made.b, made.p, made.q)]
+    return Plant(floats[0], floats[1], floats[2], floats[3], channels, ahead, exact)
+
+
+def _nilpotent(a: Array) -> bool:
+    power = a
+    for _ in range(len(a).bit_length()):
+        power = power @ power if len(a) else power
+    return not power.any()
+
+
+def zeros(shape: tuple[int, int], *, exact: bool) -> Array:
+    """Zeros: rational ones (an array of objects) where exact."""
+    return np.full(shape, Fraction(0), dtype=object) if exact else np.zeros(shape)
+
+
+def _diagonal(parts: Sequence[Array], *, exact: bool) -> Array:
+    made = zeros((sum(len(part) for part in parts), sum(part.shape[1] for part in parts)), exact=exact)
+    i = j = 0
+    for part in parts:
+        made[i : i + len(part), j : j + part.shape[1]] = part
+        i, j = i + len(part), j + part.shape[1]
+    return made
+
+
+def realised(block: Block, *, exact: bool) -> tuple[Array, Array, Array, Array]:
+    """Controllable canonical form of numerator / denominator."""
+    kind = exactly if exact else float
+    return canonical([kind(x) for x in block.numerator], [kind(x) for x in block.denominator], exact=exact)
+
+
+def canonical(
+    numerator: Sequence[Any], denominator: Sequence[Any], *, exact: bool
+) -> tuple[Array, Array, Array, Array]:
+    """(A, B, C, D) of a proper rational function, of s or of z."""
+    lead, n = denominator[0], len(denominator) - 1
+    low = [x / lead for x in denominator[1:]]
+    top = [0 * lead] * (n + 1 - len(numerator)) + [x / lead for x in numerator]
+    a, b, c, d = (zeros(shape, exact=exact) for shape in ((n, n), (n, 1), (1, n), (1, 1)))
+    d[0, 0] = top[0]
+    for i in range(n):
+        a[0, i] = -low[i]
+        c[0, i] = top[i + 1] - top[0] * low[i]
+        if i:
+            a[i, i - 1] = 1
+    if n:
+        b[0, 0] = 1
+    return a, b, c, d
+
+
+def clocks(couplings: Sequence[tuple[int, int, Fraction]], delays: Sequence[Fraction]) -> list[Fraction]:
+    """ahead >= 0 with ahead[source] = ahead[target] + delay[target] for each coupling; UsageError where impossible."""
+    steps: list[list[tuple[int, Fraction]]] = [[] for _ in delays]
+    for source, target, _ in couplings:
+        steps[source].append((target, -delays[target]))
+        steps[target].append((source, delays[target]))
+    ahead: dict[int, Fraction] = {}
+    for start in range(len(delays)):
+        if start in ahead:
+            continue
+        found, stack = {start: Fraction(0)}, [start]
+        while stack:
+            here = stack.pop()
+            for there, step in steps[here]:
+                if there not in found:
+                    found[there] = found[here] + step
+                    stack.append(there)
+                elif found[there] != found[here] + step:
+                    raise UsageError(
+                        "continuous blocks with a delay form a loop, or two paths of different delay meet: "
+                        "sample one of them, or ask for the characteristic roots"
+                    )
+        least = min(found.values())
+        ahead |= {block: clock - least for block, clock in found.items()}
+    return [ahead[i] for i in range(len(delays))]
+
+
+class Motion:
+    """exp(A h) and its integrals over a step of h seconds, remembered by h."""
+
+    def __init__(self, a: Array, *, exact: bool) -> None:
+        self.a, self.exact = a, exact
+        self.over = lru_cache(maxsize=10_000)(self._over)
+
+    def _over(self, h: Fraction) -> tuple[Array, Array, Array]:
+        """(e^(A h), integral of e^(A s) over [0, h], integral of that)."""
+        return self._series(h) if self.exact else self._numeric(float(h))
+
+    def _series(self, h: Fraction) -> tuple[Array, Array, Array]:
+        n = len(self.a)
+        power = np.full((n, n), Fraction(0), dtype=object)
+        for i in range(n):
+            power[i, i] = Fraction(1)
+        sums = [0 * power, 0 * power, 0 * power]
+        for k in range(n):
+            for j in range(3):
+                sums[j] = sums[j] + power * (h ** (k + j) / math.factorial(k + j))
+            power = power @ self.a
+        return sums[0], sums[1], sums[2]
+
+    def _numeric(self, h: float) -> tuple[Array, Array, Array]:
+        """From one exponential of a block matrix.  SOURCE: Van Loan 1978, Computing integrals involving e^A."""
+        from scipy.linalg import expm
+
+        n = len(self.a)
+        whole = np.zeros((3 * n, 3 * n))
+        whole[:n, :n] = self.a * h
+        whole[:n, n : 2 * n] = whole[n : 2 * n, 2 * n :] = np.eye(n)
+        found = expm(whole)
+        return found[:n, :n], found[:n, n : 2 * n] * h, found[:n, 2 * n :] * h * h

@@ -1,0 +1,1 @@
+"""Verdicts on networks of blocks with exact delays, continuous or sampled."""

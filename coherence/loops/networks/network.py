@@ -1,0 +1,180 @@
+"""Blocks and couplings with exact delays: the researcher's way to state a network of loops.
+
+A block is G(s) = numerator(s) / denominator(s) * exp(-s delay), or the same plant behind a zero-order
+hold of period `rate`.  A coupling adds gain times the output of its source to the input of its target.
+With outputs y and inputs u: y = G(s) u and u = K y + r, so the closed loop is (I - G(s) K)^-1 G(s) and
+its characteristic equation is det(I - G(s) K) = 0.
+
+    >>> network = loop([0.05], [1, 0], delay=30)      # 0.05 exp(-30 s) / s, negative feedback
+    >>> network.names
+    ('loop',)
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Polynomial = tuple[float, ...]  # descending powers of s
+NO_DELAY = 1e-100  # s; shorter ones are none, so that products with frequencies keep their digits
+
+
+@value
+class Block:
+    """One transfer function.  `delay` and `rate` in seconds; `rate` None: continuous."""
+
+    name: str
+    numerator: Polynomial
+    denominator: Polynomial
+    delay: float = 0.0
+    rate: float | None = None
+
+    @property
+    def order(self) -> int:
+        """Degree of the denominator: the number of its states."""
+        return len(self.denominator) - 1
+
+    @property
+    def proper(self) -> bool:
+        """Has the numerator no higher degree than the denominator?"""
+        return len(self.numerator) <= len(self.denominator)
+
+    @property
+    def feedthrough(self) -> float:
+        """G at infinite frequency, without its delay."""
+        return self.numerator[0] / self.denominator[0] if len(self.numerator) == len(self.denominator) else 0.0
+
+    def at(self, s: complex | NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """G(s) of a continuous block, for one s or many."""
+        import numpy as np
+
+        point = np.asarray(s, dtype=complex)
+        ratio = np.polyval(self.numerator, point) / np.polyval(self.denominator, point)
+        return np.asarray(ratio * np.exp(-point * self.delay))
+
+
+@value
+class Coupling:
+    """The input of `target` gets `gain` times the output of `source`."""
+
+    source: str
+    target: str
+    gain: float = 1.0
+
+
+@value
+class Network:
+    """Blocks by name and sparse couplings.  Made by `network`, which checks it."""
+
+    blocks: tuple[Block, ...]
+    couplings: tuple[Coupling, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(block.name for block in self.blocks)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Name -> row."""
+        return {block.name: row for row, block in enumerate(self.blocks)}
+
+    def part(self, names: Iterable[str]) -> Network:
+        """The network of some blocks alone, with the couplings among them."""
+        kept = set(names)
+        return Network(
+            tuple(block for block in self.blocks if block.name in kept),
+            tuple(c for c in self.couplings if c.source in kept and c.target in kept),
+        )
+
+    def components(self) -> tuple[Network, ...]:
+        """The strongly connected parts that hold a loop or a state, in the order of their first block.
+
+        The network is stable exactly when all of them are.
+        """
+        import numpy as np
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        rows = np.array([self.index[c.target] for c in self.couplings], dtype=int)
+        columns = np.array([self.index[c.source] for c in self.couplings], dtype=int)
+        size = len(self.blocks)
+        graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(size, size))
+        _, labels = connected_components(graph, directed=True, connection="strong")
+        parts: dict[int, list[Block]] = {}
+        for block, label in zip(self.blocks, labels, strict=True):
+            parts.setdefault(int(label), []).append(block)
+        inside: dict[int, list[Coupling]] = {}
+        for coupling in self.couplings:
+            one, other = labels[self.index[coupling.source]], labels[self.index[coupling.target]]
+            if one == other:
+                inside.setdefault(int(one), []).append(coupling)
+        return tuple(Network(tuple(blocks), tuple(inside.get(label, ()))) for label, blocks in parts.items())
+
+
+def network(blocks: Iterable[Block], couplings: Iterable[Coupling] = ()) -> Network:
+    """A checked network.  Raises UsageError for what has no meaning, all problems at once."""
+    made = Network(tuple(blocks), tuple(couplings))
+    problems = [*_names(made), *itertools.chain.from_iterable(map(_block, made.blocks)), *_ends(made)]
+    if problems:
+        raise UsageError("; ".join(problems))
+    return Network(tuple(_trimmed(block) for block in made.blocks), made.couplings)
+
+
+def loop(
+    numerator: Sequence[float], denominator: Sequence[float], delay: float = 0.0, *, name: str = "loop"
+) -> Network:
+    """One negative-feedback loop around numerator / denominator * exp(-s delay)."""
+    block = Block(name, tuple(map(float, numerator)), tuple(map(float, denominator)), float(delay))
+    return network([block], [Coupling(name, name, -1.0)])
+
+
+def _names(made: Network) -> list[str]:
+    twice = [name for name, count in Counter(made.names).items() if count > 1]
+    return [f"the block '{name}' stands twice: give each its own name" for name in twice]
+
+
+def _block(block: Block) -> list[str]:
+    numbers = (*block.numerator, *block.denominator, block.delay)
+    if not all(math.isfinite(number) for number in numbers):
+        return [f"{block.name} has a coefficient or delay that is not a finite number"]
+    problems = []
+    if not any(block.denominator):
+        problems.append(f"the denominator of {block.name} is zero")
+    elif len(_cut(block.numerator)) > len(_cut(block.denominator)):
+        problems.append(f"{block.name} differentiates (numerator of higher degree): add a lag to its denominator")
+    if block.delay < 0:
+        problems.append(f"the delay of {block.name} is {block.delay:g} s: it must be >= 0")
+    if block.rate is not None and not (block.rate > 0 and math.isfinite(block.rate)):
+        problems.append(f"the sampling period of {block.name} is {block.rate:g} s: it must be > 0")
+    return problems
+
+
+def _ends(made: Network) -> list[str]:
+    problems = []
+    for coupling in made.couplings:
+        unknown = [end for end in (coupling.source, coupling.target) if end not in made.index]
+        problems += [f"a coupling names '{end}', which is no block: {did_you_mean(end, made.names)}" for end in unknown]
+        if not math.isfinite(coupling.gain):
+            problems.append(f"the gain from {coupling.source} to {coupling.target} is not a finite number")
+    return problems
+
+
+def _cut(polynomial: Polynomial) -> Polynomial:
+    """Without leading zeros."""
+    return tuple(itertools.dropwhile(lambda c: c == 0, polynomial)) or (0.0,)
+
+
+def _trimmed(block: Block) -> Block:
+    delay = block.delay if block.delay >= NO_DELAY else 0.0
+    return Block(block.name, _cut(block.numerator), _cut(block.denominator), delay, block.rate)

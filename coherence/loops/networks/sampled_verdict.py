@@ -1,0 +1,296 @@
+"""Sampled loops x[k+1] = A x[k]: an exact verdict, and the dominant root to full double precision.
+
+Everything that is decided is decided by exact root counts.  The dominant root is looked for along the
+circle that such counts confine it to, polished in fixed point, and confirmed by one more count.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from coherence.base import sturm
+from coherence.base.errors import InternalError
+from coherence.base.polynomials import (
+    Matrix,
+    RootCount,
+    all_within,
+    characteristic_polynomial,
+    count_roots,
+    distinct_non_zero,
+    minimal_polynomial,
+    narrowed,
+    radius_bracket,
+)
+from coherence.base.sturm import Poly
+from coherence.base.values import value
+
+TIE = Fraction(1, 10**12)  # relative difference of modulus below which roots count as equally dominant
+CONFIRMED = Fraction(1, 10**9)  # no root is larger than the reported one by more than this, relatively
+TOLERANCE = Fraction(1, 10**6)
+CIRCLE = Fraction(1, 100)  # relative width of the ring that the search for the dominant root starts from
+SETTLED = 80  # binary places to which a polished root is proved to be one
+ROUNDS = 100  # of Newton's method
+LEVELS = 4  # of the search: each is four times as dense, and more precise
+
+Point = tuple[int, int]  # a complex number in fixed point: real and imaginary part times 2^bits
+
+
+@value
+class Root:
+    """A root modulus * exp(+-i angle), angle in [0, pi]; the modulus is good to about 25 digits."""
+
+    modulus: Fraction
+    angle: float
+
+
+@value
+class SampledVerdict:
+    """What x[k+1] = A x[k] does from every start.
+
+    `stable`: True if every run decays to 0, False if some run grows without bound, None if neither:
+    `marginal`, bounded without decay, where a linearisation decides nothing about the true law.
+    `unstable` is `stable is False`; it includes repeated roots on the circle that let a run grow like
+    a power of k.  `counts` are those of the characteristic polynomial.
+    `modulus` (growth per step) and `angle` (radians per step, 0 to pi) are those of the dominant root;
+    of equally large ones the slowest oscillation is taken.  `period` in steps is 2 pi / angle, None
+    without oscillation.  `dead_beat`: the number of steps after which every run is exactly 0, or None.
+    """
+
+    stable: bool | None
+    marginal: bool
+    unstable: bool
+    counts: RootCount
+    modulus: float
+    angle: float
+    period: float | None
+    dead_beat: int | None = None
+
+
+def verdict(matrix: Matrix) -> SampledVerdict:
+    """The verdict on x[k+1] = A x[k] for a square rational A; every entry is taken as exact.
+
+    Raises ValueError if the matrix is not square.
+    """
+    polynomial = characteristic_polynomial(matrix)
+    counts = count_roots(polynomial)
+    grows = counts.outside > 0 or (counts.repeated_on and count_roots(minimal_polynomial(matrix)).repeated_on)
+    dead_beat = None if any(polynomial[1:]) else len(minimal_polynomial(matrix)) - 1
+    return _verdict(polynomial, counts, grows=grows, dead_beat=dead_beat)
+
+
+def polynomial_verdict(coefficients: Sequence[Fraction | int]) -> SampledVerdict:
+    """The verdict on the recurrence with this characteristic polynomial (highest degree first).
+
+    A repeated root on the circle makes it unstable.  Raises ValueError for the zero polynomial.
+    """
+    counts = count_roots(coefficients)
+    p = sturm.primitive(coefficients)
+    grows = counts.outside > 0 or counts.repeated_on
+    return _verdict(p, counts, grows=grows, dead_beat=None if any(p[1:]) else len(p) - 1)
+
+
+def _verdict(
+    polynomial: Sequence[Fraction | int], counts: RootCount, *, grows: bool, dead_beat: int | None
+) -> SampledVerdict:
+    marginal = not grows and counts.on > 0
+    root = dominant_root(polynomial)
+    return SampledVerdict(
+        stable=False if grows else None if marginal else True,
+        marginal=marginal,
+        unstable=grows,
+        counts=counts,
+        modulus=1.0 if counts.on and not counts.outside else _as_float(root.modulus),
+        angle=root.angle,
+        period=math.tau / root.angle if root.angle else None,
+        dead_beat=dead_beat,
+    )
+
+
+def _as_float(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf
+
+
+def dominant_root(polynomial: Sequence[Fraction | int]) -> Root:
+    """The root of largest modulus, with non-negative imaginary part; 0 where there is no other root.
+
+    Of roots within `TIE` of the largest modulus it is the one with the smallest positive angle.  An
+    exact count confirms that no root is larger by more than `CONFIRMED`.
+    """
+    p = distinct_non_zero(polynomial)
+    if len(p) == 1:
+        return Root(Fraction(0), 0.0)
+    _, radius = radius_bracket(p, CIRCLE)
+    for level in range(LEVELS):
+        search, known = _search(p, radius, level), list[Point]()
+        while new := _reached(search, known):
+            known += new
+            roots = [_root(z, search) for z in known]
+            largest = max(root.modulus for root in roots)
+            if largest and all_within(p, largest * (1 + CONFIRMED)):
+                tied = [root for root in roots if root.modulus >= largest * (1 - TIE)]
+                return min(tied, key=lambda root: root.angle or math.inf)
+    raise InternalError(f"the dominant root of a polynomial of degree {len(p) - 1} was not found")
+
+
+def delayed_integrator(gain: Fraction | int, delay_steps: int) -> tuple[Fraction, ...]:
+    """z^(d+1) - z^d + k: the characteristic polynomial of x[k+1] = x[k] - gain * x[k - d].
+
+    Stable for 0 < gain < 2 sin(pi / (2 (2d + 1))), where it oscillates with period 2 (2d + 1) steps.
+    SOURCE: Levin & May 1976, A note on difference-delay equations.  Raises ValueError for negative d.
+    """
+    if delay_steps < 0:
+        raise ValueError(f"delay_steps(={delay_steps}) must be >= 0")
+    coefficients = [Fraction(0)] * (delay_steps + 2)
+    coefficients[0] = Fraction(1)
+    coefficients[1] -= 1
+    coefficients[-1] += gain
+    return tuple(coefficients)
+
+
+def companion(coefficients: Sequence[Fraction | int]) -> tuple[tuple[Fraction, ...], ...]:
+    """The companion matrix of a polynomial (highest degree first, leading coefficient not 0)."""
+    lead, n = Fraction(coefficients[0]), len(coefficients) - 1
+    first = tuple(-c / lead for c in coefficients[1:])
+    return (first, *(tuple(Fraction(i == j) for j in range(n)) for i in range(n - 1))) if n else ()
+
+
+def spectral_radius_bound(matrix: Matrix, *, tolerance: Fraction = TOLERANCE) -> Fraction:
+    """A rational r >= the spectral radius of A, at most a factor 1/(1 - tolerance) above it; proved by exact counts.
+
+    r < 1 exactly where all roots lie inside the unit circle, r = 1 exactly where the spectral radius
+    is 1, r = 0 where A is nilpotent.  As a contraction factor: |A^k| <= C r^k for all k with some C
+    that depends on A, if r is larger than the spectral radius (always, but for 0 and 1).
+    """
+    return root_radius_bound(characteristic_polynomial(matrix), tolerance=tolerance)
+
+
+def root_radius_bound(polynomial: Sequence[Fraction | int], *, tolerance: Fraction = TOLERANCE) -> Fraction:
+    """As `spectral_radius_bound`, of the roots of a polynomial."""
+    p = distinct_non_zero(polynomial)
+    if len(p) == 1:
+        return Fraction(0)
+    low, high = radius_bracket(p, tolerance, *_beside(dominant_root(p).modulus, tolerance))
+    while low < 1 <= high:
+        low, high = narrowed(p, low, high, (low + high) / 2)
+    return high
+
+
+def _beside(guess: Fraction, tolerance: Fraction) -> tuple[Fraction, Fraction]:
+    """Short rationals closely below and above the guess."""
+    grain = guess * tolerance / 16
+    unit = Fraction(2) ** (grain.numerator.bit_length() - grain.denominator.bit_length() - 1)
+    return math.floor(guess * (1 - tolerance / 4) / unit) * unit, math.ceil(guess * (1 + tolerance / 4) / unit) * unit
+
+
+@value
+class _Search:
+    """A monic polynomial in fixed point with all roots in |y| <= 1, where z = 2^exponent y, and where to start."""
+
+    coefficients: Poly
+    exponent: int
+    bits: int
+    circle: tuple[Point, ...]
+    ends: tuple[Point, Point]
+
+
+def _search(p: Poly, radius: Fraction, level: int) -> _Search:
+    """The search for roots of p along the upper half of a circle, outside of which there are none."""
+    n = len(p) - 1
+    exponent = radius.numerator.bit_length() - radius.denominator.bit_length() + 1
+    bits = (2 * SETTLED + 2 * n) << level
+    fixed = [round(Fraction(c, p[0]) * Fraction(2) ** (bits - exponent * k)) for k, c in enumerate(p)]
+    size, count = float(radius / Fraction(2) ** exponent), 4 * (n + 1) << 2 * level
+    circle = tuple(_fixed(cmath.rect(size, math.pi * (k + 0.5) / count), bits) for k in range(count))
+    return _Search(fixed, exponent, bits, circle, (_fixed(size, bits), _fixed(-size, bits)))
+
+
+def _reached(search: _Search, known: list[Point]) -> list[Point]:
+    """Roots that Newton's method reaches, repelled by the known ones and their conjugates (Maehly 1954).
+
+    It starts where its first step is not longer than at both neighbours on the circle, and from the
+    circle's real points: from there it cannot overshoot a real root that no other exceeds in size,
+    since its steps are 1 / (sum of 1 / (x - root)), and all terms have real parts of the sign of x.
+    """
+    avoided = [(x, s * y) for x, y in known for s in (1, -1) if s == 1 or abs(y) >> (search.bits - SETTLED)]
+    steps = [_step(search, z, avoided) for z in search.circle]
+    lengths = [x * x + y * y for x, y in steps]
+    lowest = (min(lengths[max(k - 1, 0) : k + 2]) for k in range(len(lengths)))
+    starts = [z for z, length, least in zip(search.circle, lengths, lowest, strict=True) if length == least]
+    reached: dict[Point, Point] = {}
+    for start in (*starts, *search.ends):
+        z = _polished(search, start, avoided)
+        if _near_root(search, z):
+            reached.setdefault(_rough(z, search.bits), z)
+    old = {_rough(z, search.bits) for z in known}
+    return [z for rough, z in reached.items() if rough not in old]
+
+
+def _rough(z: Point, bits: int) -> Point:
+    """One name for a root and its conjugate, whatever the last digits."""
+    shift = bits - SETTLED + 8
+    half = 1 << (shift - 1)
+    return (z[0] + half) >> shift, (abs(z[1]) + half) >> shift
+
+
+def _fixed(z: complex, bits: int) -> Point:
+    return round(Fraction(z.real) * 2**bits), round(Fraction(z.imag) * 2**bits)
+
+
+def _polished(search: _Search, z: Point, avoided: Sequence[Point]) -> Point:
+    for _ in range(ROUNDS):
+        x, y = _step(search, z, avoided)
+        z = z[0] - x, z[1] - y
+        if max(abs(x), abs(y)) >> (search.bits - SETTLED) == 0 or max(map(abs, z)) >> (search.bits + 2):
+            break
+    return z
+
+
+def _root(point: Point, search: _Search) -> Root:
+    (x, y), one = point, 1 << search.bits
+    modulus = Fraction(math.isqrt(x * x + y * y)) * Fraction(2) ** (search.exponent - search.bits)
+    real = abs(y) >> (search.bits - SETTLED) == 0
+    return Root(modulus, math.atan2(0 if real else abs(y) / one, x / one))
+
+
+def _near_root(search: _Search, z: Point) -> bool:
+    """Whether some root lies within 2^-SETTLED of z: the disc of radius n |f/f'| holds one, rounding included."""
+    n = len(search.coefficients) - 1
+    (a, b), (c, d) = _evaluated(search, z)
+    noise = 8 * (n + 1) ** 2  # of Horner's rule for |z| <= 1, in units of 2^-bits
+    distance, steepness = math.isqrt(a * a + b * b) + 1 + noise, math.isqrt(c * c + d * d) - noise
+    within = z[0] ** 2 + z[1] ** 2 <= (1 << 2 * search.bits) + (1 << (2 * search.bits - SETTLED // 2))
+    return within and (n * distance) << SETTLED < steepness
+
+
+def _step(search: _Search, z: Point, avoided: Sequence[Point]) -> Point:
+    """f / (f' - f * sum of 1 / (z - avoided)); 0 where that is not finite."""
+    bits = search.bits
+    f, (c, d) = _evaluated(search, z)
+    for x, y in avoided:
+        push = _over(f, (z[0] - x, z[1] - y), bits)
+        c, d = c - push[0], d - push[1]
+    return _over(f, (c, d), bits)
+
+
+def _over(a: Point, b: Point, bits: int) -> Point:
+    """a / b; 0 where b is 0."""
+    size = b[0] * b[0] + b[1] * b[1]
+    if size == 0:
+        return 0, 0
+    return ((a[0] * b[0] + a[1] * b[1]) << bits) // size, ((a[1] * b[0] - a[0] * b[1]) << bits) // size
+
+
+def _evaluated(search: _Search, z: Point) -> tuple[Point, Point]:
+    """f(z) and f'(z) by Horner's rule."""
+    bits = search.bits
+    (x, y), a, b, c, d = z, 0, 0, 0, 0
+    for coefficient in search.coefficients:
+        c, d = (c * x - d * y >> bits) + a, (c * y + d * x >> bits) + b
+        a, b = (a * x - b * y >> bits) + coefficient, a * y + b * x >> bits
+    return (a, b), (c, d)

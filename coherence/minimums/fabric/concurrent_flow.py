@@ -1,0 +1,229 @@
+"""Moving several demands at once: the least time in which a fabric carries them all (maximum concurrent flow).
+
+A linear program in floating point proposes routes and prices of wires; both are then taken as exact fractions:
+    any prices p >= 0 prove   time >= sum of demand * (shortest priced path)  /  sum of rate * price   (weak duality)
+    any routes that carry the demands take   max of load / rate
+so the interval between the two is rigorous whatever the program did, and empty where it found the optimum.  The program
+is for some tens of members; cuts (`fabric_cuts`) are for thousands.
+
+SOURCE: F. Shahrokhi and D. Matula 1990 (concurrent flow); the duality of linear programs.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.minimums.fabric.wiring import Fabric
+
+Demand = tuple[str, str, Fraction]  # from, to, bytes
+Steps = Mapping[tuple[str, str], Fraction]
+SIMPLEX = 5000  # variables from which an interior point is used
+GRAIN = 10**6  # the finest fraction of the largest number that a price or an amount may be
+
+
+@value
+class Route:
+    """`amount` of one demand along a path of nodes."""
+
+    demand: int
+    path: tuple[str, ...]
+    amount: Fraction
+
+
+@value
+class Carried:
+    """`least` <= the minimum <= `most` seconds; `prices` prove the one, `routes` attain the other."""
+
+    least: Fraction
+    most: Fraction
+    prices: Steps
+    routes: tuple[Route, ...]
+
+
+def concurrent(made: Fabric, demands: Sequence[Demand]) -> Carried:
+    """The least time to carry all demands, each split over paths at will.  Raises UsageError for bad demands."""
+    asked = _asked(made, demands)
+    groups: dict[str, list[int]] = {}
+    for k, (source, _, _) in enumerate(asked):
+        groups.setdefault(source, []).append(k)
+    wanted = [[asked[k] for k in group] for group in groups.values()]
+    prices, flows = _program(made.nodes, _rates(made), wanted)
+    parts = zip(groups.values(), flows, strict=True)
+    routes = tuple(itertools.chain.from_iterable(_routes(group, asked, flow) for group, flow in parts))
+    return Carried(priced(made, asked, prices), executed(made, asked, routes), prices, routes)
+
+
+def all_to_all(made: Fabric) -> tuple[Demand, ...]:
+    """Every member sends its share in equal parts to all others."""
+    others = len(made.members) - 1
+    return tuple((one, other, share / others) for one, share in made.members for other in made.names if other != one)
+
+
+def _asked(made: Fabric, demands: Sequence[Demand]) -> list[Demand]:
+    for source, target, amount in demands:
+        for name in (source, target):
+            if name not in made.nodes:
+                raise UsageError(f"{made.name} has no node '{name}': {did_you_mean(name, made.nodes)}")
+        if source == target or amount <= 0:
+            raise UsageError(f"the demand of {float(amount):g} from {source} to {target} moves nothing")
+    if not demands:
+        raise UsageError(f"no demands on {made.name}: name from, to and bytes of at least one")
+    return [(source, target, Fraction(amount)) for source, target, amount in demands]
+
+
+def _rates(made: Fabric) -> dict[tuple[str, str], Fraction]:
+    found: dict[tuple[str, str], Fraction] = {}
+    for wire in made.wires:
+        found[wire.source, wire.target] = found.get((wire.source, wire.target), Fraction(0)) + wire.rate
+    return found
+
+
+def _program(
+    nodes: Sequence[str], rates: Steps, groups: Sequence[Sequence[Demand]]
+) -> tuple[dict[tuple[str, str], Fraction], list[dict[tuple[str, str], Fraction]]]:
+    """Prices of wires, and one flow for all demands of one source, as a part of the largest; from floating point."""
+    import numpy as np
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_matrix
+
+    wires, index = list(rates), {name: k for k, name in enumerate(nodes)}
+    size, count = len(wires), len(groups)
+    most = max(amount for group in groups for _, _, amount in group)
+    scale = float(max(rates.values()))
+    kept: list[tuple[int, int, float]] = []  # row, column, entry: what enters a node leaves it, or is asked for there
+    right = np.zeros(count * len(nodes))
+    for k, group in enumerate(groups):
+        for j, (one, other) in enumerate(wires):
+            kept += [
+                (k * len(nodes) + index[one], k * size + j, 1.0),
+                (k * len(nodes) + index[other], k * size + j, -1.0),
+            ]
+        for source, target, amount in group:
+            right[k * len(nodes) + index[source]] += float(amount / most)
+            right[k * len(nodes) + index[target]] -= float(amount / most)
+    load = [(j, k * size + j, 1.0) for k in range(count) for j in range(size)]
+    load += [(j, count * size, -float(rates[wire]) / scale) for j, wire in enumerate(wires)]
+    cost = np.zeros(count * size + 1)
+    cost[-1] = 1.0
+
+    def matrix(entries: list[tuple[int, int, float]], rows: int) -> Any:
+        row, column, entry = zip(*entries, strict=True)
+        return coo_matrix((entry, (row, column)), shape=(rows, count * size + 1)).tocsr()
+
+    method = "highs" if count * size < SIMPLEX else "highs-ipm"
+    answer = linprog(
+        cost,
+        A_ub=matrix(load, size),
+        b_ub=np.zeros(size),
+        A_eq=matrix(kept, count * len(nodes)),
+        b_eq=right,
+        method=method,
+    )
+    if answer.status != 0:
+        raise UsageError(f"the demands cannot be carried: {answer.message}")
+    prices = -np.minimum(answer.ineqlin.marginals, 0.0)
+    told = _near(prices / prices.max())
+    flows = [dict(zip(wires, _near(answer.x[k * size : (k + 1) * size]), strict=True)) for k in range(count)]
+    return dict(zip(wires, told, strict=True)), flows
+
+
+def _near(numbers: Any) -> list[Fraction]:
+    return [Fraction(max(0.0, float(number))).limit_denominator(GRAIN) for number in numbers]
+
+
+def priced(made: Fabric, demands: Sequence[Demand], prices: Steps) -> Fraction:
+    """What prices prove: no schedule carries the demands in less.  Exact, for any prices of at least zero."""
+    if any(price < 0 for price in prices.values()):
+        raise UsageError("a price below zero proves nothing")
+    paid = sum((rate * prices.get(step, Fraction(0)) for step, rate in _rates(made).items()), Fraction(0))
+    worth = Fraction(0)
+    for source, group in itertools.groupby(sorted(demands), key=lambda one: one[0]):
+        far = _distances(made, source, prices)
+        for _, target, amount in group:
+            if target not in far:
+                raise UsageError(f"{made.name} is not connected: no path of wires leads from {source} to {target}")
+            worth += amount * far[target]
+    return worth / paid if paid else Fraction(0)
+
+
+def _distances(made: Fabric, source: str, prices: Steps) -> dict[str, Fraction]:
+    """Least sum of prices from a node to every other (Dijkstra)."""
+    after: dict[str, set[str]] = {}
+    for wire in made.wires:
+        after.setdefault(wire.source, set()).add(wire.target)
+    far: dict[str, Fraction] = {}
+    waiting = [(Fraction(0), source)]
+    while waiting:
+        length, node = heapq.heappop(waiting)
+        if node in far:
+            continue
+        far[node] = length
+        for other in after.get(node, ()):
+            if other not in far:
+                heapq.heappush(waiting, (length + prices.get((node, other), Fraction(0)), other))
+    return far
+
+
+def _routes(
+    group: Sequence[int], demands: Sequence[Demand], flow: Mapping[tuple[str, str], Fraction]
+) -> Iterator[Route]:
+    """Paths out of a flow that is nearly what one source sends; their amounts are scaled to the demands exactly."""
+    left = {step: part for step, part in flow.items() if part > 0}
+    most = max(amount for _, _, amount in demands)
+    for k in group:
+        source, target, amount = demands[k]
+        found: list[tuple[tuple[str, ...], Fraction]] = []
+        need = amount / most
+        while need > 0 and (path := _path(left, source, target)) is not None:
+            steps = list(itertools.pairwise(path))
+            part = min(need, *(left[step] for step in steps))
+            need -= part
+            for step in steps:
+                left[step] -= part
+                if not left[step]:
+                    del left[step]
+            found.append((path, part))
+        total = sum((part for _, part in found), Fraction(0))
+        if not total:  # what was left was rounded away: any way there will do, and its load is counted
+            found, total = [(_path(flow, source, target) or (), Fraction(1))], Fraction(1)
+        yield from (Route(k, path, amount * part / total) for path, part in found)
+
+
+def _path(left: Steps, source: str, target: str) -> tuple[str, ...] | None:
+    after: dict[str, list[str]] = {}
+    for one, other in left:
+        after.setdefault(one, []).append(other)
+    before, waiting = {source: source}, [source]
+    for node in waiting:
+        for other in after.get(node, ()):
+            if other not in before:
+                before[other] = node
+                waiting.append(other)
+    if target not in before:
+        return None
+    path = [target]
+    while path[-1] != source:
+        path.append(before[path[-1]])
+    return tuple(reversed(path))
+
+
+def executed(made: Fabric, demands: Sequence[Demand], routes: Sequence[Route]) -> Fraction:
+    """Seconds that the busiest wire takes; every demand must arrive whole over wires that exist."""
+    rates, load = _rates(made), dict[tuple[str, str], Fraction]()
+    arrived = [Fraction(0)] * len(demands)
+    for route in routes:
+        source, target, _ = demands[route.demand]
+        if (route.path[0], route.path[-1]) != (source, target) or route.amount < 0:
+            raise AssertionError(f"the route {route.path} does not belong to {source} -> {target}")
+        arrived[route.demand] += route.amount
+        for step in itertools.pairwise(route.path):
+            load[step] = load.get(step, Fraction(0)) + route.amount
+    if arrived != [amount for _, _, amount in demands]:
+        raise AssertionError("the routes do not carry the demands")
+    return max(amount / rates[step] for step, amount in load.items())

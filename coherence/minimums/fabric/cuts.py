@@ -1,0 +1,172 @@
+"""The exact minimum of an all-gather on any fabric, and of a broadcast: cuts with their rates.
+
+    T = max over node sets S that leave a member outside:  (data of the members in S) / (rate of the wires out of S)
+
+What is inside S has to leave it for the member outside; no schedule is faster, and packings of trees attain it.  The
+set is found by Newton steps on the ratio: at a trial T a flow to each member either carries all data, or its least cut
+has a larger ratio.  A member that is served at T is served at every larger T, so each is asked once more only after a
+step of its own.  All numbers are fractions; the cut itself is the certificate, and anybody can add it up again.
+
+SOURCE: L. Zhao and A. Krishnamurthy, arXiv 2305.18461; ForestColl, arXiv 2402.06787; W. Dinkelbach 1967;
+J. Edmonds 1973.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.values import value
+from coherence.minimums.fabric.max_flow import Arc, flow
+from coherence.minimums.fabric.wiring import Fabric, Wire, connected
+
+SMALL = 18  # nodes of which every cut is tried
+
+
+@value
+class Cut:
+    """`time`: seconds per unit of share (bytes) that a cut takes.  `inside`: the nodes of S.
+
+    `data` is what the members of S hold, `rate` what its wires carry out of it in one second.
+    """
+
+    time: Fraction
+    inside: frozenset[str]
+    data: Fraction
+    rate: Fraction
+    wires: tuple[Wire, ...]
+
+    def holds(self, made: Fabric) -> bool:
+        """Add it up again from the fabric alone: a member is outside, and the ratio is what is said."""
+        if all(name in self.inside for name in made.names):
+            return False
+        again = cut_of(made, self.inside)
+        return again.time == self.time == self.data / self.rate
+
+
+def cut_of(made: Fabric, inside: Iterable[str]) -> Cut:
+    """The cut of a set of nodes.  Raises UsageError where no wire leaves it."""
+    nodes = frozenset(inside)
+    wires = tuple(wire for wire in made.wires if wire.source in nodes and wire.target not in nodes)
+    rate = sum((wire.rate for wire in wires), Fraction(0))
+    data = sum((share for name, share in made.members if name in nodes), Fraction(0))
+    if not rate:
+        raise UsageError(f"{made.name} is not connected: no wire leaves {', '.join(sorted(nodes))}")
+    return Cut(data / rate, nodes, data, rate, wires)
+
+
+def all_gather(made: Fabric, sinks: Sequence[str] | None = None) -> Cut:
+    """The worst cut.  `sinks`: members that stand for all others (see `fabric_alike.representatives`); with fewer
+    of them the result is still a floor.  Raises InputError or UsageError where the fabric is not connected."""
+    best = cut_of(made, frozenset(made.nodes) - {_narrowest(made, sinks or made.names)})
+    network = _Trials(made)
+    for name in sinks or made.names:
+        while (inside := network.short_of(name, best.time)) is not None:
+            best = cut_of(made, inside)
+    return best
+
+
+def _narrowest(made: Fabric, names: Sequence[str]) -> str:
+    """The member whose own wires take longest for what it lacks: where the steps begin."""
+    into = dict.fromkeys(names, Fraction(0))
+    for wire in made.wires:
+        if wire.target in into:
+            into[wire.target] += wire.rate
+    lost = next((name for name, rate in into.items() if not rate), None)
+    if lost is not None:
+        raise UsageError(f"{made.name} is not connected: no wire leads to {lost}")
+    shares, total = dict(made.members), made.total
+    return max(names, key=lambda name: (total - shares[name]) / into[name])
+
+
+class _Trials:
+    """Flows from a source that holds all data through the members to one of them."""
+
+    def __init__(self, made: Fabric) -> None:
+        self.nodes = made.nodes
+        self.index = {name: k for k, name in enumerate(self.nodes)}
+        self.shares, self.unit = whole([share for _, share in made.members])
+        self.rates, self.step = whole([wire.rate for wire in made.wires])
+        self.ends = [(self.index[wire.source], self.index[wire.target]) for wire in made.wires]
+
+    def short_of(self, sink: str, time: Fraction) -> frozenset[str] | None:
+        """A set whose data needs more than `time`; None where the sink gets all data in it."""
+        ratio = time * self.step / self.unit  # wires carry rate * ratio shares
+        more, less = ratio.numerator, ratio.denominator
+        source = len(self.nodes)
+        arcs: list[Arc] = [(source, k, share * less) for k, share in enumerate(self.shares)]
+        arcs += [(one, other, rate * more) for (one, other), rate in zip(self.ends, self.rates, strict=True)]
+        wanted = sum(self.shares) * less
+        got, side = flow(source + 1, _divided(arcs), source, self.index[sink])
+        return frozenset(self.nodes[k] for k in side if k != source) if got * _factor(arcs) < wanted else None
+
+
+def _factor(arcs: Sequence[Arc]) -> int:
+    return math.gcd(*(capacity for _, _, capacity in arcs))
+
+
+def _divided(arcs: Sequence[Arc]) -> list[Arc]:
+    factor = _factor(arcs)
+    return [(one, other, capacity // factor) for one, other, capacity in arcs]
+
+
+def whole(numbers: Sequence[Fraction]) -> tuple[list[int], Fraction]:
+    """Whole numbers and the unit that they count."""
+    bottom = math.lcm(*(number.denominator for number in numbers))
+    tops = [number.numerator * (bottom // number.denominator) for number in numbers]
+    common = math.gcd(*tops)
+    return [top // common for top in tops], Fraction(common, bottom)
+
+
+def every_cut(made: Fabric) -> Iterator[Cut]:
+    """All cuts of a small fabric that hold data and leave a member outside, for checks of the exact minimum."""
+    nodes, names = made.nodes, frozenset(made.names)
+    if len(nodes) > SMALL:
+        raise UsageError(f"{made.name} has {len(nodes)} nodes: every cut is tried up to {SMALL}")
+    for size in range(1, len(nodes)):
+        for chosen in itertools.combinations(nodes, size):
+            inside = frozenset(chosen)
+            if inside & names and names - inside:
+                yield cut_of(made, inside)
+
+
+def capacity(made: Fabric, sources: Iterable[str], targets: Iterable[str]) -> Cut:
+    """The most that flows from some nodes to others in one second, as its least cut (`data` 1, `time` 1/rate)."""
+    from_, to = frozenset(sources), frozenset(targets)
+    nodes = made.nodes
+    for name in from_ | to:
+        if name not in nodes:
+            raise UsageError(f"{made.name} has no node '{name}': {did_you_mean(name, nodes)}")
+    if not from_ or not to or from_ & to:
+        raise UsageError(f"a flow in {made.name} needs nodes on both sides, and none on both")
+    index = {name: k for k, name in enumerate(nodes)}
+    rates, step = whole([wire.rate for wire in made.wires])
+    source, sink, most = len(nodes), len(nodes) + 1, sum(rates)
+    arcs: list[Arc] = [(index[w.source], index[w.target], rate) for w, rate in zip(made.wires, rates, strict=True)]
+    arcs += [(source, index[name], most) for name in from_] + [(index[name], sink, most) for name in to]
+    got, side = flow(len(nodes) + 2, arcs, source, sink)
+    if not got:
+        raise UsageError(f"{made.name} is not connected: no wire leads from {min(from_)} to {min(to)}")
+    inside = frozenset(nodes[k] for k in side if k < source)
+    wires = tuple(wire for wire in made.wires if wire.source in inside and wire.target not in inside)
+    rate = got * step
+    return Cut(1 / rate, inside, Fraction(1), rate, wires)
+
+
+def broadcast(made: Fabric, root: str) -> Cut:
+    """The worst cut between the root and a member: what it holds is sent in 1/rate seconds a byte, and no faster."""
+    connected(made)
+    return min((capacity(made, (root,), (name,)) for name in made.names if name != root), key=lambda cut: cut.rate)
+
+
+def bisection(made: Fabric) -> Cut:
+    """The least capacity between equal halves of the members, over all halvings; switches go to the side that is
+    worse.  Raises UsageError for more than 12 members (462 halvings) and for an odd number."""
+    names = made.names
+    if len(names) % 2 or len(names) > 12:
+        raise UsageError(f"{made.name} has {len(names)} members: every halving is tried of an even number up to 12")
+    halves = (frozenset((names[0], *rest)) for rest in itertools.combinations(names[1:], len(names) // 2 - 1))
+    return min((capacity(made, half, frozenset(names) - half) for half in halves), key=lambda cut: cut.rate)

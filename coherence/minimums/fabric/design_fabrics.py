@@ -1,0 +1,195 @@
+"""The fabrics of a design: tiers as members, links as wires, each with the place where the design says it.
+
+A tier's devices hang on the tier's own fabric by their `link_bandwidth`; links between tiers leave from there.  Where
+a tier states no `link_bandwidth` its inside counts as unlimited.  A tier's devices are alike, so one device stands
+beside the rest of its tier: no minimum changes by that.  A link of several ends is a switch.  A component, or anything
+else that is no tier, is a switch as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.errors import InputError, Problem
+from coherence.base.places import NOWHERE, Place
+from coherence.base.values import value
+from coherence.language.design import Design, Link, Tier
+from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.minimums.fabric.wiring import Fabric, Wire, both
+
+High = Callable[[str], bool]  # name of a tier or link -> is the high end of its range meant?
+
+
+def least(_: str) -> bool:
+    """The low end of every range."""
+    return False
+
+
+def most(_: str) -> bool:
+    """The high end of every range."""
+    return True
+
+
+PER_DIRECTION = "write the rate of one direction, as `50 GB/s`"
+
+
+@value
+class Part:
+    """Tiers that links join.  `missing`: what the design does not state, by what needs it."""
+
+    tiers: tuple[Tier, ...]
+    links: tuple[Link, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Its tiers with their counts."""
+        return ", ".join(tier.name for tier in self.tiers)
+
+    @property
+    def devices(self) -> int:
+        """The fewest devices of all its tiers."""
+        return sum(_count(tier, high=False) for tier in self.tiers)
+
+    def fabric(self, rates: High, counts: High = least) -> Fabric:
+        """Members that hold one unit each, at these ends of the ranges of rates, and of the tiers' counts."""
+        members: dict[str, Fraction] = {}
+        wires: list[Wire] = []
+        for tier in self.tiers:
+            for name, devices in devices_of(tier, high=counts(tier.name)).items():
+                members[name] = Fraction(devices)
+                rate = tier.constants.get("link_bandwidth")
+                if isinstance(rate, Quantity):
+                    place = rate.place.labelled(f"{devices} x {rate.text} of {tier.name}")
+                    wires += both(name, _hub(tier), devices * _end(rate, rates(tier.name)), place)
+        for link in self.links:
+            wires += _wires(link, rates, {tier.name: _inside(tier) for tier in self.tiers})
+        return Fabric(tuple(members.items()), tuple(wires), self.name)
+
+
+def _hub(tier: Tier) -> str:
+    return f"{tier.name} fabric"
+
+
+def _inside(tier: Tier) -> str:
+    """Where links of a tier begin."""
+    return _hub(tier) if "link_bandwidth" in tier.constants else tier.name
+
+
+def devices_of(tier: Tier, *, high: bool = False) -> dict[str, int]:
+    """Names of its members in a fabric, and how many devices each stands for."""
+    count = _count(tier, high=high)
+    if "link_bandwidth" not in tier.constants or count == 1:
+        return {tier.name: count}
+    return {f"one {tier.name}": 1, f"the other {tier.name}": count - 1}
+
+
+def _count(tier: Tier, *, high: bool) -> int:
+    return int(_end(tier.count, high)) if isinstance(tier.count, Quantity) else 0
+
+
+def _end(quantity: Quantity, high: bool) -> Fraction:
+    return quantity.high if high else quantity.low
+
+
+def _wires(link: Link, high: High, inside: Mapping[str, str]) -> Iterator[Wire]:
+    rate, count = link.constants["bandwidth"], link.count
+    assert isinstance(rate, Quantity)
+    many = _end(count, high(told(link))) if count is not None else Fraction(1)
+    text = f"{count.text if count is not None else 1} x {rate.text} between {told(link)}"
+    place = (link.place or rate.place).labelled(text)
+    ends = [inside.get(end.text, end.text) for end in link.ends]
+    total = many * _end(rate, high(told(link)))
+    if len(ends) == 2:
+        yield from both(ends[0], ends[1], total, place)
+        return
+    switch = f"switch of {told(link)}"
+    for end in ends:
+        yield from both(end, switch, total, place)
+
+
+def told(link: Link) -> str:
+    """A link in words."""
+    return " and ".join(end.text for end in link.ends)
+
+
+def parts(design: Design) -> tuple[Part, ...]:
+    """The connected parts, by their first tier.  Raises InputError for rates that are none (with places)."""
+    tiers = tuple(design.tiers.values())
+    links = tuple(design.infrastructure.links) if design.infrastructure else ()
+    problems = [*_rate_problems([(f"link {told(one)}", one.constants, "bandwidth") for one in links])]
+    problems += _rate_problems([(one.name, one.constants, "link_bandwidth") for one in tiers])
+    problems += [
+        Problem(one.count.place, f"the count of link {told(one)} can be 0", "leave the link out, or give its count")
+        for one in links
+        if one.count is not None and one.count.low <= 0
+    ]
+    if problems:
+        raise InputError(problems)
+    groups = _groups([tier.name for tier in tiers], [[end.text for end in link.ends] for link in links])
+    return tuple(_part([t for t in tiers if t.name in group], [k for k in links if k.ends[0].text in group])
+                 for group in groups if any(t.name in group for t in tiers))  # fmt: skip
+
+
+def _part(tiers: Sequence[Tier], links: Sequence[Link]) -> Part:
+    missing = [f"count of tier {tier.name} ({tier.place})" for tier in tiers if not isinstance(tier.count, Quantity)]
+    missing += [
+        f"a count of tier {tier.name} that is never 0 ({tier.count.place})"
+        for tier in tiers
+        if isinstance(tier.count, Quantity) and tier.count.low < 1
+    ]
+    missing += [
+        f"a switch (a component) at one end of the link of {link.ends[0]} with itself{_where(link)}"
+        for link in links
+        if len({end.text for end in link.ends}) < len(link.ends)
+    ]
+    missing += [
+        f"bandwidth of link {told(link)}{_where(link)}"
+        for link in links
+        if not isinstance(link.constants.get("bandwidth"), Quantity)
+    ]
+    return Part(tuple(tiers), tuple(links), tuple(missing))
+
+
+def _where(link: Link) -> str:
+    return f" ({link.place})" if link.place else ""
+
+
+def _rate_problems(
+    found: Sequence[tuple[str, Mapping[str, Quantity | Formula | Word], str]],
+) -> Iterator[Problem]:
+    wanted = units.unit("B/s")[1]
+    for owner, constants, key in found:
+        rate = constants.get(key)
+        if not isinstance(rate, Quantity):
+            continue
+        if rate.low <= 0:
+            said = "can be" if rate.high > 0 else "is"
+            remedy = f"leave it out, or {PER_DIRECTION}"
+            yield Problem(rate.place, f"{key} of {owner} {said} {rate.low}: nothing over it ever arrives", remedy)
+        elif not rate.dimension.fits(wanted):
+            yield Problem(rate.place, f"{key} of {owner} is {rate.text}, bytes per second expected", PER_DIRECTION)
+
+
+def _groups(names: Sequence[str], joined: Sequence[Sequence[str]]) -> list[set[str]]:
+    groups: list[set[str]] = [{name} for name in names]
+    for ends in joined:
+        near = [group for group in groups if group & set(ends)]
+        groups = [group for group in groups if group not in near]
+        groups.append(set(ends).union(*near))
+    order = {name: k for k, name in enumerate(names)}
+    return sorted(groups, key=lambda group: min((order.get(name, len(order)) for name in group), default=0))
+
+
+def unconnected(found: Sequence[Part]) -> str:
+    """What would join two parts that no link joins."""
+    one, other = found[0].tiers[0], found[1].tiers[0]
+    return f"a link that joins {one.name} ({one.place}) and {other.name} ({other.place}): no path of links does"
+
+
+def places_of(wires: Sequence[Wire], says: str) -> tuple[Place, ...]:
+    """The places of a cut, each once."""
+    placed = [wire.place for wire in wires if wire.place is not None and wire.place != NOWHERE]
+    return tuple(dict.fromkeys(place.labelled(f"{says}: {place.label}") for place in placed))

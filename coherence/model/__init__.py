@@ -1,0 +1,1 @@
+"""A Design with everything resolved: the one thing that the engines read."""

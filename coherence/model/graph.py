@@ -1,0 +1,141 @@
+"""The graph of a design: who reads, writes and calls what; as nodes and labelled edges."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+from coherence.base.values import value
+from coherence.language.design import Design
+from coherence.language.expressions import names as names_of
+from coherence.language.names import bare_names, loop_formulas
+
+
+@value
+class Node:
+    """A thing or a policy; `kind` is loop, timer, limit, component, tier, boundary, workload or outside."""
+
+    name: str
+    kind: str
+
+
+@value
+class Edge:
+    """From a node to a node, with what passes."""
+
+    source: str
+    target: str
+    label: str
+
+
+@value
+class Graph:
+    """Everything that is drawn."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+
+
+def graph(design: Design) -> Graph:
+    """Nodes in order of declaration, outside things last; edges in order of reading."""
+    kinds: dict[str, Mapping[str, object]] = {
+        "workload": design.workload, "tier": design.tiers, "component": design.components,
+        "loop": design.loops, "timer": design.timers, "limit": design.limits, "boundary": design.boundaries,
+    }  # fmt: skip
+    nodes = {name: kind for kind, table in kinds.items() for name in table}
+    edges = list(dict.fromkeys(_edges(design)))
+    for edge in edges:
+        nodes.setdefault(edge.source, "outside")
+        nodes.setdefault(edge.target, "outside")
+    return Graph(tuple(Node(n, k) for n, k in nodes.items()), tuple(edges))
+
+
+def _edges(design: Design) -> list[Edge]:
+    bare = bare_names(design)
+    made: list[Edge] = []
+    for loop in design.loops.values():
+        for formula in loop_formulas(loop):
+            read = (bare.get(path, path) for path in names_of(formula.tree))
+            made += [Edge(p.split(".")[0], loop.name, p.partition(".")[2] or "mode") for p in read]
+        if loop.actuation and loop.actuation.signal:
+            thing, _, signal = loop.actuation.signal.text.partition(".")
+            made.append(Edge(loop.name, thing, f"writes {signal}"))
+        if loop.actuation and loop.actuation.evict:
+            made.append(Edge(loop.name, loop.actuation.evict.text, "evicts"))
+    for call in design.calls:
+        made.append(Edge(str(call.caller), str(call.callee), f"calls, {' x '.join(map(str, call.tries)) or '1'} tries"))
+    for timer in design.timers.values():
+        if timer.start and timer.start.kind != "outside":
+            made.append(Edge(timer.start.thing, timer.name, timer.start.text))
+        if timer.then:
+            made.append(
+                Edge(
+                    timer.name,
+                    timer.then.text.split()[-1] if timer.then.kind == "outside" else timer.then.thing,
+                    timer.then.text,
+                )
+            )
+    for limit in design.limits.values():
+        counted = names_of(limit.counts.tree) if limit.counts else ()
+        made += [Edge(path.split(".")[0], limit.name, f"counted: {path.partition('.')[2] or path}") for path in counted]
+    for link in design.infrastructure.links if design.infrastructure else ():
+        ends = [end.text for end in link.ends]
+        made += [Edge(a, b, f"link {link.part or ''}".strip()) for a, b in itertools.pairwise(ends)]
+    for boundary in design.boundaries.values():
+        made += [Edge(boundary.name, inner.text, "around") for inner in boundary.around]
+    for component in design.components.values():
+        if component.runs_on:
+            made.append(Edge(component.name, component.runs_on.text, "runs on"))
+    return made
+
+
+_MERMAID = {"loop": ("([", "])"), "timer": ("{{", "}}"), "limit": ("[/", "/]"), "outside": ("((", "))")}
+_DOT = {"loop": "ellipse", "timer": "hexagon", "limit": "parallelogram", "outside": "circle", "boundary": "folder"}
+
+
+def mermaid(made: Graph) -> str:
+    """A Mermaid flow chart."""
+    ids = {node.name: f"n{i}" for i, node in enumerate(made.nodes)}
+    lines = ["flowchart LR"]
+    for node in made.nodes:
+        left, right = _MERMAID.get(node.kind, ("[", "]"))
+        lines.append(f'  {ids[node.name]}{left}"{_quoted(node.name)}"{right}')
+    lines += [f'  {ids[e.source]} -->|"{_quoted(e.label)}"| {ids[e.target]}' for e in made.edges]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return text.replace('"', "#quot;").replace("\n", " ")
+
+
+def dot(made: Graph) -> str:
+    """Graphviz."""
+
+    def name(text: str) -> str:
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+
+    lines = ["digraph design {", "  rankdir=LR;"]
+    lines += [f"  {name(n.name)} [shape={_DOT.get(n.kind, 'box')}];" for n in made.nodes]
+    lines += [f"  {name(e.source)} -> {name(e.target)} [label={name(e.label)}];" for e in made.edges]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def graphml(made: Graph) -> str:
+    """GraphML, for yEd, Gephi and networkx."""
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    declared = (("kind", "node"), ("label", "edge"))
+    keys = "\n".join(f'  <key id="{k}" for="{of}" attr.name="{k}" attr.type="string"/>' for k, of in declared)
+    nodes = [f'    <node id={quoteattr(n.name)}><data key="kind">{n.kind}</data></node>' for n in made.nodes]
+    edges = [
+        f"    <edge source={quoteattr(e.source)} target={quoteattr(e.target)}>"
+        f'<data key="label">{escape(e.label)}</data></edge>'
+        for e in made.edges
+    ]
+    return (
+        "\n".join([head, keys, '  <graph edgedefault="directed">', *nodes, *edges, "  </graph>", "</graphml>"]) + "\n"
+    )
+
+
+FORMATS: Mapping[str, Callable[[Graph], str]] = {"mermaid": mermaid, "dot": dot, "graphml": graphml}

@@ -1,0 +1,202 @@
+"""The one model that the five readings share: a Design with everything inlined and resolved.
+
+States, commands, constants, inputs and outputs are signals with full paths; every loop is sampled;
+the instant has four phases (deliver, sample, decide, step).  What the model cannot carry is listed
+in `gaps`, so that an engine answers `undecided: needs ...` instead of guessing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import ONE, Dimension
+from coherence.base.values import field, value
+from coherence.language.design import Design, Loop
+from coherence.language.expressions.tree import Tree
+from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Promise, SensorLink
+
+
+@value
+class Interval:
+    """low <= x <= high; None is unbounded."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+    @property
+    def exact(self) -> bool:
+        return self.low is not None and self.low == self.high
+
+    def clip(self, value: Fraction) -> Fraction:
+        """The nearest value inside."""
+        if self.low is not None and value < self.low:
+            return self.low
+        return self.high if self.high is not None and value > self.high else value
+
+
+EVERYTHING = Interval(None, None)
+
+
+@value
+class State:
+    """A state with exactly one of `next` (every `step` seconds, from `phase`) and `flow` (per second)."""
+
+    path: str
+    initial: Interval
+    range: Interval
+    next: Tree | None
+    flow: Tree | None
+    step: Fraction | None
+    integer: bool
+    dimension: Dimension
+    place: Place
+
+
+@value
+class Command:
+    """A signal that only loops write."""
+
+    path: str
+    initial: Interval
+    range: Interval
+    integer: bool
+    dimension: Dimension
+    place: Place
+
+
+@value
+class Constant:
+    """One unknown constant in a range (`varies`: an input that takes a new value at every sample)."""
+
+    path: str
+    range: Interval
+    varies: bool
+    dimension: Dimension
+    place: Place
+
+
+@value
+class SampledLoop:
+    """A loop that reads and writes at phase + k * period."""
+
+    name: str
+    period: Fraction
+    phase: Fraction | None  # None: not stated; 0 in execution, every value in proofs
+    rank: Fraction
+    order: int  # place in the declaration
+    trigger: Tree | None  # None: always
+    enter: Tree | None
+    leave: Tree | None
+    rules: tuple[tuple[Tree, Tree | None, Tree | None], ...]  # (when, by, to)
+    law: str  # step | set | proportional | ignore | rules
+    signal: str
+    by: Tree | None
+    to: Tree | None
+    measured: Tree | None
+    setpoint: Tree | None
+    tolerance: Fraction
+    bounds: Interval
+    rates: tuple[RateLimit, ...]
+    hold_down: Fraction
+    hold_up: Fraction
+    cooldown: Fraction | None
+    lands: Fraction
+    mode: str
+    counts_commanded: bool
+    integer: bool
+    source: Loop
+
+    @property
+    def relay(self) -> bool:
+        return self.enter is not None
+
+
+@value
+class RateLimit:
+    """At most `by` or a share `percent` of change per `per` seconds, upward, downward or both."""
+
+    by: Fraction | None
+    percent: Fraction | None
+    per: Fraction
+    up: bool
+    down: bool
+
+
+@value
+class Gap:
+    """Something that a question would need and the design does not say, or the model cannot carry."""
+
+    of: str
+    needs: str
+    place: Place
+
+
+@value
+class Model:
+    """Everything that a run needs.  `outputs` are in an order in which they can be computed."""
+
+    design: Design
+    states: Mapping[str, State]
+    commands: Mapping[str, Command]
+    constants: Mapping[str, Constant]
+    inputs: Mapping[str, Dimension | None]
+    outputs: Mapping[str, Tree]
+    loops: tuple[SampledLoop, ...]
+    promises: Mapping[str, Promise]
+    gaps: tuple[Gap, ...] = ()
+    abstractions: tuple[str, ...] = ()
+    index: Mapping[str, str] = field(default_factory=dict)
+
+    def resolve(self, path: str) -> str:
+        """Full path of a name written in the design."""
+        return self.index.get(path, path)
+
+    def kind(self, path: str) -> str:
+        """state, command, constant, output, loop or input."""
+        tables = {"state": self.states, "command": self.commands, "constant": self.constants, "output": self.outputs}
+        for kind, table in tables.items():
+            if path in table:
+                return kind
+        return "loop" if any(loop.name == path for loop in self.loops) else "input"
+
+
+def interval(value: Quantity) -> Interval:
+    """The range of a quantity."""
+    return Interval(value.low, value.high)
+
+
+def unit_of(model: Model, path: str) -> Dimension:
+    """The dimension of a signal, or a bare number where it is unknown."""
+    for table in (model.states, model.commands, model.constants):
+        if path in table:
+            return table[path].dimension
+    return ONE
+
+
+SENSOR_SAMPLERS = frozenset({"scrape", "relist"})
+
+
+def sensor_delay(chain: tuple[SensorLink, ...]) -> tuple[Fraction, Fraction]:
+    """(mean, maximum) age of what a sensor chain reports, in seconds, without the reader's own period.
+
+    A sampler of period T adds T/2 on average and T at most; a window W adds W/2 and W; irate and
+    `last` use samples: irate spans the last two (mean age one scrape, oldest two).
+    SOURCE: conditions.md T11.
+    """
+    mean = longest = Fraction(0)
+    scrape = Fraction(0)
+    for link in chain:
+        if link.duration is None:
+            continue
+        size = link.duration.high
+        if link.kind in SENSOR_SAMPLERS:
+            scrape = size if link.kind == "scrape" else scrape
+            mean, longest = mean + size / 2, longest + size
+        elif link.kind == "irate":
+            mean, longest = mean + scrape / 2, longest + scrape
+        elif link.kind != "last":
+            mean, longest = mean + size / 2, longest + size
+    return mean, longest

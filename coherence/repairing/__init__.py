@@ -1,1 +1,0 @@
-"""What to change: which values decide (blame), which edits remove a conflict (nearest), and that they do (rechecks)."""

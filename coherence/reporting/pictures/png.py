@@ -1,0 +1,81 @@
+"""The same figures as PNG through matplotlib, where it is installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coherence.reporting.pictures.svg import COLOURS, HEIGHT, WIDTH, Arrow, Figure, Panel, layout
+
+STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
+
+
+def write_png(figure: Figure, file: str) -> None:
+    """Draw without a display."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Sheet
+
+    columns, boxes = layout(figure)
+    bottom = max((top + down for _, top, _, down in boxes), default=HEIGHT)
+    sheet: Any = Sheet(figsize=(4.4 * columns, 3.1 * bottom / HEIGHT + 0.6), layout="constrained")
+    FigureCanvasAgg(sheet)
+    half = HEIGHT // 2
+    grid = sheet.add_gridspec(max(bottom // half, 1), columns)
+    for panel, (left, top, across, down) in zip(figure.panels, boxes, strict=True):
+        first = left // WIDTH
+        place = grid[top // half : (top + down) // half, first : first + across // WIDTH]
+        _panel(sheet.add_subplot(place), panel)
+    sheet.suptitle("\n".join((figure.title, *figure.notes)), fontsize=11)
+    sheet.savefig(file, dpi=150)
+
+
+def _panel(axes: Any, panel: Panel) -> None:
+    from matplotlib.patches import Circle, Rectangle
+
+    for x0, y0, x1, y1, colour in panel.cells:
+        axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, edgecolor="none"))
+    for line in panel.lines:
+        places = zip(*line.points, strict=True) if line.points else ([], [])
+        colour, label, how = COLOURS[line.style % 6], line.name or None, "steps-post" if line.steps else "default"
+        axes.plot(*places, color=colour, linestyle=STYLES[line.style % 6], drawstyle=how, label=label, linewidth=1.4)
+    for dots in panel.dots:
+        kind = "_" if dots.mark == "-" else dots.mark
+        places = zip(*dots.points, strict=True) if dots.points else ([], [])
+        colour, label = COLOURS[dots.style % 6], dots.name or None
+        paint = {"c": [colour]} if kind in "x_" else {"facecolors": "none", "edgecolors": colour}
+        axes.scatter(*places, marker=kind, s=26, label=label, **paint)
+    for arrow in panel.arrows:
+        _arrow(axes, arrow)
+    for x, y, anchor, words in panel.texts:
+        side = {"start": "left", "middle": "center", "end": "right"}[anchor]
+        axes.text(x, y, words, ha=side, va="center", fontsize=8, clip_on=True)
+    for level in panel.levels:
+        axes.axhline(level, color="#777777", linestyle="--", linewidth=0.8)
+    if panel.circle is not None:
+        axes.add_patch(Circle((0, 0), panel.circle, fill=False, edgecolor="#777777", linestyle="--"))
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    if "x" in panel.log:
+        axes.set_xscale("log")
+    if "y" in panel.log:
+        axes.set_yscale("log")
+    if panel.square:
+        axes.set_aspect("equal", adjustable="datalim")
+    points = [p for arrow in panel.arrows for p in (arrow.start, arrow.end)] + [(x, y) for x, y, *_ in panel.texts]
+    points += [p for x0, y0, x1, y1, _ in panel.cells for p in ((x0, y0), (x1, y1))]
+    if points:
+        axes.update_datalim(points)
+        axes.autoscale_view()
+    if panel.low is not None or panel.high is not None:
+        axes.set_ylim(panel.low, panel.high)
+    if any([*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)]):
+        axes.legend(fontsize=8)
+    for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+        axis.set_visible(name in panel.ticks)
+    axes.grid(visible=True, color="#dddddd")
+
+
+def _arrow(axes: Any, arrow: Arrow) -> None:
+    colour = COLOURS[arrow.style % 6]
+    look = {"arrowstyle": "-|>", "color": colour, "linestyle": STYLES[arrow.style % 6], "shrinkA": 6, "shrinkB": 8}
+    axes.annotate("", xy=arrow.end, xytext=arrow.start, arrowprops=look)
+    place = tuple(0.6 * a + 0.4 * b for a, b in zip(arrow.start, arrow.end, strict=True))  # two ways, two texts
+    axes.annotate(arrow.text, place, color=colour, fontsize=7, ha="center", va="bottom")

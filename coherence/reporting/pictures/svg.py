@@ -1,0 +1,362 @@
+"""Small figures written as SVG: panels with axes, lines, marks and cells; colour is never the only difference.
+
+A figure is data.  `write` draws it as SVG by itself, and as PNG through matplotlib where that is installed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+
+from coherence.base.errors import UsageError
+from coherence.base.values import field, value
+
+WIDTH, HEIGHT = 400, 286  # of a panel with its margins
+LEFT, RIGHT, TOP, BOTTOM = 62, 14, 50, 46
+COLOURS = ("#0b5fa5", "#c8501e", "#2e7d4f", "#7b3f98", "#8a6d00", "#4a4a4a")
+DASHES = ("", "6 3", "2 3", "8 3 2 3", "10 4", "1 2")
+
+
+@value
+class Line:
+    """A curve; `steps`: the value holds until the next point."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    style: int = 0
+    steps: bool = False
+
+
+@value
+class Dots:
+    """Marks without a line: o circle, s square, x cross, ^ and v triangle, d diamond."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    mark: str = "o"
+    style: int = 0
+
+
+@value
+class Arrow:
+    """From one point to another; `style` 1 and more is dashed.  `text` stands at its middle."""
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    text: str = ""
+    style: int = 0
+
+
+@value
+class Panel:
+    """Axes with what is drawn on them.  `log`: which axes (x, y, xy or empty); `square`: equal units on both.
+
+    `texts`: (x, y, start | middle | end, words); `ticks`: the axes that have numbers; `large`: a row of its own, and
+    half as high again.
+    """
+
+    title: str
+    x: str
+    y: str
+    lines: tuple[Line, ...] = ()
+    dots: tuple[Dots, ...] = ()
+    log: str = ""
+    square: bool = False
+    levels: tuple[float, ...] = ()  # horizontal guides
+    circle: float | None = None  # radius of a guide around 0
+    low: float | None = None  # least upper and lower end of y
+    high: float | None = None
+    cells: tuple[tuple[float, float, float, float, str], ...] = ()  # x0, y0, x1, y1, colour
+    arrows: tuple[Arrow, ...] = ()
+    texts: tuple[tuple[float, float, str, str], ...] = ()
+    ticks: str = "xy"
+    large: bool = False
+
+
+@value
+class Figure:
+    """Panels in rows, read like text."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    columns: int = 3
+    notes: tuple[str, ...] = field(default=())
+
+
+def checked(file: str) -> None:
+    """Is it a kind of file that can be written here?  Raises UsageError."""
+    kind = Path(file).suffix.lower()
+    if kind not in (".svg", ".png"):
+        raise UsageError(f"--picture {file}: end it in .svg or .png")
+    if kind == ".png":
+        _matplotlib()
+
+
+def write(figure: Figure, file: str) -> None:
+    """Write the figure as its suffix says.  Raises UsageError."""
+    checked(file)
+    try:
+        if file.lower().endswith(".png"):
+            from coherence.reporting.pictures.png import write_png
+
+            write_png(figure, file)
+        else:
+            Path(file).write_text(svg(figure), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {file}: {error.strerror}") from None
+
+
+def _matplotlib() -> None:
+    import importlib.util
+
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UsageError("a PNG needs matplotlib (pip install matplotlib); FILE.svg needs nothing")
+
+
+def svg(figure: Figure) -> str:
+    """The figure as a text of SVG, with a title and a description for readers."""
+    columns, boxes = layout(figure)
+    bottom = max((box[1] + box[3] for box in boxes), default=HEIGHT)
+    width, height = columns * WIDTH, bottom + 34 + 18 * len(figure.notes)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+    made = [
+        head + 'role="img" font-family="system-ui, Helvetica, Arial, sans-serif" font-size="12">',
+        f"<title>{escape(figure.title)}</title>",
+        f"<desc>{escape('; '.join(panel.title for panel in figure.panels))}</desc>",
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        _text(14, 22, figure.title, size=15, weight="600"),
+    ]
+    for index, (panel, (left, top, across, down)) in enumerate(zip(figure.panels, boxes, strict=True)):
+        made.append(f'<g transform="translate({left} {34 + top})">')
+        made += [*_panel(panel, f"clip{index}", across, down), "</g>"]
+    for index, note in enumerate(figure.notes):
+        made.append(_text(14, 34 + bottom + 12 + 18 * index, note, fill="#444444"))
+    return "\n".join([*made, "</svg>"]) + "\n"
+
+
+def layout(figure: Figure) -> tuple[int, list[tuple[int, int, int, int]]]:
+    """(columns, (left, top, width, height) of each panel): rows from left to right, a large panel in its own row."""
+    columns = max(1, min(figure.columns, len(figure.panels)))
+    boxes: list[tuple[int, int, int, int]] = []
+    left = top = 0
+    for panel in figure.panels:
+        if left and (panel.large or left == columns):
+            left, top = 0, top + HEIGHT
+        width, height = (columns * WIDTH, HEIGHT * 3 // 2) if panel.large else (WIDTH, HEIGHT)
+        boxes.append((left * WIDTH, top, width, height))
+        left, top = (0, top + height) if panel.large else (left + 1, top)
+    return columns, boxes
+
+
+def _text(  # noqa: PLR0913  (the attributes of a text)
+    x: float, y: float, text: str, *, size: int = 12, anchor: str = "start", weight: str = "400",
+    fill: str = "#1a1a1a", turn: float | None = None,
+) -> str:  # fmt: skip
+    turned = f' transform="rotate({turn:g} {x:.1f} {y:.1f})"' if turn is not None else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" font-weight="{weight}" '
+        f'fill="{fill}"{turned}>{escape(text)}</text>'
+    )
+
+
+class _Axis:
+    """Data to points of the drawing, and where ticks stand."""
+
+    def __init__(self, numbers: Iterable[float], start: float, end: float, *, log: bool) -> None:
+        kept = [n for n in numbers if math.isfinite(n) and (n > 0 or not log)]
+        low, high = min(kept, default=1.0 if log else 0.0), max(kept, default=10.0 if log else 1.0)
+        if low == high:
+            low, high = (low / 2, high * 2) if log else (low - max(1.0, abs(low) / 10), high + max(1.0, abs(high) / 10))
+        self.log, self.start, self.end = log, start, end
+        self.low, self.high = low, high
+
+    def at(self, number: float) -> float:
+        low, high, n = self.low, self.high, number
+        if self.log:
+            low, high, n = math.log10(low), math.log10(high), math.log10(max(number, 1e-300))
+        return self.start + (n - low) / (high - low) * (self.end - self.start)
+
+    def ticks(self) -> list[float]:
+        if self.log:
+            first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+            parts = (1,) if last - first > 3 else (1, 2, 5) if last - first > 1 else (1, 2, 3, 5, 7)
+            made = [m * 10.0**e for e in range(first, last + 1) for m in parts]
+        else:
+            step = _nice((self.high - self.low) / 5)
+            first = math.ceil(self.low / step - 1e-9)
+            made = [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+        slack = 1e-9 * max(abs(self.low), abs(self.high))
+        return [tick for tick in made if self.low - slack <= tick <= self.high + slack]
+
+
+def _nice(step: float) -> float:
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= step * (1 - 1e-9))
+
+
+def shown(number: float) -> str:
+    """A tick's text."""
+    if number == 0 or abs(number) < 1e-12:
+        return "0"
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(number) >= limit:
+            size = {"G": 1e9, "M": 1e6, "k": 1e3}[unit]
+            return f"{number / size:.4g}{unit}"
+    return f"{number:.4g}"
+
+
+def _numbers(panel: Panel) -> tuple[list[float], list[float]]:
+    points = [p for line in panel.lines for p in line.points] + [p for dots in panel.dots for p in dots.points]
+    points += [p for arrow in panel.arrows for p in (arrow.start, arrow.end)] + [(x, y) for x, y, *_ in panel.texts]
+    xs, ys = [p[0] for p in points], [p[1] for p in points]
+    for x0, y0, x1, y1, _ in panel.cells:
+        xs += [x0, x1]
+        ys += [y0, y1]
+    ys += [*panel.levels, *(n for n in (panel.low, panel.high) if n is not None)]
+    if panel.circle is not None:
+        xs += [-panel.circle, panel.circle]
+        ys += [-panel.circle, panel.circle]
+    if panel.dots and not panel.cells and "x" not in panel.log and xs:
+        room = (max(xs) - min(xs)) * 0.06
+        xs += [min(xs) - room, max(xs) + room]
+    if not panel.cells and "y" not in panel.log and ys:
+        room = (max(ys) - min(ys)) * 0.06
+        ys += [max(ys) + room, min(ys) - room] if min(ys) != 0 or panel.dots else [max(ys) + room]
+    if not panel.cells and panel.log.endswith("y") and ys and min(ys) > 0:
+        ys += [max(ys) * 1.15]
+    return xs, ys
+
+
+def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
+    xs, ys = _numbers(panel)
+    x = _Axis(xs, LEFT, across - RIGHT, log="x" in panel.log)
+    y = _Axis(ys, down - BOTTOM, TOP, log="y" in panel.log)
+    if panel.square:
+        _squared(x, y)
+    made = [_text(LEFT, 22, panel.title, weight="600"), *_frame(panel, x, y)]
+    width, height = across - LEFT - RIGHT, down - TOP - BOTTOM
+    made.append(f'<clipPath id="{clip}"><rect x="{LEFT}" y="{TOP}" width="{width}" height="{height}"/></clipPath>')
+    made.append(f'<g clip-path="url(#{clip})">')
+    made += [_cell(x, y, cell) for cell in panel.cells]
+    made += [_guide(x, y.at(level)) for level in panel.levels]
+    if panel.circle is not None:
+        rx, ry = abs(x.at(panel.circle) - x.at(0)), abs(y.at(panel.circle) - y.at(0))
+        made.append(
+            f'<ellipse cx="{x.at(0):.1f}" cy="{y.at(0):.1f}" rx="{rx:.1f}" ry="{ry:.1f}" fill="none" '
+            f'stroke="#777777" stroke-dasharray="4 3"/>'
+        )
+    made += [_line(x, y, line) for line in panel.lines]
+    made += [mark(dots.mark, x.at(a), y.at(b), COLOURS[dots.style % 6]) for dots in panel.dots for a, b in dots.points]
+    made += [part for arrow in panel.arrows for part in _arrow(x, y, arrow)]
+    made += [_text(x.at(a), y.at(b) + 4, words, size=11, anchor=anchor) for a, b, anchor, words in panel.texts]
+    return [*made, "</g>", *_legend(panel)]
+
+
+def _arrow(x: _Axis, y: _Axis, arrow: Arrow) -> list[str]:
+    """A line with a head that stops short of its end, where a name stands."""
+    (x0, y0), (x1, y1) = ((x.at(a), y.at(b)) for a, b in (arrow.start, arrow.end))
+    length = math.hypot(x1 - x0, y1 - y0) or 1.0
+    ux, uy = (x1 - x0) / length, (y1 - y0) / length
+    tip, tail = (x1 - 12 * ux, y1 - 12 * uy), (x0 + 8 * ux, y0 + 8 * uy)
+    wings = [(tip[0] - 8 * ux + k * 4 * uy, tip[1] - 8 * uy - k * 4 * ux) for k in (-1, 1)]
+    colour = COLOURS[arrow.style % 6]
+    dash = f' stroke-dasharray="{DASHES[arrow.style % 6]}"' if arrow.style else ""
+    head = " ".join(f"{a:.1f},{b:.1f}" for a, b in (tip, *wings))
+    line = f'<path d="M{tail[0]:.1f} {tail[1]:.1f}L{tip[0]:.1f} {tip[1]:.1f}" stroke="{colour}" fill="none"{dash}/>'
+    made = [line, f'<polygon points="{head}" fill="{colour}"/>']
+    if arrow.text:
+        x2, y2 = 0.6 * x0 + 0.4 * x1, 0.6 * y0 + 0.4 * y1  # two arrows between two points keep their texts apart
+        made.append(_text(x2 + 6 * uy, y2 - 4, arrow.text, size=10, anchor="middle", fill=colour))
+    return made
+
+
+def _squared(x: _Axis, y: _Axis) -> None:
+    """The same units on both axes, around the middle."""
+    across, up = (x.high - x.low) / abs(x.end - x.start), (y.high - y.low) / abs(y.end - y.start)
+    axis, factor = (x, up / across) if up > across else (y, across / up)
+    middle, half = (axis.low + axis.high) / 2, (axis.high - axis.low) / 2 * factor
+    axis.low, axis.high = middle - half, middle + half
+
+
+def _frame(panel: Panel, x: _Axis, y: _Axis) -> list[str]:
+    bottom, right = round(y.start), round(x.end)
+    made = [f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" fill="#fbfbfb" stroke="#999"/>']
+    for tick in x.ticks() if "x" in panel.ticks else ():
+        at = x.at(tick)
+        made.append(f'<path d="M{at:.1f} {TOP}V{bottom + 4}" stroke="#dddddd" fill="none"/>')
+        made.append(_text(at, bottom + 17, shown(tick), size=11, anchor="middle"))
+    for tick in y.ticks() if "y" in panel.ticks else ():
+        at = y.at(tick)
+        made.append(f'<path d="M{LEFT - 4} {at:.1f}H{right}" stroke="#dddddd" fill="none"/>')
+        made.append(_text(LEFT - 7, at + 4, shown(tick), size=11, anchor="end"))
+    made.append(_text((LEFT + right) / 2, bottom + 34, panel.x, anchor="middle", fill="#444444"))
+    made.append(_text(14, (TOP + bottom) / 2, panel.y, anchor="middle", fill="#444444", turn=-90))
+    return made
+
+
+def _guide(x: _Axis, at: float) -> str:
+    return f'<path d="M{x.start} {at:.1f}H{x.end}" stroke="#777777" stroke-dasharray="4 3" fill="none"/>'
+
+
+def _cell(x: _Axis, y: _Axis, cell: tuple[float, float, float, float, str]) -> str:
+    x0, y0, x1, y1, colour = cell
+    left, right = sorted((x.at(x0), x.at(x1)))
+    top, bottom = sorted((y.at(y0), y.at(y1)))
+    return (
+        f'<rect x="{left:.2f}" y="{top:.2f}" width="{right - left + 0.3:.2f}" height="{bottom - top + 0.3:.2f}" '
+        f'fill="{colour}"/>'
+    )
+
+
+def _line(x: _Axis, y: _Axis, line: Line) -> str:
+    parts: list[str] = []
+    last = None
+    for a, b in line.points:
+        if not math.isfinite(b) or (y.log and b <= 0) or (x.log and a <= 0):
+            last = None
+            continue
+        px, py = x.at(a), y.at(b)
+        if last is not None and line.steps:
+            parts.append(f"H{px:.1f}")
+        parts.append(f"{'M' if last is None else 'L'}{px:.1f} {py:.1f}")
+        last = py
+    dash = f' stroke-dasharray="{DASHES[line.style % 6]}"' if DASHES[line.style % 6] else ""
+    return f'<path d="{"".join(parts)}" fill="none" stroke="{COLOURS[line.style % 6]}" stroke-width="1.8"{dash}/>'
+
+
+def mark(kind: str, x: float, y: float, colour: str, size: float = 4.0) -> str:
+    """One mark, centred."""
+    shapes = {
+        "x": f"M{x - size:.1f} {y - size:.1f}l{2 * size} {2 * size}m0 {-2 * size}l{-2 * size} {2 * size}",
+        "s": f"M{x - size:.1f} {y - size:.1f}h{2 * size}v{2 * size}h{-2 * size}z",
+        "^": f"M{x:.1f} {y - size:.1f}l{size} {2 * size}h{-2 * size}z",
+        "v": f"M{x:.1f} {y + size:.1f}l{size} {-2 * size}h{-2 * size}z",
+        "d": f"M{x:.1f} {y - size:.1f}l{size} {size}l{-size} {size}l{-size} {-size}z",
+        "-": f"M{x - size:.1f} {y:.1f}h{2 * size}",
+    }
+    if kind == "o":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
+    return f'<path d="{shapes[kind]}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
+
+
+def _legend(panel: Panel) -> list[str]:
+    """Names in a row between title and axes."""
+    entries: list[tuple[str, str, int]] = [(line.name, "", line.style) for line in panel.lines if line.name]
+    entries += [(dots.name, dots.mark, dots.style) for dots in panel.dots if dots.name]
+    room = (WIDTH - LEFT) / max(1, len(entries))
+    most = max(4, int((room - 34) / 6.2))
+    made, left = [], float(LEFT)
+    for name, kind, style in entries:
+        text = name if len(name) <= most else f"{name[: most - 1]}…"
+        if kind:
+            made.append(mark(kind, left + 11, 38, COLOURS[style % 6]))
+        else:
+            dash = f' stroke-dasharray="{DASHES[style % 6]}"' if DASHES[style % 6] else ""
+            made.append(
+                f'<path d="M{left:.1f} 38h22" fill="none" stroke="{COLOURS[style % 6]}" stroke-width="1.8"{dash}/>'
+            )
+        made.append(_text(left + 27, 42, text, size=11))
+        left += min(room, 27 + 6.2 * len(text) + 14)
+    return made

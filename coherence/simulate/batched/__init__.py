@@ -1,0 +1,1 @@
+"""Runs a Model at many parameter points at once."""

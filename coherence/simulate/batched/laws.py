@@ -1,0 +1,233 @@
+"""`laws.decide` over many points at once: the same steps in the same order, masks where they branch.
+
+One array entry per point; where a point does not take part, lists of the past hold NaN.  Held to
+`laws.py`, function by function, by tests that compare every point with the exact executor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from coherence.language.expressions.tree import Tree
+from coherence.model.model import RateLimit, SampledLoop
+from coherence.simulate.execute.laws import ROUNDING
+
+Array = Any  # numpy array: one entry per point
+Read = Callable[[Tree], Array]
+Near = Callable[[Array, Array], None]  # told of comparisons that rounding may decide
+CLOCK = 1e-9  # seconds: ages are kept as floats
+
+
+@dataclass(slots=True)
+class Memories:
+    """What one loop remembers at every point; see `laws.Memory`."""
+
+    count: int
+    recommendations: list[tuple[Fraction, Array]] = field(default_factory=list)
+    written: list[tuple[Fraction, Array]] = field(default_factory=list)
+    changed: Array = None
+    done: Array = None
+    since: dict[Tree, Array] = field(default_factory=dict)
+    earlier: dict[Tree, tuple[Fraction, Array, Array]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        import numpy as np
+
+        self.changed, self.done = np.full(self.count, np.nan), np.zeros(self.count, bool)
+
+    def held(self, condition: Tree, now: Array, time: Fraction, duration: Fraction) -> Array:
+        """Where the condition has been true at every sample of [time - duration, time]."""
+        import numpy as np
+
+        start = self.since.get(condition, np.full(self.count, np.nan))
+        start = np.where(now, np.where(np.isnan(start), float(time), start), np.nan)
+        self.since[condition] = start
+        return float(time) - start >= float(duration) - CLOCK
+
+    def previous_of(self, tree: Tree, value: Array, time: Fraction) -> Array:
+        """The value at the sample before; at the first sample the value itself."""
+        at, before, current = self.earlier.get(tree, (time, value, value))
+        if at != time:
+            before, current = current, value
+        self.earlier[tree] = (time, before, current)
+        return before
+
+
+@dataclass(slots=True)
+class Decided:
+    """Modes after this sample, and the values that are written where `writes`."""
+
+    mode: Array
+    writes: Array
+    value: Array
+
+
+@dataclass(slots=True)
+class Sample:
+    """One sample of one loop at every point."""
+
+    loop: SampledLoop
+    time: Fraction
+    read: Read
+    near: Near
+    memory: Memories
+    commanded: Array
+    landed: Array
+
+    def decide(self, mode: Array) -> Decided:
+        """As `laws.decide`."""
+        import numpy as np
+
+        loop, memory = self.loop, self.memory
+        mode = self._triggered(mode)
+        if loop.rules:
+            active, wanted = self._first_rule()
+            return self._limited(wanted, active, active)
+        if loop.law == "none":
+            return Decided(mode, np.zeros_like(mode), self.commanded)
+        active = mode & ~memory.done if loop.mode == "once" else mode
+        memory.done = memory.done | active
+        wanted = self._proportional() if loop.law == "proportional" else self._stepped()
+        return self._limited(wanted, active, mode)
+
+    def _truth(self, tree: Tree) -> Array:
+        import numpy as np
+
+        return np.broadcast_to(np.asarray(self.read(tree), bool), self.commanded.shape)
+
+    def _triggered(self, mode: Array) -> Array:
+        import numpy as np
+
+        loop = self.loop
+        if loop.enter is not None and loop.leave is not None:
+            return self._truth(loop.enter) | (mode & ~self._truth(loop.leave))
+        return np.ones_like(mode) if loop.trigger is None else self._truth(loop.trigger)
+
+    def _first_rule(self) -> tuple[Array, Array]:
+        import numpy as np
+
+        active, wanted = np.zeros(self.commanded.shape, bool), self.commanded
+        for when, by, to in self.loop.rules:
+            chosen = self._truth(when) & ~active
+            level = self.read(to) if to is not None else self.commanded + (self.read(by) if by is not None else 0.0)
+            wanted, active = np.where(chosen, level, wanted), active | chosen
+        return active, wanted
+
+    def _stepped(self) -> Array:
+        if self.loop.to is not None:
+            return self.read(self.loop.to) + 0.0 * self.commanded
+        return self.commanded + (self.read(self.loop.by) if self.loop.by is not None else 0.0)
+
+    def _proportional(self) -> Array:
+        import numpy as np
+
+        loop = self.loop
+        assert loop.measured is not None
+        assert loop.setpoint is not None
+        current = self.commanded if loop.counts_commanded else self.landed
+        ratio = self.read(loop.measured) / self.read(loop.setpoint)
+        away, tolerance = np.abs(ratio - 1), float(loop.tolerance)
+        self.near(away, tolerance)
+        wanted = current * ratio
+        return np.where(away <= tolerance, current, whole(np.ceil, wanted) if loop.integer else wanted)
+
+    def _limited(self, wanted: Array, active: Array, mode: Array) -> Decided:
+        import numpy as np
+
+        loop, memory, commanded = self.loop, self.memory, self.commanded
+        outside = clip(commanded, loop)
+        if loop.hold_down or loop.hold_up:
+            wanted = self._held(wanted, active)
+        if loop.rates:
+            self._start_writing(active)
+            wanted = self._rate_limited(wanted)
+        value = clip(wanted, loop)
+        value = np.where(outside != commanded, outside, value) if loop.law == "proportional" else value
+        writes = active & np.isfinite(value)
+        if loop.cooldown is not None:
+            young = float(self.time) - memory.changed <= float(loop.cooldown) + CLOCK
+            writes = writes & ~(young & (value != commanded))
+        if loop.rates:
+            memory.written.append((self.time, np.where(writes, value, np.nan)))
+        return Decided(mode, writes, value)
+
+    def _held(self, wanted: Array, active: Array) -> Array:
+        import numpy as np
+
+        loop, memory, time = self.loop, self.memory, self.time
+        memory.recommendations.append((time, np.where(active, wanted, np.nan)))
+        reach = max(loop.hold_down, loop.hold_up)
+        memory.recommendations = [(at, v) for at, v in memory.recommendations if at >= time - reach]
+        held = wanted
+        if loop.hold_down:
+            highest = np.fmax.reduce([v for at, v in memory.recommendations if at >= time - loop.hold_down])
+            held = np.where(wanted < self.commanded, np.minimum(highest, self.commanded), held)
+        if loop.hold_up:
+            lowest = np.fmin.reduce([v for at, v in memory.recommendations if at >= time - loop.hold_up])
+            held = np.where(wanted > self.commanded, np.maximum(lowest, self.commanded), held)
+        return held
+
+    def _start_writing(self, active: Array) -> None:
+        """A point that writes for the first time counts as having stood where it is."""
+        import numpy as np
+
+        memory = self.memory
+        longest = max(rate.per for rate in self.loop.rates)
+        never = active & np.all([np.isnan(v) for _, v in memory.written] or [active], axis=0)
+        memory.written.append((self.time - longest, np.where(never, self.commanded, np.nan)))
+        old = [v for at, v in memory.written if at <= self.time - longest]
+        memory.written = [(at, v) for at, v in memory.written if at > self.time - longest]
+        memory.written.insert(0, (self.time - longest, _latest(old, np.full(self.commanded.shape, np.nan))))
+
+    def _rate_limited(self, wanted: Array) -> Array:
+        import numpy as np
+
+        rises = [self._edge(r, rising=True) for r in self.loop.rates if r.up]
+        falls = [self._edge(r, rising=False) for r in self.loop.rates if r.down]
+        up = np.minimum(wanted, np.maximum.reduce(rises)) if rises else wanted
+        down = np.maximum(wanted, np.minimum.reduce(falls)) if falls else wanted
+        commanded = self.commanded
+        return np.where(wanted > commanded, up, np.where(wanted < commanded, down, wanted))
+
+    def _edge(self, rate: RateLimit, *, rising: bool) -> Array:
+        import numpy as np
+
+        old = [v for at, v in self.memory.written if at <= self.time - rate.per]
+        start = _latest(old, self.commanded)
+        change = float(rate.by) if rate.by is not None else 0.0
+        edge = start + change if rising else start - change
+        if rate.percent is not None:
+            share = float(rate.percent)
+            scaled = start * (1 + share if rising else 1 - share)
+            scaled = whole(np.ceil if rising else np.floor, scaled) if self.loop.integer else scaled
+            edge = np.maximum(edge, scaled) if rising else np.minimum(edge, scaled)
+        return edge
+
+
+def _latest(levels: list[Array], otherwise: Array) -> Array:
+    """At each point the last level that is a number."""
+    import numpy as np
+
+    for level in levels:
+        otherwise = np.where(np.isnan(level), otherwise, level)
+    return otherwise
+
+
+def whole(rounded: Callable[[Array], Array], wanted: Array) -> Array:
+    """Rounded to whole numbers; what is whole but for rounding is that number, as in `laws`."""
+    import numpy as np
+
+    near = np.round(wanted)
+    return np.where(np.abs(wanted - near) <= ROUNDING * np.abs(wanted), near, rounded(wanted))
+
+
+def clip(value: Array, loop: SampledLoop) -> Array:
+    """Within the loop's bounds."""
+    import numpy as np
+
+    low, high = loop.bounds.low, loop.bounds.high
+    return np.clip(value, -math.inf if low is None else float(low), math.inf if high is None else float(high))

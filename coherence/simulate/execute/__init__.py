@@ -1,0 +1,1 @@
+"""Runs a Model alone: exactly, over rationals, or in floats with events."""

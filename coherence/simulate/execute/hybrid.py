@@ -1,0 +1,247 @@
+"""Hybrid execution in floats: any flow, event-accurate, through the instants and laws of the exact executor.
+
+`Integrated` is the plug-in that moves states: where rates are constant, in closed form as `Steady` does,
+otherwise by integration of one smooth piece after the other.  Branches are frozen on a tape while a step
+is taken, so that none integrates across a kink; the crossing is found on the dense output and is an
+instant of its own.  Delays read the dense output of the past (method of steps).  Times stay rational:
+an event's float is taken as the rational that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Number, Tree
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.dual_numbers import Moving, Tape, Taped, Track, plain_or_float
+from coherence.simulate.execute.exact import Choices, Execution, Instant, View
+from coherence.simulate.execute.lookback import LOOK_BACK, Entry
+from coherence.simulate.execute.motion import Course, FlowView, Steady
+from coherence.simulate.execute.ode import ROUNDING, Integral
+
+Num = Any
+Array = Any
+
+
+class Curve:
+    """A course that is no straight line; stands where `Course` does."""
+
+    turns = None
+
+    def __init__(self, run: Execution, rates: dict[str, Num], stopped: dict[str, int], track: Track) -> None:
+        import numpy as np
+
+        self.run, self.time, self.base = run, run.time, run.base()
+        self.paths, self.stopped, self.outcomes = tuple(rates), stopped, track.outcomes
+        self.rates = {path: float(plain_of(rate)) for path, rate in rates.items()}
+        self.slack, self.size = 2 * track.slack, max(map(abs, self.rates.values()), default=0.0)
+        start = np.array([float(self.base[path]) for path in self.paths])
+        self.integral = Integral(start, self._speeds, self._guards)
+
+    def after(self, values: dict[str, Num], seconds: float) -> dict[str, Num]:
+        """The values so many seconds later."""
+        return {**values, **dict(zip(self.paths, map(float, self.integral.at(seconds)), strict=True))}
+
+    def slopes(self, seconds: float) -> dict[str, Num]:
+        """The rates so many seconds later."""
+        return dict(zip(self.paths, map(float, self.integral.slope(seconds)), strict=True))
+
+    def _view(self, seconds: float, state: Array, tape: Tape) -> FlowView:
+        values = {**self.base, **dict(zip(self.paths, map(float, state), strict=True))}
+        time = self.time + Fraction(seconds) if self.run.horizon else self.time
+        return FlowView(self.run, time, values, {}, lambda v, _: Taped(float(v), tape), self.time)
+
+    def _raw(self, view: FlowView) -> list[float]:
+        return [float(plain_of(evaluate(flow, view))) for flow in self.run.flowing.values()]
+
+    def _speeds(self, seconds: float, state: Array) -> Array:
+        import numpy as np
+
+        raw = self._raw(self._view(seconds, state, Tape(self.outcomes)))
+        free = [0.0 if path in self.stopped else rate for path, rate in zip(self.paths, raw, strict=True)]
+        return np.array(free)
+
+    def _guards(self, seconds: float, state: Array) -> tuple[Array, Array]:
+        """Distances to: a turn of a branch, an end of a range, the release of a stopped state."""
+        tape = Tape(self.outcomes)
+        raw = self._raw(self._view(seconds, state, tape))
+        watching = self._view(seconds, state, tape)
+        for tree in self.run.watched:
+            evaluate(tree, watching)
+        for path, level, rate in zip(self.paths, state, raw, strict=True):
+            limits = self.run.model.states[path].range
+            if path in self.stopped:
+                tape.guard(self.stopped[path] * rate, self.size)
+                continue
+            for edge, side in ((limits.low, -1), (limits.high, 1)):
+                if edge is not None:
+                    tape.guard(side * (float(edge) - level), abs(float(edge)) + abs(level))
+        return tape.guards, [self.slack + ROUNDING * size for size in tape.sizes]
+
+
+class Integrated(Steady):
+    """Any flow, in floats, up to the time `until`.  Raises NotExactError where a flow cannot be followed."""
+
+    exact = False
+
+    def __init__(self, until: Fraction) -> None:
+        self.until = until
+
+    def number(self, number: Num) -> Num:
+        """A float; a truth stays one."""
+        return number if isinstance(number, bool) else float(number)
+
+    def course(self, rates: dict[str, Num], stopped: dict[str, int], track: Track) -> Any:
+        """A straight course where the rates and all conditions allow it."""
+        bent = any(isinstance(r, Moving) and (r.slope or r.curved) for r in rates.values())
+        return (rates, stopped, track) if bent or track.curved else super().course(rates, stopped, track)
+
+    def settle(self, run: Execution, slack: float = 0.0) -> Any:
+        """The course from now on, straight or curved."""
+        made: Any = super().settle(run, slack)
+        return made if isinstance(made, Course) else Curve(run, *made)
+
+    def events(self, run: Execution, limit: Fraction | None) -> Iterable[Fraction]:
+        """When the course ends by itself, before `limit`; the end of the run is an instant too."""
+        if run.flowing and run.time < self.until:
+            yield self.until
+        if not isinstance(run.course, Curve):
+            yield from super().events(run, limit)
+            return
+        end = self.until if limit is None else min(limit, self.until)
+        found = run.course.integral.extend(float(end - run.time)) if end > run.time else None
+        if found is not None:
+            yield run.time + Fraction(found)
+
+    def slack(self, run: Execution, time: Fraction) -> float:
+        """The distance that a located event still has from its end, with room for rounding."""
+        curve = run.course
+        if not isinstance(curve, Curve) or curve.integral.event is None:
+            return 0.0
+        return 2 * curve.integral.residual if time == run.time + Fraction(curve.integral.event) else 0.0
+
+    def move(self, run: Execution, time: Fraction) -> dict[str, Num]:
+        """The values at a time before the next event; what reaches an end but for rounding is there."""
+        moved = super().move(run, time)
+        for path in run.flowing:
+            limits, before = run.model.states[path].range, run.values[path]
+            for edge in (float(e) for e in (limits.low, limits.high) if e is not None):
+                if abs(moved[path] - edge) <= ROUNDING * (abs(before) + abs(edge)):
+                    moved[path] = edge
+        return moved
+
+    def span(self, run: Execution, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Num]:
+        """(mean, largest) over a part of one course: in closed form on straight ones, else by quadrature."""
+        try:
+            if not isinstance(run.course_from(low), Curve):
+                return super().span(run, tree, low, high)
+        except NotExactError:
+            pass
+        return _quadrature(run, tree, low, high)
+
+
+def _quadrature(run: Execution, tree: Tree, low: Fraction, high: Fraction) -> tuple[float, float]:
+    """Gauss and Legendre, eight nodes on each of eight parts; the largest of nodes and ends."""
+    import numpy as np
+
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    places = ((np.arange(8)[:, None] + (nodes + 1) / 2) / 8).ravel()
+    share = np.tile(weights / 16, 8)
+
+    def level(at: float) -> float:
+        time = low + (high - low) * Fraction(at)
+        values, _ = run.course_at(time, low)
+        return float(evaluate(tree, FlowView(run, time, values, {}, lambda v, _: v, low)))
+
+    seen = [level(float(at)) for at in places]
+    return float(np.dot(share, seen)), max(*seen, level(0.0), level(1.0))
+
+
+def plain_of(rate: Num) -> Num:
+    """The number in a moving or taped one."""
+    return rate.value if isinstance(rate, Moving | Taped) else plain_or_float(rate)
+
+
+@value
+class Trajectory:
+    """A hybrid run: its instants, and the values at any time between them."""
+
+    instants: tuple[Instant, ...]
+    run: Execution
+    entries: tuple[Entry, ...]
+
+    def at(self, time: Fraction | float) -> dict[str, Num]:
+        """States, commands, constants, inputs and modes just after a time."""
+        import bisect
+
+        moment = Fraction(time)
+        index = bisect.bisect_right(self.entries, moment, key=lambda e: e.time) - 1
+        if index < 0:
+            return self.run.origin
+        entry = self.entries[index]
+        moved: dict[str, Num] = entry.course.after(entry.after, float(moment - entry.time))
+        return moved
+
+    def value(self, path: str, time: Fraction | float) -> Num:
+        """A signal just after a time; outputs that look back are not known here."""
+        return View(self.run, Fraction(time), self.at(time)).value(path)
+
+
+def execute(model: Model, choices: Choices | None = None, *, until: Fraction, most: int = 100_000) -> Trajectory:
+    """One hybrid run up to a time (inclusive).  Raises NotExactError, MissingValueError."""
+    run = Execution(floated(model), choices, Integrated(until))
+    instants: list[Instant] = []
+    entries: list[Entry] = []
+    while run.time < until or not run.count:
+        if run.next_time() > until:
+            break
+        if len(instants) >= most:
+            raise NotExactError(f"more than {most} instants before {float(until):g} s")
+        made = run.advance()
+        instants.append(made)
+        entries.append(Entry(made.time, dict(made.sampled), dict(made.after), run.course))
+    return Trajectory(tuple(instants), run, tuple(entries))
+
+
+def floated(model: Model) -> Model:
+    """The model with float literals, durations excepted."""
+
+    def of(tree: Tree | None) -> Tree | None:
+        return None if tree is None else floats(tree)
+
+    def of_loop(loop: SampledLoop) -> SampledLoop:
+        rules = tuple((floats(when), of(by), of(to)) for when, by, to in loop.rules)
+        changes: dict[str, Any] = {name: of(getattr(loop, name)) for name in _TREES}
+        return replace(loop, rules=rules, **changes)
+
+    loops = tuple(of_loop(loop) for loop in model.loops)
+    states = {path: replace(s, next=of(s.next), flow=of(s.flow)) for path, s in model.states.items()}
+    outputs = {path: floats(tree) for path, tree in model.outputs.items()}
+    return replace(model, loops=loops, states=states, outputs=outputs)
+
+
+_TREES = ("trigger", "enter", "leave", "by", "to", "measured", "setpoint")
+
+
+def floats(tree: Tree) -> Tree:
+    """The tree with float literals, durations excepted."""
+    match tree:
+        case Number(value=number):
+            return Number(float(number), tree.dimension, tree.span)  # type: ignore[arg-type]
+        case Call(function=name, arguments=(inner, duration)) if name in LOOK_BACK:
+            return replace(tree, arguments=(floats(inner), duration))
+        case Call(arguments=parts):
+            return replace(tree, arguments=tuple(map(floats, parts)))
+        case Arithmetic(left=left, right=right) | Compare(left=left, right=right):
+            return replace(tree, left=floats(left), right=floats(right))
+        case Logic(terms=terms):
+            return replace(tree, terms=tuple(map(floats, terms)))
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            return replace(tree, condition=floats(condition), then=floats(then), otherwise=floats(otherwise))
+        case _:
+            return tree

@@ -1,0 +1,233 @@
+"""What one loop decides at one sample: triggers, rules and laws (model.md rules 4 and 6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import Environment, divide, evaluate
+from coherence.language.expressions.tree import Tree
+from coherence.model.model import RateLimit, SampledLoop
+from coherence.simulate.execute.affine import Affine, plain
+
+Num = Any
+ROUNDING = 1e-9  # relative; floats only
+
+
+class LoopView(Environment, Protocol):
+    """What a loop sees: an evaluation environment with a clock."""
+
+    time: Fraction
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a loop remembers: recommendations, its last change, streaks of conditions, earlier values."""
+
+    recommendations: list[tuple[Fraction, Num]] = field(default_factory=list)
+    written: list[tuple[Fraction, Num]] = field(default_factory=list)
+    changed: Fraction | None = None
+    done: bool = False
+    since: dict[Tree, Fraction | None] = field(default_factory=dict)
+    earlier: dict[Tree, tuple[Fraction, Num, Num]] = field(default_factory=dict)
+
+    def held(self, condition: Tree, now: bool, time: Fraction, duration: Fraction) -> bool:
+        """Has the condition been true at every sample of the closed window [time - duration, time]?"""
+        if not now:
+            self.since[condition] = None
+            return False
+        start = self.since.get(condition)
+        if start is None:
+            start = self.since[condition] = time
+        return time - start >= duration
+
+    def previous_of(self, tree: Tree, value: Num, time: Fraction) -> Num:
+        """The value at the sample before; at the first sample the value itself."""
+        at, before, current = self.earlier.get(tree, (time, value, value))
+        if at != time:
+            before, current = current, value
+        self.earlier[tree] = (time, before, current)
+        return before
+
+    def copy(self) -> Memory:
+        return Memory(
+            list(self.recommendations),
+            list(self.written),
+            self.changed,
+            self.done,
+            dict(self.since),
+            dict(self.earlier),
+        )
+
+    def streaks(self, time: Fraction, longest: Fraction) -> tuple[Any, ...]:
+        """Ages of conditions, cut at the longest that anything asks for, and values of the sample before."""
+        held = tuple(None if at is None else min(time - at, longest) for at in self.since.values())
+        return held, tuple(plain(current) for _, _, current in self.earlier.values())
+
+    def relative(self, time: Fraction, loop: SampledLoop, longest: Fraction) -> tuple[Any, ...]:
+        """Everything relative to now, for the comparison of configurations; ages beyond their use are cut."""
+        reach = max(loop.hold_down, loop.hold_up)
+        kept = tuple((time - at, plain(v)) for at, v in self.recommendations if at >= time - reach)
+        window = max((rate.per for rate in loop.rates), default=Fraction(0))
+        written = tuple((time - at, plain(v)) for at, v in self.written if at >= time - window)
+        before = tuple(plain(v) for at, v in self.written if at < time - window)[-1:]  # where a window begins
+        quiet = (
+            None
+            if self.changed is None or loop.cooldown is None
+            else min(time - self.changed, loop.cooldown + loop.period)
+        )
+        return (
+            kept,
+            written,
+            before,
+            quiet,
+            self.done,
+            self.streaks(time, longest),
+        )
+
+
+@value
+class Decision:
+    """The loop's mode after this sample, the value it writes (None: nothing), and the rule that applied."""
+
+    mode: bool
+    value: Num | None
+    rule: str
+
+
+def decide(loop: SampledLoop, view: LoopView, memory: Memory, mode: bool, commanded: Num, landed: Num) -> Decision:
+    """One sample of one loop."""
+    mode = _triggered(loop, view, mode)
+    if loop.rules:
+        return _first_rule(loop, view, memory, commanded)
+    if not mode or loop.law == "none":
+        return Decision(mode, None, "on" if mode else "rest")
+    if loop.mode == "once" and memory.done:
+        return Decision(mode, None, "done")
+    memory.done = True
+    if loop.law == "proportional":
+        wanted, rule = _proportional(loop, view, commanded if loop.counts_commanded else landed)
+    else:
+        wanted, rule = _stepped(loop, view, commanded)
+    return _limited(loop, view, memory, wanted, commanded, rule, mode)
+
+
+def _triggered(loop: SampledLoop, view: LoopView, mode: bool) -> bool:
+    if loop.enter is not None and loop.leave is not None:
+        enter, leave = bool(evaluate(loop.enter, view)), bool(evaluate(loop.leave, view))
+        return enter or (mode and not leave)
+    return True if loop.trigger is None else bool(evaluate(loop.trigger, view))
+
+
+def _first_rule(loop: SampledLoop, view: LoopView, memory: Memory, commanded: Num) -> Decision:
+    chosen = None
+    for index, (when, by, to) in enumerate(loop.rules):
+        # every condition is evaluated at every sample, so that `for h` streaks are kept
+        if bool(evaluate(when, view)) and chosen is None:
+            chosen = (index, by, to)
+    if chosen is None:
+        return Decision(False, None, "rest")
+    index, by, to = chosen
+    wanted = evaluate(to, view) if to is not None else commanded + (evaluate(by, view) if by is not None else 0)
+    return _limited(loop, view, memory, wanted, commanded, f"rule {index + 1}", True)
+
+
+def _stepped(loop: SampledLoop, view: LoopView, commanded: Num) -> tuple[Num, str]:
+    if loop.to is not None:
+        return evaluate(loop.to, view), "set"
+    return (commanded + evaluate(loop.by, view) if loop.by is not None else commanded), "step"
+
+
+def _proportional(loop: SampledLoop, view: LoopView, current: Num) -> tuple[Num, str]:
+    """current * measured / setpoint, unless within tolerance; integers round up.  SOURCE: Kubernetes HPA algorithm."""
+    assert loop.measured is not None
+    assert loop.setpoint is not None
+    ratio = divide(evaluate(loop.measured, view), evaluate(loop.setpoint, view))
+    if abs(ratio - 1) <= loop.tolerance:
+        return current, "tolerated"
+    wanted = current * ratio
+    return (_whole(math.ceil, wanted) if loop.integer else wanted), "scaled"
+
+
+def _whole(rounded: Callable[[Num], int], wanted: Num) -> int:
+    """The number rounded to a whole one; a float that is whole but for its rounding is that number."""
+    near = round(wanted) if isinstance(wanted, float) else 0
+    return near if isinstance(wanted, float) and abs(wanted - near) <= ROUNDING * abs(wanted) else rounded(wanted)
+
+
+def _limited(
+    loop: SampledLoop, view: LoopView, memory: Memory, wanted: Num, commanded: Num, rule: str, mode: bool
+) -> Decision:
+    """Hold windows, then rate limits, then bounds (a value outside is moved to the bound at once), then cooldown."""
+    time = view.time
+    outside = _clip(commanded, loop)
+    if loop.hold_down or loop.hold_up:
+        wanted, rule = _held(loop, memory, wanted, commanded, time, rule)
+    if loop.rates:
+        if not memory.written:
+            memory.written.append((time - max(rate.per for rate in loop.rates), commanded))
+        wanted = _rate_limited(loop, memory, wanted, commanded, time)
+    value = _clip(wanted, loop)
+    if value != wanted:
+        rule += " at bound"
+    if outside != commanded:
+        value, rule = (outside if loop.law == "proportional" else value), "moved to bound"
+    if (
+        loop.cooldown is not None
+        and memory.changed is not None
+        and time - memory.changed <= loop.cooldown
+        and value != commanded
+    ):
+        return Decision(mode, None, "cooling")
+    if loop.rates:
+        memory.written.append((time, value))
+    return Decision(mode, value, rule)
+
+
+def _clip(value: Num, loop: SampledLoop) -> Num:
+    low, high = loop.bounds.low, loop.bounds.high
+    edge = low if low is not None and value < low else high if high is not None and value > high else None
+    if edge is None:
+        return value
+    return Affine(edge) if isinstance(value, Affine) else edge
+
+
+def _held(loop: SampledLoop, memory: Memory, wanted: Num, commanded: Num, time: Fraction, rule: str) -> tuple[Num, str]:
+    memory.recommendations.append((time, wanted))
+    reach = max(loop.hold_down, loop.hold_up)
+    memory.recommendations = [(at, v) for at, v in memory.recommendations if at >= time - reach]
+    if wanted < commanded and loop.hold_down:
+        highest = max(v for at, v in memory.recommendations if at >= time - loop.hold_down)
+        held = min(highest, commanded)
+    elif wanted > commanded and loop.hold_up:
+        lowest = min(v for at, v in memory.recommendations if at >= time - loop.hold_up)
+        held = max(lowest, commanded)
+    else:
+        return wanted, rule
+    return held, rule if held == wanted else rule + " held"
+
+
+def _rate_limited(loop: SampledLoop, memory: Memory, wanted: Num, commanded: Num, time: Fraction) -> Num:
+    rising = wanted > commanded
+    limits = [r for r in loop.rates if (r.up if rising else r.down)]
+    if not limits or wanted == commanded:
+        return wanted
+    edges = [_edge(rate, memory, commanded, time, rising, loop.integer) for rate in limits]
+    return min(wanted, max(edges)) if rising else max(wanted, min(edges))
+
+
+def _edge(rate: RateLimit, memory: Memory, commanded: Num, time: Fraction, rising: bool, integer: bool) -> Num:
+    """The farthest value that one rate limit allows, from where the command stood `per` seconds ago."""
+    old = [v for at, v in memory.written if at <= time - rate.per]
+    start = old[-1] if old else commanded
+    change = rate.by if rate.by is not None else Fraction(0)
+    edge = start + change if rising else start - change
+    if rate.percent is not None:
+        scaled = start * (1 + rate.percent if rising else 1 - rate.percent)
+        scaled = _whole(math.ceil if rising else math.floor, scaled) if integer else scaled
+        edge = max(edge, scaled) if rising else min(edge, scaled)
+    return edge

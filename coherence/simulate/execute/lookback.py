@@ -1,0 +1,197 @@
+"""What a run must remember: how far expressions look back, and when what they see there changes."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Held, Name, Number, Tree, children, walk
+from coherence.model.model import Model
+from coherence.simulate.execute.affine import plain
+
+Num = Any
+LOOK_BACK = ("delayed", "mean_over", "max_over", "sampled")
+WINDOWS = ("mean_over", "max_over")
+
+
+@value
+class Entry:
+    """An instant that is remembered: values as sampled, values after it, and the motion from there on."""
+
+    time: Fraction
+    sampled: dict[str, Num]
+    after: dict[str, Num]
+    course: Any  # a Course, or what stands in its place in another motion
+
+
+@value
+class Reads:
+    """When a tree changes: `lags` after an instant, and at (multiples of a period) + lag."""
+
+    lags: frozenset[Fraction]
+    scrapes: frozenset[tuple[Fraction, Fraction]]
+
+
+@value
+class Lookback:
+    """`horizon`: seconds that are remembered, None where nothing looks back; `watched`: what windows look at."""
+
+    horizon: Fraction | None
+    watched: tuple[Tree, ...]
+    of_flows: Reads
+    of_windows: Mapping[Tree, Reads]
+    seconds: Mapping[Tree, Fraction]  # of every call that looks back
+
+    def changes(self, now: Fraction, past: Sequence[Fraction]) -> Iterator[Fraction]:
+        """The next times at which a delayed or sampled value in a flow changes."""
+        for lag in self.of_flows.lags:
+            first = bisect.bisect_right(past, now - lag)
+            if first < len(past) and lag:
+                yield past[first] + lag
+        for period, lag in self.of_flows.scrapes:
+            yield (math.floor((now - lag) / period) + 1) * period + lag
+
+    def cuts(self, tree: Tree, low: Fraction, high: Fraction, past: Sequence[Fraction]) -> list[Fraction]:
+        """The times in (low, high), ascending, at which the tree may change."""
+        reads = self.of_windows[tree]
+        found: set[Fraction] = set()
+        for lag in reads.lags:
+            found.update(at + lag for at in (Fraction(0), *past) if low < at + lag < high)
+        for period, lag in reads.scrapes:
+            first, last = math.floor((low - lag) / period) + 1, math.ceil((high - lag) / period)
+            found.update(k * period + lag for k in range(first, last))
+        return sorted(found)
+
+
+def trees_of(model: Model) -> list[Tree]:
+    """Every expression of a model and the conditions of its promises."""
+    trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
+    for loop in model.loops:
+        read = (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to)
+        trees += [t for t in (*read, *(t for rule in loop.rules for t in rule)) if t is not None]
+    return trees + [p.condition.tree for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
+
+
+def look_backs(model: Model) -> list[tuple[str, Fraction]]:
+    """(function, seconds) of every expression that reads the past.  Raises NotExactError."""
+    highest = {path: constant.range.high or Fraction(0) for path, constant in model.constants.items()}
+    return [(node.function, duration_of(node, highest)) for node in _calls(trees_of(model))]
+
+
+def longest_streak(model: Model) -> Fraction:
+    """The longest h of all `for h`, in seconds."""
+    held = (node.duration for tree in trees_of(model) for node in walk(tree) if isinstance(node, Held))
+    return max(held, default=Fraction(0))
+
+
+def refuse_lost_streaks(model: Model) -> None:
+    """A `for h` or `previous` counts samples, so it must be looked at in each of them.  Raises NotExactError.
+
+    What stands in a branch, or decides how much a rule or a triggered loop writes, is looked at in some only.
+    """
+    counting = set[str]()  # outputs that hold one
+    for path, tree in model.outputs.items():  # in an order in which they can be computed
+        if _counts(tree, counting):
+            counting.add(path)
+    if any(_counts(tree, counting) for tree in _sometimes(model)):
+        raise NotExactError("`for` or `previous` is read at some samples only: move it into a condition of its own")
+
+
+def _counts(tree: Tree, counting: set[str]) -> bool:
+    return any(
+        isinstance(node, Held)
+        or (isinstance(node, Call) and node.function == "previous")
+        or (isinstance(node, Name) and node.path in counting)
+        for node in walk(tree)
+    )
+
+
+def _sometimes(model: Model) -> Iterator[Tree]:
+    for tree in trees_of(model):
+        for node in walk(tree):
+            if isinstance(node, Choose):
+                yield from (node.then, node.otherwise)
+    for loop in model.loops:
+        yield from (tree for _, *parts in loop.rules for tree in parts if tree is not None)
+        if loop.trigger is not None or loop.enter is not None:
+            read = (loop.measured, loop.setpoint, loop.by, loop.to)
+            yield from (tree for tree in read if tree is not None)
+
+
+def durations(model: Model) -> frozenset[str]:
+    """Constants that are delays or windows."""
+    nodes = (node for call in _calls(trees_of(model)) for node in walk(call.arguments[1]))
+    return frozenset(node.path for node in nodes if isinstance(node, Name))
+
+
+def lookback_of(model: Model, values: Mapping[str, Num]) -> Lookback:
+    """What a run with these constants looks back at.  Raises NotExactError."""
+    calls = list(_calls(trees_of(model)))
+    found = [duration_of(call, values) for call in calls]
+    inner = tuple(dict.fromkeys(call.arguments[0] for call in calls if call.function in WINDOWS))
+    windows = {tree: _reads(tree, model, values) for tree in inner}
+    flows = [_reads(s.flow, model, values) for s in model.states.values() if s.flow is not None]
+    return Lookback(
+        sum(found, Fraction(0)) if found else None,
+        inner,
+        _joined([*flows, *windows.values()]) if flows else _joined([]),
+        windows,
+        dict(zip(calls, found, strict=True)),
+    )
+
+
+def _calls(trees: Sequence[Tree]) -> Iterator[Call]:
+    nodes = (node for tree in trees for node in walk(tree))
+    return (node for node in nodes if isinstance(node, Call) and node.function in LOOK_BACK)
+
+
+def _joined(reads: Sequence[Reads]) -> Reads:
+    return Reads(
+        frozenset(lag for r in reads for lag in r.lags), frozenset(scrape for r in reads for scrape in r.scrapes)
+    )
+
+
+def _reads(tree: Tree, model: Model, values: Mapping[str, Num]) -> Reads:
+    match tree:
+        case Name(path=path):
+            output = None if path in values else model.outputs.get(path)
+            return Reads(frozenset({Fraction(0)}), frozenset()) if output is None else _reads(output, model, values)
+        case Call(function="delayed", arguments=(inner, _)):
+            return _later(_reads(inner, model, values), duration_of(tree, values))
+        case Call(function="sampled"):
+            return Reads(frozenset(), frozenset({(duration_of(tree, values), Fraction(0))}))
+        case _:
+            return _joined([_reads(child, model, values) for child in children(tree)])
+
+
+def _later(reads: Reads, delay: Fraction) -> Reads:
+    return Reads(
+        frozenset(lag + delay for lag in reads.lags), frozenset((p, (lag + delay) % p) for p, lag in reads.scrapes)
+    )
+
+
+def duration_of(call: Tree, values: Mapping[str, Num]) -> Fraction:
+    """The delay, window or period of a call, in seconds.  Raises NotExactError where it is not constant."""
+    assert isinstance(call, Call)
+    return _constant(call.arguments[1], values)
+
+
+def _constant(tree: Tree, values: Mapping[str, Num]) -> Fraction:
+    match tree:
+        case Number(value=number):
+            return number
+        case Name(path=path) if path in values:
+            return plain(values[path])
+        case Arithmetic(op=op, left=left, right=right) if op in _OPERATORS:
+            return Fraction(_OPERATORS[op](_constant(left, values), _constant(right, values)))
+    raise NotExactError("a delay or window must be a constant")
+
+
+_OPERATORS: dict[str, Any] = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
+}  # fmt: skip

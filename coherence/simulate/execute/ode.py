@@ -1,0 +1,98 @@
+"""One smooth piece of a flow: integrated until a guard falls below zero, with dense output.
+
+Dormand-Prince 8(5,3) with its interpolant of order 7, as scipy has it: at a tolerance of 1e-10 a pair of
+order 5 takes some ten times as many steps, and the interpolant, in which events are sought and delayed
+values read, is of order 4.  SOURCE: Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, II.5-II.6.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from typing import Any
+
+from coherence.language.expressions.evaluate import NotExactError
+
+Array = Any  # numpy array of float64
+RELATIVE, ABSOLUTE = 1e-11, 1e-11
+ROUNDING = 1e-13
+LOOKS = 8  # times that guards are looked at in one step
+
+
+class Integral:
+    """y(0) = start, y' = rates(t, y), up to the first time at which a guard falls below zero.
+
+    `guards(t, y)` returns (distances, roundings): a distance counts as negative below -rounding.
+    """
+
+    def __init__(
+        self,
+        start: Array,
+        rates: Callable[[float, Array], Array],
+        guards: Callable[[float, Array], tuple[Array, Array]],
+    ) -> None:
+        self.start, self.rates, self.guards = start, rates, guards
+        self.ends: list[float] = [0.0]
+        self.parts: list[Callable[[float], Array]] = []
+        self.event: float | None = None
+        self.residual = 0.0
+
+    def extend(self, limit: float) -> float | None:
+        """Integrate up to `limit`, at most to the event; its time, or None.  Raises NotExactError."""
+        from scipy.integrate import DOP853
+
+        if self.event is not None or limit <= self.ends[-1]:
+            return self.event
+        solver = DOP853(self.rates, self.ends[-1], self.at(self.ends[-1]), limit, rtol=RELATIVE, atol=ABSOLUTE)
+        while self.event is None and solver.status == "running":
+            told = solver.step()
+            if solver.status == "failed":
+                raise NotExactError(f"a flow that cannot be followed beyond {self.ends[-1]:g} s: {told}")
+            part = solver.dense_output()
+            self.event = self._first_event(part, solver.t_old, solver.t)
+            self.parts.append(part)
+            self.ends.append(solver.t if self.event is None else self.event)
+        return self.event
+
+    def at(self, time: float) -> Array:
+        """y at a time; beyond the end, y at the end."""
+        if not self.parts:
+            return self.start
+        time = min(max(time, 0.0), self.ends[-1])
+        index = min(max(bisect.bisect_left(self.ends, time) - 1, 0), len(self.parts) - 1)
+        return self.parts[index](time)
+
+    def slope(self, time: float) -> Array:
+        """y' at a time, by a difference of the interpolant (good for the side of a tie)."""
+        if not self.parts:
+            return self.rates(0.0, self.start)
+        step = 1e-6 * self.ends[-1]
+        low, high = max(time - step, 0.0), min(time + step, self.ends[-1])
+        return (self.at(high) - self.at(low)) / (high - low)
+
+    def _first_event(self, part: Callable[[float], Array], low: float, high: float) -> float | None:
+        before = low
+        for look in range(1, LOOKS + 1):
+            now = low + (high - low) * look / LOOKS
+            gaps, roundings = self.guards(now, part(now))
+            crossed = [i for i, (gap, rounding) in enumerate(zip(gaps, roundings, strict=True)) if gap < -rounding]
+            if crossed:
+                found = min((self._crossing(part, i, before, now), i) for i in crossed)
+                self.residual = abs(float(self.guards(found[0], part(found[0]))[0][found[1]]))
+                return found[0]
+            before = now
+        return None
+
+    def _crossing(self, part: Callable[[float], Array], index: int, low: float, high: float) -> float:
+        """Where a guard that is negative at `high` passes zero."""
+        from scipy.optimize import brentq
+
+        def gap(time: float) -> float:
+            return float(self.guards(time, part(time))[0][index])
+
+        start = next((t for t in (low + (high - low) * 0.5**k for k in (60, *range(1, 50))) if gap(t) > 0), None)
+        if gap(low) > 0:
+            start = low
+        if start is None:
+            return low
+        return float(brentq(gap, start, high, xtol=1e-15 * max(high, 1e-9), rtol=1e-15))

@@ -1,0 +1,54 @@
+"""What a design leaves open and a run reads at one end: ranges of times, steps, ranks, rates, bounds and tolerances.
+
+A run at one end is a run of the design, so a conflict stands.  A proof speaks of that end alone, so it
+does not: such a fact is named, and what would have been proved is undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.language.design import Loop
+from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Model, SampledLoop
+
+TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
+
+
+def one_ended(model: Model) -> tuple[str, ...]:
+    """The facts of loops and plants of which a run reads one end, in words; none where all are exact."""
+    found = [text for loop in model.loops for text in _of_loop(loop)]
+    things = dict.fromkeys(path.split(".")[0] for path in model.states)
+    components = (model.design.components.get(name) for name in things)
+    found += [f"`step` of {c.name}" for c in components if c is not None and _open(c.step)]
+    return tuple(dict.fromkeys(found))
+
+
+def _open(value: object) -> bool:
+    return isinstance(value, Quantity) and not value.exact
+
+
+def _of_loop(sampled: SampledLoop) -> Iterator[str]:
+    loop = sampled.source
+    facts = [*_times(loop), *_actuation(loop), ("rank", loop.rank)]
+    if loop.target is not None:
+        facts += [("tolerance", loop.target.tolerance), *(("sensor", link.duration) for link in loop.target.sensor)]
+    yield from (f"`{key}` of {loop.name}" for key, value in facts if _open(value))
+    if loop.actuation is not None and any(not isinstance(b, Quantity) and _stands(b) for b in loop.actuation.bounds):
+        yield f"`bounds` of {loop.name} in numbers"
+
+
+def _stands(bound: object) -> bool:
+    """Is it a limit that a run does not read (an expression), not a word for none?"""
+    return getattr(bound, "tree", None) is not None
+
+
+def _times(loop: Loop) -> list[tuple[str, object]]:
+    return [(key, getattr(loop.timescale, key)) for key in TIMES] if loop.timescale is not None else []
+
+
+def _actuation(loop: Loop) -> list[tuple[str, object]]:
+    if loop.actuation is None:
+        return []
+    rates = [("rate", value) for rate in loop.actuation.rate for value in (rate.by, rate.percent, rate.per)]
+    return [*rates, *(("bounds", bound) for bound in loop.actuation.bounds)]

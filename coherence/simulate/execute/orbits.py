@@ -1,0 +1,261 @@
+"""What a run does in the long run: settles, repeats exactly, or closes in on a periodic orbit.
+
+An exact recurrence of the configuration is a proof of what happens for ever after.  Otherwise the
+word of branches taken may repeat: then one lap is an affine map, whose rational fixed point is
+computed, replayed exactly, and shown to attract by a contraction factor below one (model.md rule 13).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import evaluate
+from coherence.language.expressions.tree import Tree
+from coherence.model.model import Model
+from coherence.simulate.execute.affine import Affine, lift, plain, variable
+from coherence.simulate.execute.exact import Choices, Execution, Instant, View, look_backs
+
+MOST_PERIODS = 6
+LATE_LAPS = 24  # before the end of a long run: from here on a copy of it is kept
+
+
+@value
+class Orbit:
+    """A cycle: its period in seconds, one exact lap, and how the run comes to it.
+
+    `exact`: the run itself recurs (contraction 0).  Otherwise `contraction` bounds how much one
+    lap shrinks a deviation (sup norm after `laps` laps), and the lap starts from the rational fixed point.
+    """
+
+    start: Fraction
+    period: Fraction
+    lap: tuple[Instant, ...]
+    exact: bool
+    contraction: Fraction
+
+    def range_of(self, path: str) -> tuple[Fraction, Fraction]:
+        """Smallest and largest value of a signal on the lap."""
+        values = [plain(i.after[path]) for i in self.lap] + [plain(i.sampled[path]) for i in self.lap]
+        return min(values), max(values)
+
+    @property
+    def still(self) -> bool:
+        """Nothing changes on the lap: the run has settled."""
+        return all(instant.sampled == self.lap[0].sampled == instant.after for instant in self.lap)
+
+    def turns(self, path: str) -> bool:
+        """Does the signal change direction on the lap?"""
+        low, high = self.range_of(path)
+        return low != high
+
+
+@value
+class LongRun:
+    """A run, and its orbit where one was found."""
+
+    choices: Choices
+    instants: tuple[Instant, ...]
+    orbit: Orbit | None
+
+
+def hyperperiod(model: Model) -> Fraction:
+    """Least common multiple of all periods, steps and scrapes, in seconds (1 where nothing is periodic)."""
+    periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
+    periods += [period for function, period in look_backs(model) if function == "sampled" and period]
+    if not periods:
+        return Fraction(1)
+    scale = math.lcm(*(p.denominator for p in periods))
+    return Fraction(math.lcm(*(int(p * scale) for p in periods)), scale)
+
+
+def long_run(
+    model: Model, choices: Choices, *, laps: int = 300, most: int = 20_000, watched: Sequence[Tree] = ()
+) -> LongRun:
+    """Run for `laps` hyperperiods (at most `most` instants), stopping at an exact recurrence.
+
+    `watched`: conditions that are looked at in every instant; their streaks (`for h`) recur too.
+    """
+    run, whole = Execution(model, choices), hyperperiod(model)
+    instants: list[Instant] = []
+    seen: dict[tuple[Any, ...], int] = {}
+    end = whole * laps + (run.longest if watched else 0)
+    late, kept = end - whole * LATE_LAPS, list[Execution]()
+    while len(instants) < most and run.next_time() <= end:
+        if instants and (len(instants) == most - most // 8 or (not kept and run.next_time() > late)):
+            kept.append(run.copy())
+        if run.count:
+            key = _key(run, whole)
+            if key is not None and key in seen:
+                first = seen[key]
+                lap = tuple(instants[first:])
+                return LongRun(
+                    choices,
+                    tuple(instants),
+                    Orbit(lap[0].time, instants[-1].time - instants[first - 1].time, lap, True, Fraction(0)),
+                )
+            if key is not None:
+                seen[key] = len(instants)
+        instants.append(run.advance())
+        for tree in watched:
+            looked_at(run, instants[-1], tree)
+    return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole, kept))
+
+
+def looked_at(run: Execution, instant: Instant, tree: Tree) -> tuple[Any, Any]:
+    """The value of an expression as sampled and after the instant that was just executed, streaks kept."""
+    views = (View(run, instant.time, dict(values)) for values in (instant.sampled, instant.after))
+    one, other = (evaluate(tree, view) for view in views)
+    return one, other
+
+
+def _key(run: Execution, whole: Fraction) -> tuple[Any, ...] | None:
+    """The configuration, unless its numbers have grown so long that they will not recur."""
+    if any(plain(v).denominator.bit_length() > 512 for v in run.values.values() if not isinstance(v, bool)):
+        return None
+    return run.configuration(whole)
+
+
+def attracting(
+    model: Model, choices: Choices, instants: list[Instant], whole: Fraction, kept: Sequence[Execution] = ()
+) -> Orbit | None:
+    """The periodic orbit that the run closes in on, if its word of branches repeats and one lap contracts.
+
+    `kept`: the run at earlier times, so that it need not be executed again from its beginning.  Only what lies after
+    the last entry of a schedule, and no longer remembers it, is autonomous.
+    """
+    scheduled = max((at for at, *_ in choices.schedule), default=None)
+    for period in itertools.islice(word_periods(instants, whole), MOST_PERIODS):
+        start = instants[-1].time - 2 * period
+        before = [run for run in kept if run.time <= start]
+        run = max(before, key=lambda run: run.time).copy() if before else Execution(model, choices)
+        if scheduled is not None and start <= scheduled + (run.horizon or 0):
+            continue
+        while run.count == 0 or run.next_time() <= start:
+            run.advance()
+        orbit = _shoot(run, period)
+        if orbit is not None:
+            return orbit
+    return None
+
+
+def word_periods(instants: list[Instant], whole: Fraction) -> Iterator[Fraction]:
+    """Multiples of the hyperperiod with which the last three laps of the word repeat, smallest first."""
+    if not instants:
+        return
+    times, words = [i.time for i in instants], [(i.word, tuple(n for n, _ in i.switched)) for i in instants]
+    per_lap = sum(1 for t in times if t > times[-1] - whole)
+    for laps in range(1, len(instants) // (3 * per_lap) + 1):
+        size = laps * per_lap
+        if words[-size:] == words[-2 * size : -size] == words[-3 * size : -2 * size]:
+            yield whole * laps
+
+
+def _shoot(run: Execution, period: Fraction) -> Orbit | None:
+    """Solve for the fixed point of one lap, replay the lap from it, and bound the contraction."""
+    linear = run.copy()
+    start: dict[str, Fraction] = {}
+
+    def mark(name: str, value: Any) -> Any:
+        start[name] = plain(value)
+        return variable(name, plain(value))
+
+    linear.map_numbers(mark)
+    begin = run.time
+    while linear.next_time() <= begin + period:
+        linear.advance()
+    if linear.warped:
+        return None
+    end: dict[str, Affine] = {}
+
+    def read(name: str, value: Any) -> Any:
+        end[name] = lift(value)
+        return value
+
+    linear.map_numbers(read)
+    if end.keys() != start.keys() or not all(value.exact for value in end.values()):
+        return None
+    moving = [name for name in start if end[name].value != start[name]]
+    if not moving:
+        return None
+    solved = _fixed_point(moving, start, end)
+    if solved is None:
+        return None
+    factor = contraction([[end[row].coefficient(column) for column in moving] for row in moving])
+    return None if factor is None else _replayed(run, {**start, **solved}, period, factor)
+
+
+def _fixed_point(
+    moving: list[str], start: Mapping[str, Fraction], end: Mapping[str, Affine]
+) -> dict[str, Fraction] | None:
+    """x with x = end(x), the recurring variables kept."""
+    size = len(moving)
+    rows = []
+    for name in moving:
+        slopes = [end[name].coefficient(column) for column in moving]
+        constant = end[name].value - sum((s * start[c] for s, c in zip(slopes, moving, strict=True)), Fraction(0))
+        rows.append([Fraction(name == column) - s for column, s in zip(moving, slopes, strict=True)] + [constant])
+    solution = solve(rows)
+    return None if solution is None else dict(zip(moving, solution[:size], strict=True))
+
+
+def solve(rows: list[list[Fraction]]) -> list[Fraction] | None:
+    """The solution of a square linear system given as rows [a..., b]; None where it is singular."""
+    size = len(rows)
+    for column in range(size):
+        pivot = next((r for r in range(column, size) if rows[r][column]), None)
+        if pivot is None:
+            return None
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        head = rows[column][column]
+        rows[column] = [value / head for value in rows[column]]
+        for other in range(size):
+            factor = rows[other][column]
+            if other != column and factor:
+                rows[other] = [a - factor * b for a, b in zip(rows[other], rows[column], strict=True)]
+    return [row[-1] for row in rows]
+
+
+def contraction(matrix: list[list[Fraction]]) -> Fraction | None:
+    """Smallest sup norm of a power A^k, k <= 64, below one; None where none is.
+
+    Sparse, since what is remembered of the past makes the matrix large and nearly empty.
+    """
+    first = [{k: a for k, a in enumerate(row) if a} for row in matrix]
+    power = first
+    for _ in range(64):
+        norm = max(sum((abs(a) for a in row.values()), Fraction(0)) for row in power)
+        if norm < 1:
+            return norm
+        power = [_times(row, first) for row in power]
+    return None
+
+
+def _times(row: Mapping[int, Fraction], matrix: list[dict[int, Fraction]]) -> dict[int, Fraction]:
+    total: dict[int, Fraction] = {}
+    for k, a in row.items():
+        for j, b in matrix[k].items():
+            total[j] = total.get(j, Fraction(0)) + a * b
+    return {j: a for j, a in total.items() if a}
+
+
+def _replayed(run: Execution, point: Mapping[str, Fraction], period: Fraction, factor: Fraction) -> Orbit | None:
+    """The lap from the fixed point, if it really returns there."""
+    exact = run.copy()
+    exact.map_numbers(lambda name, _: point[name])
+    begin, lap = exact.time, []
+    while exact.next_time() <= begin + period:
+        lap.append(exact.advance())
+    back: dict[str, Fraction] = {}
+
+    def read(name: str, value: Any) -> Any:
+        back[name] = plain(value)
+        return value
+
+    exact.map_numbers(read)
+    returned = all(back[name] == value for name, value in point.items()) and exact.modes == run.modes
+    return Orbit(begin, period, tuple(lap), False, factor) if returned else None

@@ -1,0 +1,105 @@
+"""Why a run goes on as it did: everything that decides its future, at two times, as claims that both are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.lower_smt import real
+from coherence.language.expressions.tree import Held, Tree, walk
+from coherence.model.model import SampledLoop
+from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.exact import Instant
+from coherence.simulate.execute.lookback import longest_streak
+from coherence.simulate.execute.orbits import hyperperiod
+from coherence.simulate.execute.run_followed import Follower, Remembered
+from coherence.simulate.execute.run_frames import literal
+
+Known = dict[str, Any]
+
+
+def known(follower: Follower, instant: Instant, looked: Sequence[Tree] = ()) -> Known:
+    """Everything that decides the future after an instant, times relative to it: name -> number or truth.
+
+    `looked`: what else is looked at in every instant.
+    """
+    model, now = follower.model, instant.time
+    made: Known = {path: instant.after[path] for path in (*model.states, *model.commands)}
+    made |= {f"{path} as commanded": value for path, value in follower.commanded.items()}
+    made |= {loop.name: instant.after[loop.name] for loop in model.loops}
+    made |= _timed("landing", [(at, value) for at, _, value in follower.pending], now)
+    made |= {f"landing {n} on {path}": True for n, (_, path, _) in enumerate(follower.pending)}
+    for loop in model.loops:
+        made |= _remembered(loop, follower.memory[loop.name], now)
+    asked = [n.duration for tree in looked for n in walk(tree) if isinstance(n, Held)]
+    made |= _streaks(follower, now, max([longest_streak(model), *asked]))
+    return made | _past(follower, now)
+
+
+def recurs(follower: Follower, first: Known, last: Known, between: Fraction) -> Iterator[str]:
+    """Claims that two times are alike.  Raises NotExactError where what is remembered differs in kind."""
+    if first.keys() != last.keys():
+        raise NotExactError("a run that does not recur exactly")
+    for name, value in first.items():
+        yield f"(= {literal(value)} {literal(last[name])})"
+    whole = hyperperiod(follower.model)
+    yield f"(= {real(between)} (* {real(between // whole)} {real(whole)}))"
+
+
+def _timed(name: str, entries: list[tuple[Fraction, Any]], now: Fraction) -> Known:
+    made: Known = {}
+    for number, (at, value) in enumerate(entries):
+        made |= {f"{name} {number} since": at - now, f"{name} {number}": value}
+    return made
+
+
+def _remembered(loop: SampledLoop, memory: Remembered, now: Fraction) -> Known:
+    reach = max(loop.hold_down, loop.hold_up)
+    window = max((rate.per for rate in loop.rates), default=Fraction(0))
+    made = _timed(f"{loop.name} wanted", [e for e in memory.wanted if e[0] >= now - reach], now)
+    made |= _timed(f"{loop.name} wrote", [e for e in memory.written if e[0] >= now - window], now)
+    made |= {f"{loop.name} wrote before": value for _, value in [e for e in memory.written if e[0] < now - window][-1:]}
+    made[f"{loop.name} done"] = memory.done
+    if memory.changed is not None and loop.cooldown is not None:
+        made[f"{loop.name} changed"] = min(now - memory.changed, loop.cooldown + loop.period)
+    return made
+
+
+def _streaks(follower: Follower, now: Fraction, longest: Fraction) -> Known:
+    """How long each condition has been true (cut at the longest that is asked for), and each value at its sample."""
+    made: Known = {}
+    for number, ((owner, _), log) in enumerate(follower.frames.truths.items()):
+        since = None
+        for at, truth in log:
+            since = (at if since is None else since) if truth else None
+        made[f"streak {number} of {owner}"] = Fraction(-1) if since is None else min(now - since, longest)
+    for number, ((owner, _), log) in enumerate(follower.frames.earlier.items()):
+        made[f"sample {number} of {owner}"] = log[-1][1]
+    return made
+
+
+def _past(follower: Follower, now: Fraction) -> Known:
+    """What was sampled and left by the instants that are remembered, this one included."""
+    horizon = follower.execution.horizon
+    if horizon is None:
+        return {}
+    instants = follower.run.instants[: follower.frames.count + 1]
+    old = [i for i in instants if i.time <= now - horizon][-1:]
+    made: Known = {}
+    for number, instant in enumerate([*old, *(i for i in instants if i.time > now - horizon)]):
+        made[f"instant {number} since"] = instant.time - now
+        made |= _values(f"sampled {number}", follower, instant.sampled)
+        made |= _values(f"left {number}", follower, instant.after)
+    return made
+
+
+def _values(name: str, follower: Follower, values: Mapping[str, Any]) -> Known:
+    model = follower.model
+    modes = [loop.name for loop in model.loops]
+    return {f"{name} {path}": _plain(values[path]) for path in (*model.states, *model.commands, *modes)}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool) else plain(value)

@@ -1,0 +1,146 @@
+"""When things happen: every order in which loops and steps can meet within one hyperperiod.
+
+A loop whose phase the design does not state may have any phase in [0, period) (model.md rule 3).
+Between two instants nothing changes, so only the order matters: finitely many patterns stand for
+all phases.  What is read or lands later by a fixed time has that time in the grid; a mean over time
+depends on the phases themselves, which no pattern stands for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.values import value
+from coherence.language.expressions.tree import Held, walk
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.exact import look_backs
+
+MOST_PATTERNS = 96
+MOST_INSTANTS = 400
+
+
+class NotCommensurateError(ArithmeticError):
+    """The periods have no small common multiple, or there are too many orders to look at."""
+
+
+@value
+class Instant:
+    """What is due at one time of the hyperperiod."""
+
+    time: Fraction
+    loops: tuple[SampledLoop, ...]
+    steps: tuple[str, ...]
+
+
+@value
+class Schedule:
+    """One pattern: the phases chosen, and the instants of one hyperperiod in order."""
+
+    phases: dict[str, Fraction]
+    hyperperiod: Fraction
+    instants: tuple[Instant, ...]
+
+
+def grid(model: Model, waits: tuple[Fraction, ...] = ()) -> tuple[Fraction, Fraction]:
+    """(greatest common divisor of all times, least common multiple of all periods and steps), in seconds.
+
+    The times are periods, steps, stated phases, delays, landings, and `waits`: spans with which others are compared.
+    """
+    periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
+    phases = [loop.phase for loop in model.loops if loop.phase]
+    late = next((loop for loop in model.loops if loop.phase is not None and loop.phase >= loop.period), None)
+    if not periods:
+        raise NotCommensurateError("no loop and no step")
+    if late is not None:  # what happens before its first sample does not come again
+        raise NotCommensurateError(f"the phase of {late.name} is not below its period")
+    shifts = [
+        *waits,
+        *_streaks(model),
+        *phases,
+        *(d for _, d in look_backs(model) if d),
+        *(loop.lands for loop in model.loops if loop.lands),
+    ]
+    scale = math.lcm(*(p.denominator for p in periods + shifts))
+    scraped = [period for function, period in look_backs(model) if function == "sampled" and period]
+    whole = [int(p * scale) for p in periods + scraped]
+    return Fraction(math.gcd(*whole, *(int(p * scale) for p in shifts)), scale), Fraction(math.lcm(*whole), scale)
+
+
+def _streaks(model: Model) -> list[Fraction]:
+    """The spans of `for h` that promises ask for: they count samples of every loop, at phases of their own."""
+    if not model.promises:
+        return []
+    asked = (f.tree for promise in model.promises.values() for f in promise.conditions)
+    trees = (*asked, *model.outputs.values())
+    return [node.duration for tree in trees for node in walk(tree) if isinstance(node, Held) and node.duration]
+
+
+def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[Schedule]:
+    """Every pattern; the one with all free phases 0 comes first.  Raises NotCommensurateError.
+
+    In one pattern the time between two instants is above one of `waits` for all its phases, or for none.
+    """
+    unit, hyperperiod = grid(model, waits)
+    free = [loop for loop in model.loops if loop.phase is None]
+    if _count(model, hyperperiod) > MOST_INSTANTS:
+        raise NotCommensurateError(f"more than {MOST_INSTANTS} instants in one hyperperiod of {float(hyperperiod):g} s")
+    pinned = {loop.name: loop.phase for loop in model.loops if loop.phase is not None}
+    scraped = any(name == "sampled" for name, _ in look_backs(model))
+    if len(model.loops) == len(free) == 1 and not model.states and not scraped and not waits:
+        pinned, free = {free[0].name: Fraction(0)}, []  # nothing else happens: when it begins does not matter
+    if free and (reason := _continuous(model)):
+        raise NotCommensurateError(f"{reason}: phases matter beyond their order; state `phase` of {free[0].name}")
+    total = math.prod(int(loop.period / unit) for loop in free) * (len(free) + 1) ** len(free)
+    if total > 20_000:
+        raise NotCommensurateError(f"{len(free)} loops without a stated phase: too many orders")
+    for found, phases in enumerate(_phases(free, unit), 1):
+        if found > MOST_PATTERNS:
+            raise NotCommensurateError(f"more than {MOST_PATTERNS} orders of {len(free)} loops without a stated phase")
+        yield schedule(model, {**pinned, **phases}, hyperperiod)
+
+
+def _continuous(model: Model) -> str:
+    """What depends on the times between instants, not only on their order."""
+    flowing = next((s.path for s in model.states.values() if s.flow is not None), "")
+    if flowing:
+        return f"{flowing} flows continuously"
+    return "a mean over time is read" if any(name == "mean_over" for name, _ in look_backs(model)) else ""
+
+
+def _phases(free: list[SampledLoop], unit: Fraction) -> Iterator[dict[str, Fraction]]:
+    """Integer shifts times weak orders of the fractional parts (level 0 coincides with the grid)."""
+    count = len(free)
+    levels = [
+        c
+        for c in itertools.product(range(count + 1), repeat=count)
+        if set(c) - {0} == set(range(1, len(set(c) - {0}) + 1))
+    ]
+    shifts = itertools.product(*(range(int(loop.period / unit)) for loop in free))
+    for shift in shifts:
+        for level in levels:
+            yield {
+                loop.name: unit * k + unit * Fraction(j, count + 1)
+                for loop, k, j in zip(free, shift, level, strict=True)
+            }
+
+
+def _count(model: Model, hyperperiod: Fraction) -> int:
+    periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
+    return sum(int(hyperperiod / p) for p in periods)
+
+
+def schedule(model: Model, phases: dict[str, Fraction], hyperperiod: Fraction) -> Schedule:
+    """The instants of [0, hyperperiod) for given phases."""
+    due: dict[Fraction, tuple[list[SampledLoop], list[str]]] = {}
+    for loop in model.loops:
+        phase = phases.get(loop.name, Fraction(0))
+        for k in range(int(hyperperiod / loop.period)):
+            due.setdefault(phase + k * loop.period, ([], []))[0].append(loop)
+    for state in model.states.values():
+        for k in range(int(hyperperiod / state.step) if state.step else 0):
+            due.setdefault(k * (state.step or Fraction(1)), ([], []))[1].append(state.path)
+    instants = tuple(Instant(time, tuple(loops), tuple(steps)) for time, (loops, steps) in sorted(due.items()))
+    return Schedule(phases, hyperperiod, instants)

@@ -1,0 +1,103 @@
+"""The part of a model that a question is about: everything that can influence given signals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from coherence.base.values import replace
+from coherence.language.expressions import names as names_of
+from coherence.language.expressions.tree import Tree
+from coherence.model.model import Model, SampledLoop
+
+
+def reads(loop: SampledLoop) -> frozenset[str]:
+    """Signals and loops that a loop's decision depends on."""
+    trees: list[Tree] = [
+        t
+        for t in (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to)
+        if t is not None
+    ]
+    trees += [t for rule in loop.rules for t in rule if t is not None]
+    return frozenset(name for tree in trees for name in names_of(tree))
+
+
+def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
+    """Every signal and loop on which the targets depend, themselves included.
+
+    A loop's name stands for its mode, which depends on what its trigger reads, not on what it writes.
+    """
+    loops = {loop.name: loop for loop in model.loops}
+    found: set[str] = set()
+    stack = list(targets)
+    while stack:
+        path = stack.pop()
+        if path in found:
+            continue
+        found.add(path)
+        if path in loops:
+            stack += reads(loops[path])
+        if path in model.outputs:
+            stack += names_of(model.outputs[path])
+        if path in model.states:
+            state = model.states[path]
+            stack += [n for tree in (state.next, state.flow) if tree is not None for n in names_of(tree)]
+        if path in model.commands:
+            stack += [loop.name for loop in model.loops if loop.signal == path]
+    return frozenset(found)
+
+
+def signals_in(model: Model, tree: Tree) -> frozenset[str]:
+    """The names that an expression reads, with those that outputs read in their place."""
+    found: set[str] = set()
+    stack = [*names_of(tree)]
+    while stack:
+        path = stack.pop()
+        if path not in found:
+            found.add(path)
+            stack += names_of(model.outputs[path]) if path in model.outputs else ()
+    return frozenset(found)
+
+
+def sliced(model: Model, targets: Iterable[str]) -> Model:
+    """The model with only what influences the targets."""
+    kept = influences(model, targets)
+    kept |= {loop.signal for loop in model.loops if loop.name in kept and loop.signal}
+    return replace(
+        model,
+        states={k: v for k, v in model.states.items() if k in kept},
+        commands={k: v for k, v in model.commands.items() if k in kept},
+        constants={k: v for k, v in model.constants.items() if k in kept},
+        inputs={k: v for k, v in model.inputs.items() if k in kept},
+        outputs={k: v for k, v in model.outputs.items() if k in kept},
+        loops=tuple(loop for loop in model.loops if loop.name in kept),
+        promises={},
+    )
+
+
+def feedback_groups(model: Model) -> list[tuple[SampledLoop, ...]]:
+    """Loops that influence each other (or themselves) through signals: strongly connected, in order of declaration."""
+    by_name = {loop.name: loop for loop in model.loops}
+    reach = {loop.name: influences(model, [*reads(loop)]) & by_name.keys() for loop in model.loops}
+    groups, done = [], set()
+    for name in by_name:
+        if name in done or name not in reach[name]:
+            continue
+        members = [other for other in by_name if other in reach[name] and name in reach[other]]
+        done |= set(members)
+        groups.append(tuple(by_name[m] for m in members))
+    return groups
+
+
+def blocked(model: Model, targets: tuple[str, ...]) -> str:
+    """The first thing that the slice needs and the model could not carry, in words."""
+    kept = influences(model, targets)
+    for gap in model.gaps:
+        loop = model.design.loops.get(gap.of)
+        signal = loop.actuation.signal.text if loop and loop.actuation and loop.actuation.signal else None
+        if (
+            gap.of in kept
+            or (signal is not None and model.resolve(signal) in kept)
+            or any(k.startswith(f"{gap.of}.") for k in kept)
+        ):
+            return gap.needs
+    return ""

@@ -1,0 +1,55 @@
+"""Where runs start: the ends of every open range, or every start where they are finitely many."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.model.model import Interval, Model
+from coherence.simulate.execute.exact import Choices, MissingValueError
+
+MOST_CORNERS = 8
+
+
+def finite(model: Model, most: int) -> Iterator[Choices]:
+    """Every choice of initial values and constants.  Raises NotExactError where they are not finitely many."""
+    open_: dict[str, list[Fraction]] = {}
+    for table in (model.states, model.commands):
+        for path, signal in table.items():
+            if not signal.initial.exact:
+                open_[path] = integers(path, signal.initial, integer=signal.integer)
+    for path, constant in model.constants.items():
+        if not constant.range.exact or constant.varies:
+            raise NotExactError(f"{path} is a range of reals")
+    if model.inputs:
+        raise NotExactError(f"{next(iter(model.inputs))} may take any value")
+    count = math.prod(len(values) for values in open_.values())
+    if count > most:
+        raise NotExactError(f"{count} starts are more than {most}")
+    for chosen in itertools.product(*open_.values()):
+        yield Choices(dict(zip(open_, chosen, strict=True)))
+
+
+def integers(path: str, interval: Interval, *, integer: bool) -> list[Fraction]:
+    """The integers of a bounded interval."""
+    if not integer or interval.low is None or interval.high is None:
+        raise NotExactError(f"{path} starts anywhere in a range of reals")
+    return [Fraction(n) for n in range(math.ceil(interval.low), math.floor(interval.high) + 1)]
+
+
+def corners(model: Model) -> Iterator[Choices]:
+    """Ends of every open range: all low, all high, then each alone high; at most MOST_CORNERS."""
+    open_: dict[str, Interval] = {}
+    for table in (model.states, model.commands):
+        open_.update({p: x.initial for p, x in table.items() if not x.initial.exact})
+    open_.update({p: c.range for p, c in model.constants.items() if not c.range.exact})
+    ends = {p: [e for e in (r.low, r.high) if e is not None] for p, r in open_.items()}
+    unbounded = [p for p, e in ends.items() if not e]
+    if unbounded:
+        raise MissingValueError(unbounded[0])
+    product = itertools.product(*ends.values())
+    for chosen in itertools.islice(product, MOST_CORNERS):
+        yield Choices(dict(zip(ends, chosen, strict=True)))

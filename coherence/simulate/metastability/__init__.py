@@ -1,0 +1,1 @@
+"""Operating points of retrying calls: where load and tries hold each other up."""

@@ -1,0 +1,1 @@
+"""The request-level engine: arrivals, tries, stations and limits, event by event."""

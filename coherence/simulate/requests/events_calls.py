@@ -1,0 +1,188 @@
+"""Calls in the event loop: what follows when a try fails (retries, budgets, pauses), and their end."""
+
+from __future__ import annotations
+
+from coherence.simulate.requests.compiled import inlined
+from coherence.simulate.requests.events_layout import (
+    BASE,
+    BUDGET_OF,
+    C_HOLDS,
+    C_KIND,
+    C_LIVE,
+    C_ONE,
+    C_OWNER,
+    C_PAUSE,
+    C_ROOT,
+    C_ROUND,
+    C_ROUTE,
+    C_TWO,
+    CALL_TIMER,
+    CALLS_FREE,
+    CALLS_LEFT,
+    CAP,
+    CAUSE,
+    COMPLETED,
+    D_NEXT,
+    D_PREV,
+    DECORRELATED,
+    DENIED,
+    DISTINCT_PAUSES,
+    ENDED,
+    EQUAL,
+    FLOOR,
+    FULL,
+    H_NEXT,
+    H_PREV,
+    HEDGE_TIMER,
+    JITTER,
+    JITTER_STREAM,
+    MOST_RETRIES,
+    N_DENIED,
+    N_DROPPED,
+    N_FIRST,
+    N_GAVE_UP,
+    N_HELD,
+    N_LIVE,
+    N_OPEN,
+    N_SUCCEEDED,
+    NO_BUDGET,
+    NO_JITTER,
+    NOTHING,
+    NOW,
+    OF_FIRST,
+    OPEN,
+    OUTSIDE,
+    PAUSES,
+    RETRIED,
+    RETRY,
+    RETRY_ON,
+    S_NEXT,
+    S_PREV,
+    SHARE,
+    STAMP,
+    T_CALLS,
+    TRIES,
+    TRY,
+    Floats,
+    Ints,
+)
+from coherence.simulate.requests.events_owners import joined
+from coherence.simulate.requests.events_stations import called_on
+from coherence.simulate.requests.events_tables import at_once, draw, free_row, remove, schedule, tell
+from coherence.simulate.requests.events_tries import abandon
+
+
+@inlined
+def fail(n: Ints, x: Floats, row: int, cause: int) -> None:
+    """One copy of a try failed.  When no other is on its way: another try, or the end of the call."""
+    n[row + C_LIVE] -= 1
+    if n[row + C_LIVE] > 0:
+        return
+    leave_hedges(n, row)
+    route = n[row + C_ROUTE]
+    let_go(n, row)
+    if n[row + C_ROUND] >= n[route + TRIES] or not (n[route + RETRY_ON] >> cause) & 1:
+        at_once(n, ENDED, row, n[row + STAMP], cause)
+    elif not may_retry(n, x, route):
+        n[route + N_DENIED] += 1
+        tell(n, x, DENIED, route, n[row + C_ROOT], n[row + C_ROUND], cause, 0)
+        at_once(n, ENDED, row, n[row + STAMP], cause)
+    else:
+        n[row + C_HOLDS] = 1
+        n[route + N_HELD] += 1
+        tell(n, x, RETRIED, route, n[row + C_ROOT], n[row + C_ROUND], cause, 0)
+        schedule(n, x, x[NOW] + pause_of(n, x, row, route), RETRY, row, n[row + STAMP])
+
+
+@inlined
+def may_retry(n: Ints, x: Floats, route: int) -> bool:
+    """Whether the breaker of retries and the budget of a route let one more be in flight."""
+    if n[route + N_HELD] + 1 > x[route + MOST_RETRIES]:
+        return False
+    kind = n[route + BUDGET_OF]
+    if kind == NO_BUDGET:
+        return True
+    base = n[route + N_FIRST] if kind == OF_FIRST else n[route + N_LIVE]
+    return n[route + N_HELD] + 1 <= max(x[route + FLOOR], x[route + SHARE] * base)  # type: ignore[no-any-return]
+
+
+@inlined
+def pause_of(n: Ints, x: Floats, row: int, route: int) -> float:
+    """The pause before the next try, with jitter."""
+    kind = n[route + JITTER]
+    pause = x[route + PAUSES + min(n[row + C_ROUND], DISTINCT_PAUSES) - 1]
+    if kind == NO_JITTER:
+        return pause  # type: ignore[no-any-return]
+    unit = draw(n, x, n[route + JITTER_STREAM])
+    if kind == FULL:
+        return pause * unit  # type: ignore[no-any-return]
+    if kind == EQUAL:
+        return pause / 2 + pause / 2 * unit  # type: ignore[no-any-return]
+    assert kind == DECORRELATED
+    before = x[row + C_PAUSE]
+    x[row + C_PAUSE] = min(x[route + BASE] + (3 * before - x[route + BASE]) * unit, x[route + CAP])
+    return x[row + C_PAUSE]  # type: ignore[no-any-return]
+
+
+@inlined
+def let_go(n: Ints, row: int) -> None:
+    """A call that holds one of the retries in flight gives it back."""
+    if n[row + C_HOLDS]:
+        n[row + C_HOLDS] = 0
+        n[n[row + C_ROUTE] + N_HELD] -= 1
+
+
+@inlined
+def leave_hedges(n: Ints, row: int) -> None:
+    """A call no longer waits for the time to send a second copy."""
+    if n[row + H_PREV] != OUTSIDE:
+        remove(n, n[row + C_ROUTE] + HEDGE_TIMER, row, H_PREV, H_NEXT)
+        n[row + H_PREV] = OUTSIDE
+
+
+@inlined
+def close(n: Ints, row: int) -> None:
+    """A call is over: what it still has on its way is given up, and its row is free."""
+    for slot in range(C_ONE, C_TWO + 1):
+        if n[row + slot] != NOTHING:
+            abandon(n, n[row + slot])
+    leave_hedges(n, row)
+    if n[row + D_PREV] != OUTSIDE:
+        remove(n, n[row + C_ROUTE] + CALL_TIMER, row, D_PREV, D_NEXT)
+    let_go(n, row)
+    n[n[row + C_ROUTE] + N_OPEN] -= 1
+    free_row(n, row, CALLS_FREE, CALLS_LEFT)
+
+
+@inlined
+def ended(n: Ints, x: Floats, row: int, cause: int) -> None:
+    """A call has succeeded, failed for good, or is given up: close it, and tell its owner if there still is one."""
+    route, kind, owner = n[row + C_ROUTE], n[row + C_KIND], n[row + C_OWNER]
+    close(n, row)
+    if owner == NOTHING:
+        n[route + N_DROPPED] += 1
+        return
+    n[route + (N_SUCCEEDED if cause == COMPLETED else N_GAVE_UP)] += 1
+    if kind == TRY:
+        unlink_child(n, row, owner)
+    n[owner + OPEN] -= 1
+    if cause != COMPLETED and n[owner + CAUSE] == COMPLETED:
+        n[owner + CAUSE] = cause
+    if n[owner + OPEN] > 0:
+        return
+    if kind == TRY:
+        called_on(n, x, owner)
+    else:
+        joined(n, x, owner)
+
+
+@inlined
+def unlink_child(n: Ints, row: int, owner: int) -> None:
+    """Take a call out of the calls of its owner."""
+    before, after = n[row + S_PREV], n[row + S_NEXT]
+    if before == NOTHING:
+        n[owner + T_CALLS] = after
+    else:
+        n[before + S_NEXT] = after
+    if after != NOTHING:
+        n[after + S_PREV] = before

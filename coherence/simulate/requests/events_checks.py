@@ -1,0 +1,160 @@
+"""What a program must be before it is run: every problem at once, each with its value and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.simulate.requests.program import Arrivals, Plan, Program, Route, Service, Source, Station
+
+KINDS = ("poisson", "regular", "gamma", "mmpp", "trace")
+FAMILIES = ("exponential", "constant", "gamma", "lognormal", "uniform", "hyperexponential", "values")
+DISCIPLINES = ("fifo", "lifo", "priority", "preemptive")
+JITTERS = ("none", "full", "equal", "decorrelated")
+MOST_SERVERS = 1_000_000_000
+CAUSES = ("timeout", "rejected", "failed", "refused", "deadline")
+
+
+def check(program: Program) -> None:
+    """Raises UsageError with every problem of the program."""
+    problems = [*_names(program), *_members(program), *_cycles(program)]
+    if problems:
+        raise UsageError("the program cannot be run:\n" + "\n".join(f"  {problem}" for problem in problems))
+
+
+def _members(program: Program) -> Iterator[str]:
+    routes, stations = {r.name for r in program.routes}, {s.name for s in program.stations}
+    for source in program.sources:
+        yield from _source(source)
+        yield from _plan(f"source {source.name}", source.plan, routes)
+    for station in program.stations:
+        yield from _station(station)
+        yield from _plan(f"station {station.name}", station.plan, routes)
+    for route in program.routes:
+        yield from _known(f"route {route.name}: station", route.station, stations)
+        yield from _route(route)
+    for outage in program.outages:
+        yield from _known("outage: station", outage.station, stations)
+        yield from _known(f"outage of {outage.station}: kind", outage.kind, ("pause", "refuse"))
+        yield from _least(f"outage of {outage.station}", {"start": outage.start, "lasts": outage.lasts}, finite=True)
+
+
+def _names(program: Program) -> Iterator[str]:
+    if not program.sources or not program.stations or not program.routes:
+        yield "a program needs at least one source, one station and one route"
+    counted = [s.name for s in program.sources] + [r.name for r in program.routes]
+    for names in (counted, [s.name for s in program.stations]):
+        for name in sorted({n for n in names if names.count(n) > 1}):
+            yield f"the name {name!r} is given twice; help: counts are told by name, give each its own"
+
+
+def _known(what: str, name: str, known: Iterable[str]) -> Iterator[str]:
+    if name not in known:
+        yield f"{what} {name!r} is not known; help: {did_you_mean(name, known)}"
+
+
+def _least(what: str, numbers: Mapping[str, float], least: float = 0.0, *, finite: bool = False) -> Iterator[str]:
+    for name, number in numbers.items():
+        if not number >= least or (finite and not math.isfinite(number)):
+            wanted = f"a {'finite ' if finite else ''}number of at least {least:g}"
+            yield f"{what}: {name} = {number!r}; help: give {wanted}"
+
+
+def _plan(what: str, plan: Plan, routes: set[str]) -> Iterator[str]:
+    for number, stage in enumerate(plan):
+        if not stage:
+            yield f"{what}: stage {number + 1} of its plan uses no route; help: leave the stage out"
+        for name in stage:
+            yield from _known(f"{what}: route", name, routes)
+
+
+def _source(source: Source) -> Iterator[str]:
+    what = f"source {source.name}"
+    if not source.plan:
+        yield f"{what}: its plan has no stage; help: name the routes that its requests use"
+    low, high = source.turns
+    if not 1 <= low <= high or int(low) != low or int(high) != high:
+        yield f"{what}: turns = {source.turns!r}; help: give whole numbers, low and high, 1 <= low <= high"
+    yield from _arrivals(f"{what}: arrivals", source.arrivals)
+
+
+def _arrivals(what: str, arrivals: Arrivals) -> Iterator[str]:
+    yield from _known(f"{what}.kind", arrivals.kind, KINDS)
+    yield from _least(what, {"rate": arrivals.rate, "cv": arrivals.cv}, finite=True)
+    for burst in arrivals.bursts:
+        facts = {"rate": burst.rate, "start": burst.start, "lasts": burst.lasts, "every": burst.every}
+        yield from _least(f"{what}.bursts", facts, finite=True)
+        if 0 < burst.every < burst.lasts:
+            yield f"{what}.bursts: lasts {burst.lasts!r} but comes every {burst.every!r}; help: shorten it"
+    for rate, stay in arrivals.states:
+        yield from _least(f"{what}.states", {"rate": rate}, finite=True)
+        if not 0 < stay < math.inf:
+            yield f"{what}.states: mean stay = {stay!r}; help: give a positive number of seconds"
+    if arrivals.kind == "mmpp" and not any(rate > 0 for rate, _ in arrivals.states):
+        yield f"{what}: mmpp needs states (rate, mean stay), one at least with a positive rate"
+
+
+def _station(station: Station) -> Iterator[str]:
+    what = f"station {station.name}"
+    yield from _least(what, {"servers": station.servers}, finite=True)
+    if station.servers > MOST_SERVERS:
+        yield f"{what}: servers = {station.servers:g}; help: at most {MOST_SERVERS:,}"
+    yield from _least(what, {"room": station.room, "shed_above": station.shed_above})
+    yield from _known(f"{what}: discipline", station.discipline, DISCIPLINES)
+    yield from _service(f"{what}: service", station.service)
+    if station.batch:
+        facts = {"wait": station.batch.wait, "fixed": station.batch.fixed, "each": station.batch.each}
+        yield from _least(f"{what}: batch", facts, finite=True)
+        yield from _least(f"{what}: batch", {"largest": station.batch.largest}, 1, finite=True)
+        if station.batch.largest > MOST_SERVERS:
+            yield f"{what}: batch: largest = {station.batch.largest:g}; help: at most {MOST_SERVERS:,}"
+        if station.plan or station.discipline in ("preemptive", "lifo"):
+            yield f"{what}: a station that batches cannot call on, preempt or serve the last first; help: drop one"
+
+
+def _service(what: str, service: Service) -> Iterator[str]:
+    yield from _known(f"{what}.family", service.family, FAMILIES)
+    for index, value in enumerate(service.values):
+        yield from _least(what, {f"values[{index}]": value}, finite=True)
+    if service.family == "values" and not service.values:
+        yield f"{what}: family 'values' without values; help: give the measured service times in seconds"
+    if service.values:
+        return
+    if service.family == "uniform" and service.cv > 0.578:
+        yield f"{what}: cv = {service.cv:g} of uniform times would make some negative; help: at most 0.577"
+    yield from _least(what, {"cv": service.cv}, 1.0 if service.family == "hyperexponential" else 0.0, finite=True)
+    if not 0 <= service.mean < math.inf:
+        yield f"{what}.mean = {service.mean!r} s, a service rate of zero or less; help: give a finite time in seconds"
+
+
+def _route(route: Route) -> Iterator[str]:
+    what = f"route {route.name}"
+    if not 1 <= route.tries < 2**62 or int(route.tries) != route.tries:
+        yield f"{what}: tries = {route.tries!r}; help: give a whole number of at least 1 (1_000_000_000 for no limit)"
+    limits = {"per_try": route.per_try, "deadline": route.deadline, "hedge_after": route.hedge_after}
+    yield from _least(what, {**limits, "breaker": route.breaker, "most_retries": route.most_retries})
+    pause = route.pause
+    yield from _least(f"{what}: pause", {"base": pause.base, "factor": pause.factor}, finite=True)
+    yield from _least(f"{what}: pause", {"cap": pause.cap})
+    yield from _known(f"{what}: pause.jitter", pause.jitter, JITTERS)
+    for cause in route.retry_on:
+        yield from _known(f"{what}: retry_on", cause, CAUSES[:4])
+    if route.budget:
+        yield from _least(f"{what}: budget", {"share": route.budget.share, "floor": route.budget.floor}, finite=True)
+        yield from _known(f"{what}: budget.of", route.budget.of, ("requests", "first"))
+
+
+def _cycles(program: Program) -> Iterator[str]:
+    """Stations that call on themselves, directly or through others, would never come to an end."""
+    station_of = {route.name: route.station for route in program.routes}
+    calls = {s.name: {station_of[r] for stage in s.plan for r in stage if r in station_of} for s in program.stations}
+    for name, called in calls.items():
+        reached, stack = set(), list(called)
+        while stack:
+            found = stack.pop()
+            if found not in reached:
+                reached.add(found)
+                stack += calls.get(found, ())
+        if name in reached:
+            yield f"station {name}: its plan calls on itself; help: break the circle of calls"

@@ -1,0 +1,127 @@
+"""A program as the memory of the event loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from coherence.simulate.requests import events_layout as at
+from coherence.simulate.requests.draws import BLOCK, uniform, unit_service
+from coherence.simulate.requests.events_memory import Memory
+from coherence.simulate.requests.program import Plan, Program, Route, Source, Station
+
+DISCIPLINES = {"fifo": at.FIFO, "lifo": at.LIFO, "priority": at.PRIORITY, "preemptive": at.PREEMPTIVE}
+JITTERS = {"none": at.NO_JITTER, "full": at.FULL, "equal": at.EQUAL, "decorrelated": at.DECORRELATED}
+BUDGETS = {"requests": at.OF_REQUESTS, "first": at.OF_FIRST}
+CAUSES = {"timeout": at.TIMEOUT, "rejected": at.REJECTED, "failed": at.FAILED, "refused": at.REFUSED}
+
+
+class World:
+    """The memory of a run, and the addresses of what the program names, in its order."""
+
+    def __init__(self, program: Program, *, seed: int, sample_every: float, trace: bool) -> None:
+        self.program, self.seed = program, seed
+        self.memory = memory = Memory()
+        classes = sorted({source.priority for source in program.sources})
+        width = at.LANES + at.LANE_WIDTH * len(classes)
+        self.sources = [memory.region(at.SOURCE_WIDTH) for _ in program.sources]
+        self.stations = [memory.region(width) for _ in program.stations]
+        self.routes = [memory.region(at.ROUTE_WIDTH) for _ in program.routes]
+        self._route = {one.name: address for one, address in zip(program.routes, self.routes, strict=True)}
+        self._station = {one.name: address for one, address in zip(program.stations, self.stations, strict=True)}
+        for number, (source, address) in enumerate(zip(program.sources, self.sources, strict=True)):
+            self._write_source(source, address, number, classes)
+        for station, address in zip(program.stations, self.stations, strict=True):
+            self._write_station(station, address, len(classes))
+        for route, address in zip(program.routes, self.routes, strict=True):
+            self._write_route(route, address)
+        self._set_registers(len(classes), sample_every, trace=trace)
+        self._write_outages()
+
+    def _plan(self, plan: Plan) -> int:
+        """How many stages, and their addresses; of each stage how many routes, and their addresses."""
+        memory = self.memory
+        stages = [memory.words(len(stage), *(self._route[name] for name in stage)) for stage in plan]
+        return memory.words(len(stages), *stages)
+
+    def _uniform(self, name: str) -> int:
+        return self.memory.stream(uniform(self.seed, name))
+
+    def _write_source(self, source: Source, address: int, number: int, classes: Sequence[int]) -> None:
+        low, high = source.turns
+        facts = {at.SOURCE_NUMBER: number, at.SOURCE_PLAN: self._plan(source.plan), at.LOW: low, at.HIGH: high}
+        facts[at.SOURCE_CLASS] = classes.index(source.priority)
+        if high > low:
+            facts[at.SOURCE_STREAM] = self._uniform(f"turns of {source.name}")
+        self.memory.write(address, facts)
+
+    def _write_station(self, station: Station, address: int, classes: int) -> None:
+        stream = self.memory.stream(unit_service(self.seed, f"service of {station.name}", station.service))
+        facts = {at.DISCIPLINE: DISCIPLINES[station.discipline], at.REDO: int(station.redo)}
+        facts |= {at.STATION_PLAN: self._plan(station.plan), at.STATION_STREAM: stream, at.N_SERVERS: station.servers}
+        facts |= dict.fromkeys(range(at.LANES, at.LANES + at.LANE_WIDTH * classes), at.NOTHING)
+        limits = {at.MEAN: 1.0 if station.service.values else station.service.mean, at.ROOM: station.room}
+        limits |= {at.SHED: station.shed_above, at.TAKES: takes(station)}
+        if station.batch:
+            facts[at.LARGEST] = station.batch.largest
+            limits |= {at.WAIT: station.batch.wait, at.FIXED: station.batch.fixed, at.EACH: station.batch.each}
+        self.memory.write(address, facts)
+        self.memory.write_floats(address, limits)
+
+    def _write_route(self, route: Route, address: int) -> None:
+        facts = {at.STATION: self._station[route.station], at.TRIES: route.tries, at.CANCELS: int(route.cancel)}
+        facts |= {at.RETRY_ON: sum(1 << CAUSES[cause] for cause in set(route.retry_on))}
+        facts |= {at.BUDGET_OF: BUDGETS[route.budget.of] if route.budget else at.NO_BUDGET}
+        facts |= {at.JITTER: JITTERS[route.pause.jitter]}
+        if facts[at.JITTER]:
+            facts[at.JITTER_STREAM] = self._uniform(f"jitter of {route.name}")
+        for timer in (at.TRY_TIMER, at.CALL_TIMER, at.HEDGE_TIMER):
+            facts |= {timer: at.NOTHING, timer + 1: at.NOTHING}
+        limits = {at.PER_TRY: route.per_try, at.ROUTE_DEADLINE: route.deadline, at.BREAKER: route.breaker}
+        limits |= {at.MOST_RETRIES: route.most_retries, at.HEDGE_AFTER: route.hedge_after}
+        limits |= {at.BASE: route.pause.base, at.CAP: route.pause.cap}
+        if route.budget:
+            limits |= {at.SHARE: route.budget.share, at.FLOOR: route.budget.floor}
+        limits |= {at.PAUSES + number: pause for number, pause in enumerate(pauses(route))}
+        self.memory.write(address, facts)
+        self.memory.write_floats(address, limits)
+
+    def _set_registers(self, classes: int, sample_every: float, *, trace: bool) -> None:
+        program, memory = self.program, self.memory
+        plans = [one.plan for one in program.sources] + [one.plan for one in program.stations]
+        widest = max(len(stage) for plan in plans for stage in (*plan, ()))
+        largest = max((s.batch.largest for s in program.stations if s.batch), default=1)
+        memory.n[at.MARGIN] = widest + largest + 16
+        memory.n[at.CLASSES], memory.n[at.TRACING] = classes, trace
+        memory.x[at.EVERY] = sample_every
+        memory.x[at.NEXT_SAMPLE] = 0.0 if math.isfinite(sample_every) else math.inf
+        memory.tables(self._columns(), sources=len(program.sources) * BLOCK, trace=trace)
+
+    def _columns(self) -> list[int]:
+        """The addresses of all counts, in the order of their names."""
+        parts = ((self.sources, at.SOURCE_COUNTS), (self.stations, at.STATION_COUNTS), (self.routes, at.ROUTE_COUNTS))
+        return [one + offset for ones, counts in parts for one in ones for offset in range(len(counts))]
+
+    def _write_outages(self) -> None:
+        events: list[tuple[float, int, int]] = []
+        for outage in self.program.outages:
+            row = self.memory.words(self._station[outage.station], int(outage.kind == "refuse"))
+            events += [(outage.start, at.PAUSE, row), (outage.start + outage.lasts, at.RESUME, row)]
+        self.memory.schedule(sorted(events))
+
+
+def takes(station: Station) -> float:
+    """Mean seconds of a server that one try takes, in full batches if there are batches."""
+    if station.batch:
+        return station.batch.each + station.batch.fixed / station.batch.largest
+    values = station.service.values
+    return sum(values) / len(values) if values else station.service.mean
+
+
+def pauses(route: Route) -> list[float]:
+    """The pauses before retries 1, 2, ... without jitter, in seconds."""
+    found, pause = [], route.pause.base
+    for _ in range(at.DISTINCT_PAUSES):
+        found.append(min(route.pause.cap, pause))
+        pause = min(pause * route.pause.factor, 1e300)
+    return found

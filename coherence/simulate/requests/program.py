@@ -1,0 +1,170 @@
+"""The request-level program: what the event engine runs.  Seconds, and rates per second.
+
+Sources issue requests; a request goes through its plan, stage by stage, each stage a set of routes
+used at once (more than one: a fork that joins when all have answered).  A route sends tries to a
+station, with time-outs, retries, hedges, a budget and a breaker.  A station serves tries with its
+servers and may itself call on (its server is held meanwhile).  `processes` makes a program of a design.
+"""
+
+from __future__ import annotations
+
+import math
+
+from coherence.base.values import field, value
+
+Plan = tuple[tuple[str, ...], ...]  # stages in order; the routes of a stage are used at once
+
+
+@value
+class Burst:
+    """From `start` for `lasts`, arrivals come at `rate` instead; again every `every` (0: once)."""
+
+    rate: float
+    start: float
+    lasts: float
+    every: float = 0.0
+
+
+@value
+class Arrivals:
+    """When requests come.
+
+    `kind`: poisson, regular, gamma (renewal with coefficient of variation `cv`), mmpp (`states` of
+    (rate, mean stay), visited in a cycle, exponential stays) or trace (`times`, ascending).
+    Bursts replace the rate of poisson, regular and gamma; a renewal process runs in operational time,
+    the integral of the rate.
+    """
+
+    kind: str = "poisson"
+    rate: float = 0.0
+    cv: float = 1.0
+    bursts: tuple[Burst, ...] = ()
+    states: tuple[tuple[float, float], ...] = ()
+    times: tuple[float, ...] = field(default=(), compare=False)
+
+
+@value
+class Service:
+    """Time that a server takes.
+
+    `family`: exponential, constant, gamma, lognormal, uniform (cv <= 0.577), hyperexponential (cv > 1) or values.
+    `values`, if given, are used in turn for successive services (replay), and `mean` is not read.
+    """
+
+    mean: float
+    family: str = "exponential"
+    cv: float = 1.0
+    values: tuple[float, ...] = field(default=(), compare=False)
+
+
+@value
+class Batch:
+    """A server works on up to `largest` tries at once, `fixed + n * each`, and waits up to `wait` to fill a batch."""
+
+    largest: int
+    wait: float
+    fixed: float
+    each: float
+
+
+@value
+class Station:
+    """`servers` alike, and a queue of at most `room` waiting tries (more are rejected at once).
+
+    `discipline`: fifo, lifo, priority (higher first, fifo within), or preemptive (a higher priority takes
+    a server; the victim resumes later with what is left; `redo` makes it start again from nothing).
+    `shed_above`: a try that would have to wait longer than this (queue x mean service / servers) is rejected.
+    """
+
+    name: str
+    servers: int
+    service: Service
+    room: float = math.inf
+    discipline: str = "fifo"
+    redo: bool = False
+    shed_above: float = math.inf
+    batch: Batch | None = None
+    plan: Plan = ()
+
+
+@value
+class Backoff:
+    """Pause before retry k (k = 1, 2, ...): min(cap, base * factor^(k-1)).
+
+    `jitter`: none, full (uniform in [0, pause]), equal (pause/2 + uniform in [0, pause/2]) or
+    decorrelated (uniform in [base, 3 x the pause before], at most cap).
+    """
+
+    base: float = 0.0
+    factor: float = 2.0
+    cap: float = math.inf
+    jitter: str = "none"
+
+
+@value
+class Budget:
+    """Retries in flight on a route are at most max(floor, share x `of` in flight).
+
+    `of`: "requests" (all tries in flight, retries included, as Envoy counts) or "first" (first tries).
+    """
+
+    share: float
+    floor: float = 0.0
+    of: str = "requests"
+
+
+@value
+class Route:
+    """Tries of `station` on behalf of its callers.
+
+    `tries`: in total, with the first.  `per_try`: limit of one try; `deadline`: of all tries and pauses.
+    `retry_on`: causes that are tried again, of timeout, rejected, failed, refused.
+    `cancel`: a try given up leaves the station's queue and frees its server; else it is served to its end.
+    `breaker`: at most this many tries in flight, more are rejected without being sent.
+    `most_retries`: at most this many retries in flight.  `hedge_after`: a second copy after this long; the
+    first answer wins and the other copy is given up.
+    """
+
+    name: str
+    station: str
+    tries: int = 1
+    per_try: float = math.inf
+    deadline: float = math.inf
+    pause: Backoff = Backoff()
+    retry_on: tuple[str, ...] = ("timeout", "rejected", "failed", "refused")
+    cancel: bool = False
+    budget: Budget | None = None
+    breaker: float = math.inf
+    most_retries: float = math.inf
+    hedge_after: float = math.inf
+
+
+@value
+class Source:
+    """Requests of one kind.  `turns` (low, high): the plan is gone through so many times (uniform whole number)."""
+
+    name: str
+    arrivals: Arrivals
+    plan: Plan
+    turns: tuple[int, int] = (1, 1)
+    priority: int = 0
+
+
+@value
+class Outage:
+    """A station stands still: `pause` freezes its servers and keeps its queue; `refuse` rejects new tries too."""
+
+    station: str
+    start: float
+    lasts: float
+    kind: str = "pause"
+
+
+@value
+class Program:
+    """Everything that a request-level run needs."""
+
+    sources: tuple[Source, ...]
+    stations: tuple[Station, ...]
+    routes: tuple[Route, ...]
+    outages: tuple[Outage, ...] = ()

@@ -1,0 +1,109 @@
+"""When each finished request left each station of its chain of calls, from the trace of a run.
+
+A request leaves a station when its last call of the next station begins, so what earlier tries spent there counts with
+the station; the time before the last try of the first call is a layer of its own, where that is tried again.
+The need of a request is split between stations in proportion to their mean services (a trace does not tell it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from coherence.base.values import value
+from coherence.simulate.requests.program import Plan, Program
+
+if TYPE_CHECKING:
+    from coherence.simulate.requests.engine import Array, Result, Trace
+
+EARLIER = "earlier tries"
+
+
+@value
+class Stamp:
+    """A layer of a chain of calls: when each finished request left it (s; NaN: never), its share of every need."""
+
+    name: str
+    left: Array
+    share: float
+
+
+def stamps(result: Result) -> tuple[Stamp, ...]:
+    """The layers of a run in the order in which they are passed.
+
+    None where no trace was kept or where requests do not all pass the same stations one after another.
+    """
+    import numpy as np
+
+    chains = tuple(_chain(result.program, source.plan, ()) for source in result.program.sources)
+    names = {tuple(_station(result.program, route) for route in chain or ()) for chain in chains}
+    if result.trace is None or len(names) != 1 or not (path := next(iter(names))):
+        return ()
+    if len(set(path)) < len(path) or any(source.turns != (1, 1) for source in result.program.sources):
+        return ()
+    depth = {route: place for chain in chains for place, route in enumerate(chain or ())}
+    begun = _begun(result.trace, np.array([depth.get(route.name, -1) for route in result.program.routes]), len(path))
+    rows = _rows(result, result.trace)
+    ends = np.where(result.requests.completed, result.requests.end, np.nan)
+    left = [*(one[rows] for one in begun), ends]
+    means = {station.name: station.service.mean for station in result.program.stations}
+    total = sum(means[name] for name in path) or 1.0
+    layers = [Stamp(name, left[place + 1], means[name] / total) for place, name in enumerate(path)]
+    again = any(route.tries > 1 for route in result.program.routes if depth.get(route.name) == 0)
+    return (Stamp(EARLIER, left[0], 0.0), *layers) if again else tuple(layers)
+
+
+def _chain(program: Program, plan: Plan, above: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The routes of a plan and of the stations behind them, in order; None at a fork, a batch or a circle."""
+    found: list[str] = []
+    for stage in plan:
+        station = next(one for one in program.stations if one.name == _station(program, stage[0]))
+        behind = None if station.name in above else _chain(program, station.plan, (*above, station.name))
+        if len(stage) > 1 or station.batch is not None or behind is None:
+            return None
+        found += [stage[0], *behind]
+    return tuple(found)
+
+
+def _station(program: Program, route: str) -> str:
+    return next(one.station for one in program.routes if one.name == route)
+
+
+def _begun(trace: Trace, depth: Array, length: int) -> Iterator[Array]:
+    """For each place of the chain when each request last called it; at the first place when it was last tried.
+
+    Calls that an abandoned try makes after the request has ended do not count.
+    """
+    import numpy as np
+
+    from coherence.simulate.requests.engine import ACTIONS
+
+    count = int(trace.request.max()) + 1 if len(trace.request) else 0
+    end = np.full(count, -np.inf)
+    ended = trace.action == ACTIONS.index("ended")
+    end[trace.request[ended]] = trace.time[ended]
+    sent = np.flatnonzero((trace.action == ACTIONS.index("sent")) & (trace.time <= end[trace.request]))
+    place = depth[trace.which[sent]]
+    before = np.full(count, -np.inf)
+    for number in range(length):
+        mine = sent[(place == number) & ((trace.number[sent] == 1) | (number == 0))]
+        mine = mine[trace.time[mine] >= before[trace.request[mine]]]
+        last = np.full(count, np.nan)
+        np.fmax.at(last, trace.request[mine], trace.time[mine])
+        yield last
+        before = np.where(np.isnan(last), np.inf, last)
+
+
+def _rows(result: Result, trace: Trace) -> Array:
+    """The numbers of the finished requests in the trace: both stand in the order of their ends."""
+    import numpy as np
+
+    from coherence.simulate.requests.engine import ACTIONS
+
+    numbers: Array = trace.request[trace.action == ACTIONS.index("ended")]
+    if len(numbers) > len(result.requests.end):  # those that began while the run warmed up are not in the records
+        sent = trace.action == ACTIONS.index("sent")
+        first = np.full(int(trace.request.max()) + 1, np.inf)
+        np.fmin.at(first, trace.request[sent], trace.time[sent])
+        numbers = numbers[first[numbers] >= result.start]
+    return numbers

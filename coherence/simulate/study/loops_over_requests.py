@@ -1,0 +1,164 @@
+"""Control loops over requests: the loops of the model read what the request engine measures, and set its servers.
+
+The model is cut where requests take over: the outputs of a queue (backlog, utilization, busy, wait,
+served, arrivals) and the attempts of a workload become inputs, measured over the last tick (or a shorter period).
+The exact executor then goes through its instants (deliver, sample, decide, step) as always; what it makes of the
+signal that scales a station is given back as that station's number of servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from coherence.base.places import Place
+from coherence.base.units import ONE
+from coherence.base.values import value
+from coherence.language.design import Design
+from coherence.language.expressions.tree import Number
+from coherence.model.elaborate import elaborate
+from coherence.model.model import EVERYTHING, Interval, Model, State
+from coherence.simulate.execute.exact import Choices, Execution, Instant, View
+from coherence.simulate.processes import Processes
+from coherence.simulate.requests.program import Program
+
+if TYPE_CHECKING:
+    from coherence.simulate.requests.engine import Run
+
+TICK = Fraction(1)  # s: how often loops can see something new
+_GRAIN = 10**6  # measured values are rounded to a millionth, so that exact arithmetic stays short
+
+
+@value
+class Cut:
+    """The model without what requests take over, and how each such signal is measured."""
+
+    model: Model
+    measured: Mapping[str, Callable[[Meter], float]]
+
+
+class Meter:
+    """What a run showed between two readings."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.stations = {station.name: station for station in program.stations}
+        self.before: Mapping[str, float] = {}
+        self.now: Mapping[str, float] = {}
+        self.levels: Mapping[str, float] = {}
+        self.span = 0.0
+
+    def read(self, seen: Mapping[str, float], span: float) -> None:
+        """Take a reading, `span` seconds after the last one."""
+        self.before, self.now, self.levels, self.span = self.now, seen, seen, span
+
+    def look(self, seen: Mapping[str, float]) -> None:
+        """See levels as they are now; rates stay those of the last reading."""
+        self.levels = seen
+
+    def rate(self, key: str) -> float:
+        """Per second, of a counter; of tries before anything was measured, the rate at which first tries come."""
+        if not self.span:
+            return self._first(key)
+        return (self.now.get(key, 0.0) - self.before.get(key, 0.0)) / self.span
+
+    def _first(self, key: str) -> float:
+        used = [(source.arrivals.rate, {f"{route}.tries" for stage in source.plan for route in stage})
+                for source in self.program.sources]  # fmt: skip
+        return sum(rate for rate, tries in used if key in tries)
+
+    def offered(self, station: str) -> float:
+        """Tries a second that came to a station."""
+        return sum(self.rate(f"{route.name}.tries") for route in self.program.routes if route.station == station)
+
+    def capacity(self, station: str) -> float:
+        """Services a second of all its servers."""
+        mean = self.stations[station].service.mean
+        return self.levels.get(f"{station}.servers", 0.0) / mean if mean else 0.0
+
+
+def cut(model: Model, program: Program) -> Cut:
+    """Replace in the model everything that the program carries out."""
+    measured: dict[str, Callable[[Meter], float]] = {}
+    for station in program.stations:
+        measured |= {f"{station.name}.{word}": _reading(read, station.name) for word, read in _READINGS.items()}
+    for source in program.sources:
+        first = source.plan[0][0] if source.plan and source.plan[0] else ""
+        measured[f"{source.name}.attempts"] = _rate(f"{first}.tries")
+    taken = {path: read for path, read in measured.items() if path in model.outputs or path in model.states}
+    return Cut(
+        replace(
+            model,
+            outputs={path: tree for path, tree in model.outputs.items() if path not in taken},
+            states={p: s for p, s in model.states.items() if p not in taken} | {_CLOCK.path: _CLOCK},
+            inputs={**model.inputs, **dict.fromkeys(taken)},
+        ),
+        taken,
+    )
+
+
+_CLOCK = State(
+    "every tick", Interval(Fraction(0), Fraction(0)), EVERYTHING, Number(Fraction(0)), None, TICK, False, ONE,
+    Place("", 1, 1, 1, 1),
+)  # fmt: skip
+
+
+def _reading(read: Callable[[Meter, str], float], station: str) -> Callable[[Meter], float]:
+    return lambda meter: read(meter, station)
+
+
+def _rate(key: str) -> Callable[[Meter], float]:
+    return lambda meter: meter.rate(key)
+
+
+def _ratio(above: float, below: float) -> float:
+    return above / below if below else 0.0
+
+
+_READINGS: dict[str, Callable[[Meter, str], float]] = {
+    "arrivals": lambda meter, name: meter.offered(name),
+    "backlog": lambda meter, name: meter.levels.get(f"{name}.queue", 0.0),
+    "utilization": lambda meter, name: _ratio(meter.offered(name), meter.capacity(name)),
+    "busy": lambda meter, name: _ratio(meter.rate(f"{name}.busy_seconds"), meter.levels.get(f"{name}.servers", 0.0)),
+    "wait": lambda meter, name: _ratio(meter.levels.get(f"{name}.queue", 0.0), meter.capacity(name)),
+    "served": lambda meter, name: meter.rate(f"{name}.served"),
+}
+
+
+def _exact(number: float) -> Fraction:
+    return Fraction(round(number * _GRAIN), _GRAIN)
+
+
+class Coupled:
+    """A run of requests under the design's loops.  `instants` are those of the executor."""
+
+    def __init__(self, design: Design, made: Processes, run: Run, values: Mapping[str, Fraction] | None = None) -> None:
+        self.made, self.run = made, run
+        self.cut = cut(elaborate(design), made.program)
+        start: dict[str, Any] = {path: Fraction(0) for path in self.cut.measured}
+        self.execution = Execution(self.cut.model, Choices({**(values or {}), **start}))
+        self.meter = Meter(made.program)
+        self.grain, self.read = min([TICK, *(loop.period for loop in self.cut.model.loops)]), Fraction(0)
+        self.instants: list[Instant] = []
+
+    def advance(self, until: float) -> None:
+        """Go on to a time (s)."""
+        limit = Fraction(until)
+        while (time := self.execution.next_time()) <= limit and not self.run.stopped:
+            self._instant(time)
+        self.run.advance(until=until)
+
+    def _instant(self, time: Fraction) -> None:
+        self.run.advance(until=float(time))
+        seen, span = self.run.observe(), time - self.read
+        if span >= self.grain or not self.meter.now:  # of a shorter time a rate says nothing
+            self.meter.read(seen, float(span))
+            self.read = time
+        self.meter.look(seen)
+        self.execution.values.update({path: _exact(read(self.meter)) for path, read in self.cut.measured.items()})
+        self.instants.append(self.execution.advance())
+        world = View(self.execution, self.execution.time, {**self.execution.values, **self.execution.modes})
+        for station, path in self.made.scaled.items():
+            self.run.set_servers(station, max(0, int(world.value(path))))

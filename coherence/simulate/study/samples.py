@@ -1,0 +1,199 @@
+"""The runs behind a study: requests under their loops, jobs, or loops alone; whatever the design has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.places import Place
+from coherence.base.units import seconds
+from coherence.language.design import Design
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.execute.bursts import BurstError, bursts
+from coherence.simulate.execute.exact import Choices, Instant, MissingValueError, execute
+from coherence.simulate.execute.orbits import long_run
+from coherence.simulate.jobs.of_design import jobs_of
+from coherence.simulate.processes import FIRST_BURST, Processes, has_requests, processes, requested
+from coherence.simulate.requests.program import Arrivals, Outage, Program
+from coherence.simulate.serving.of_design import engines_of, load_of
+from coherence.simulate.study.loops_over_requests import Coupled
+from coherence.simulate.study.readings import Sample, of_engine, of_job, of_loops, of_requests, of_signals
+from coherence.simulate.study.repeated_runs import Setting, Study
+
+SAMPLES = 600  # rows of a run's time series
+EVENTS = 100_000_000  # of one run: what takes longer, or leaves more to be kept, is said to be too much
+INSTANTS = 200_000  # of one exact run
+PARTS = 100  # of a run, between two drawings of the progress bar
+Progress = Callable[[float], None]
+
+
+def study(design: Design, setting: Setting, progress: Progress | None = None) -> Study:
+    """Run the design under every seed.  Raises InputError and UsageError with what is missing."""
+    _known(design, setting)
+    requests, engines = has_requests(design), engines_of(design, first_burst=FIRST_BURST)
+    if not requests and not engines and not jobs_of(design):
+        return _loops(elaborate(design), setting)
+    made = with_setting(processes(design), setting) if requests else Processes(Program((), (), ()))
+    samples = []
+    for count, seed in enumerate(setting.seeds):
+        sample: dict[tuple[str, str, str], float] = {}
+        for share, part in _one(design, made, setting, seed):
+            sample |= part
+            if progress:
+                progress((count + share) / len(setting.seeds))
+        samples.append(sample)
+    notes = [*made.assumptions, *(note for engine in engines for note in engine.notes)]
+    return Study(setting, tuple(samples), tuple(dict.fromkeys(notes)))
+
+
+def _known(design: Design, setting: Setting) -> None:
+    """Raises UsageError for a value of the setting that no run would read."""
+    if not setting.values:
+        return
+    model = elaborate(design)
+    free = {*model.states, *model.commands, *model.constants, *model.inputs}
+    stated = set(requested(design))
+    for path in setting.values:
+        if path not in free:
+            raise UsageError(f"nothing that is open is called '{path}': {did_you_mean(path, free)}")
+        taken = path in model.constants and path.partition(".")[0] in stated
+        if taken or (stated and not design.loops):
+            raise UsageError(f"{path} of requests is what the design states: change it there")
+
+
+def _one(design: Design, made: Processes, setting: Setting, seed: int) -> Iterator[tuple[float, Sample]]:
+    """One run: (share done, what it has shown)."""
+    from coherence.simulate.jobs.run import simulate
+    from coherence.simulate.serving.engine import serve
+
+    if made.program.sources:
+        run = Requests(design, made, setting, seed)
+        if setting.warmup:
+            run.advance(setting.warmup)
+            run.run.begin_measuring()
+        for step in range(1, PARTS + 1):
+            run.advance(max(setting.warmup, setting.until * step / PARTS))
+            yield step / PARTS, {}
+        yield 1.0, run.sample()
+    for engine in engines_of(design, first_burst=FIRST_BURST):
+        load = load_of(engine, seed=seed, until=setting.until)
+        served = serve(engine.server, engine.step, load, until=setting.until)
+        yield 1.0, dict(of_engine(engine.name, served, engine.server.blocks, setting))
+    for job in jobs_of(design):
+        yield 1.0, dict(of_job(simulate(job, seed=seed, until=setting.until)))
+
+
+class Requests:
+    """A run of a design's requests, under its loops if it has any."""
+
+    def __init__(self, design: Design, made: Processes, setting: Setting, seed: int, *, trace: bool = False) -> None:
+        from coherence.simulate.requests.engine import Limits, Run
+
+        self.made, self.setting, self.file = made, setting, design.file
+        every, limits = setting.until / SAMPLES, Limits(events=EVENTS)
+        self.run = Run(made.program, seed=seed, sample_every=every, trace=trace, limits=limits)
+        if design.loops:
+            _bounded(elaborate(design), setting)
+        with _answered(self.file):
+            self.loops = Coupled(design, made, self.run, setting.values) if design.loops else None
+
+    def advance(self, until: float) -> None:
+        """Go on to a time (s).  Raises InputError for what loops need, UsageError for more than a run may use."""
+        with _answered(self.file):
+            (self.loops or self.run).advance(until)
+        if self.run.stopped:
+            raise UsageError(self.run.stopped)
+
+    def sample(self) -> Sample:
+        """What it has shown."""
+        found = dict(of_requests(self.made.program, self.run.result(), self.setting))
+        if self.loops is None:
+            return found
+        return found | dict(of_loops(self.loops.cut.model, self.loops.instants, self.setting))
+
+
+def with_setting(made: Processes, setting: Setting) -> Processes:
+    """The program with the arrivals and outages of the setting.  Raises UsageError for names it does not have."""
+    program = made.program
+    stations, sources = [s.name for s in program.stations], [s.name for s in program.sources]
+    for name, known in [*((p[0], stations) for p in setting.pauses), *((t, sources) for t in setting.trace)]:
+        if name not in known:
+            raise UsageError(f"no requests come from or go to '{name}': {did_you_mean(name, known)}")
+    replayed = tuple(
+        replace(s, arrivals=Arrivals("trace", times=setting.trace[s.name])) if s.name in setting.trace else s
+        for s in program.sources
+    )
+    outages = tuple(Outage(*pause) for pause in setting.pauses)
+    return replace(made, program=Program(replayed, program.stations, program.routes, (*program.outages, *outages)))
+
+
+def _loops(model: Model, setting: Setting) -> Study:
+    """Loops alone know no chance: one run, exactly."""
+    if not model.loops and not model.states:
+        raise _nothing(model)
+    instants = exactly(model, setting)
+    sample = dict(of_signals(model, instants, setting)) | dict(of_loops(model, instants, setting))
+    return Study(replace(setting, seeds=()), (sample,), model.abstractions, _for_ever(model, setting))
+
+
+def exactly(model: Model, setting: Setting) -> list[Instant]:
+    """The one exact run of a model without chance.  Raises InputError."""
+    until = Fraction(setting.until)
+    _bounded(model, setting)
+    with _answered(model.design.file):
+        choices = Choices(setting.values, schedule=bursts(model, until, values=setting.values))
+        return execute(model, choices, until=until)
+
+
+def _bounded(model: Model, setting: Setting) -> None:
+    """Raises UsageError for a time in which loops and steps have more instants than a run keeps."""
+    periods = [*(loop.period for loop in model.loops), *(s.step for s in model.states.values() if s.step)]
+    count = sum(Fraction(setting.until) / period for period in periods)
+    if count > INSTANTS:
+        raise UsageError(
+            f"loops and steps have {float(count):.3g} instants in this time, and a run keeps {INSTANTS:,}: "
+            "choose a shorter --for"
+        )
+
+
+@contextmanager
+def _answered(file: str) -> Iterator[None]:
+    """What a run needs, or cannot carry, as an InputError."""
+    here = Place(file, 1, 1, 1, 1)
+    try:
+        yield
+    except MissingValueError as error:
+        remedy = f"state it in the design, or give it here: --set {error.path}=..."
+        raise InputError([Problem(here, f"needs {error}", remedy)]) from None
+    except (NotExactError, BurstError) as error:
+        raise InputError([Problem(here, str(error), "state a smaller model")]) from None
+
+
+def _for_ever(model: Model, setting: Setting) -> tuple[str, ...]:
+    """What becomes of the run in the long run, where that can be shown."""
+    try:
+        orbit = long_run(model, Choices(setting.values)).orbit
+    except NotExactError:
+        orbit = None
+    bare = "without its bursts: " if any(w.burst is not None for w in model.design.workload.values()) else ""
+    if orbit is None:
+        return ("whether it settles or repeats was not found out",)
+    if orbit.still:
+        return (f"{bare}settled for ever from {seconds(orbit.start)} on",)
+    how = "exactly" if orbit.exact else f"closing in by {float(orbit.contraction):.2g} a lap"
+    return (f"{bare}repeats every {seconds(orbit.period)} for ever, from {seconds(orbit.start)} on, {how}",)
+
+
+def _nothing(model: Model) -> InputError:
+    return InputError([
+        Problem(
+            Place(model.design.file, 1, 1, 1, 1),
+            "nothing here runs: no requests, no loop, no plant and no job",
+            "add a workload with a rate and a call from it, or a loop with its signal",
+        )
+    ])  # fmt: skip

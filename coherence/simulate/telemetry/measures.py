@@ -1,0 +1,111 @@
+"""What a run shows, with intervals: percentiles, means, amplification, goodput, attempts, wasted work."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coherence.base.errors import UsageError
+from coherence.base.values import value
+
+if TYPE_CHECKING:
+    from coherence.simulate.requests.engine import Result
+
+Array = NDArray[Any]
+BATCHES = 32
+
+
+@value
+class Estimate:
+    """A number with its interval, and the confidence of the interval."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float = 0.99
+
+    def holds(self, number: float) -> bool:
+        """Whether a number lies in the interval."""
+        return self.low <= number <= self.high
+
+
+def percentile(values: Array, q: float, *, confidence: float = 0.99) -> tuple[float, float, float]:
+    """The q-th percentile (0 to 100) and its distribution-free interval from order statistics.
+
+    The interval runs from the k-th to the m-th smallest of n independent values, where a Binomial(n, q)
+    lies outside [k, m - 1] with at most the error on each side; its ends are infinite where n is too small.
+    SOURCE: David and Nagaraja, Order Statistics (2003), section 7.1.
+    """
+    from scipy.stats import binom
+
+    if not 0 <= q <= 100:
+        raise UsageError(f"percentile {q!r}; help: give a number from 0 to 100")
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    count, share, error = ordered.size, q / 100, (1 - confidence) / 2
+    if not count:
+        return math.nan, -math.inf, math.inf
+    low, high = int(binom.ppf(error, count, share)), int(binom.ppf(1 - error, count, share)) + 1
+    found = float(ordered[min(count - 1, max(0, math.ceil(share * count) - 1))])
+    below = float(ordered[low - 1]) if low >= 1 else -math.inf
+    above = float(ordered[high - 1]) if high <= count else math.inf
+    return found, below, above
+
+
+def mean(values: Array, *, confidence: float = 0.99, batches: int = BATCHES) -> Estimate:
+    """The mean of a stationary series in order of time, with the interval from the means of batches.
+
+    Successive values depend on each other; means of long batches hardly do.  Student's t with batches - 1
+    degrees of freedom.  SOURCE: Law, Simulation Modeling and Analysis (2015), section 9.5.3.
+    """
+    from scipy.stats import t as student
+
+    found = np.asarray(values, dtype=np.float64)
+    size = found.size // batches
+    if size == 0:
+        return Estimate(float(found.mean()) if found.size else math.nan, -math.inf, math.inf, confidence)
+    means = found[: size * batches].reshape(batches, size).mean(axis=1)
+    half = float(student.ppf((1 + confidence) / 2, batches - 1) * means.std(ddof=1) / math.sqrt(batches))
+    middle = float(means.mean())
+    return Estimate(middle, middle - half, middle + half, confidence)
+
+
+def share(hits: Array, *, confidence: float = 0.99) -> Estimate:
+    """The share of true values in a series in order of time, with the interval from batches."""
+    return mean(np.asarray(hits, dtype=np.float64), confidence=confidence)
+
+
+def _total(result: Result, count: str) -> int:
+    return sum(result.counters[f"{route.name}.{count}"] for route in result.program.routes)
+
+
+def amplification(result: Result, route: str | None = None) -> float:
+    """Tries sent for each call, on one route or on all: 1 without retries and hedges."""
+    if route is not None:
+        tries, calls = result.counters[f"{route}.tries"], result.counters[f"{route}.calls"]
+    else:
+        tries, calls = _total(result, "tries"), _total(result, "calls")
+    return tries / calls if calls else math.nan
+
+
+def goodput(result: Result, source: str | None = None) -> float:
+    """Requests answered well per second, of one source or of all."""
+    sources = [one.name for one in result.program.sources] if source is None else [source]
+    lasted = result.end - result.start
+    return sum(result.counters[f"{name}.completed"] for name in sources) / lasted if lasted > 0 else math.nan
+
+
+def attempts(result: Result) -> dict[int, int]:
+    """How many finished requests sent so many tries themselves."""
+    numbers, counts = np.unique(result.requests.tries, return_counts=True)
+    return {int(number): int(count) for number, count in zip(numbers, counts, strict=True)}
+
+
+def wasted_share(result: Result, station: str | None = None) -> float:
+    """The share of the work of servers that was for callers who had gone, was thrown away or was done again."""
+    names = [one.name for one in result.program.stations] if station is None else [station]
+    wasted = sum(result.work[f"{name}.{kind}"] for name in names for kind in ("wasted", "redone"))
+    useful = sum(result.work[f"{name}.useful"] for name in names)
+    return wasted / (wasted + useful) if wasted + useful > 0 else 0.0

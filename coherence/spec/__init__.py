@@ -1,1 +1,0 @@
-"""Questions about the design itself: suppressions, auditability, vacuity; one file each."""

@@ -1,0 +1,1 @@
+"""Loops as maps: which way they move what they write, and where writers of one field rest."""

@@ -1,0 +1,118 @@
+"""Where proportional writers of one field rest, and a state in which two of them never rest together.
+
+A scaler moves x to ceil(x * y / s), y the signal and s its setpoint, unless |y / s - 1| <= tolerance,
+and then into its bounds.  At a signal y it rests on an interval of x; two scalers agree where their
+intervals meet.  SOURCE: Kubernetes documentation, Horizontal Pod Autoscaling, Algorithm details.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.values import value
+from coherence.language.expressions.tree import Tree
+
+MOST_MEMBERS = 64  # up to which count the search over loads goes
+
+
+@value
+class Scaler:
+    """A proportional law between `low` and `high`; `setpoint` > 0; `whole`: it rounds up to whole members."""
+
+    signal: Tree
+    setpoint: Fraction
+    tolerance: Fraction
+    low: Fraction
+    high: Fraction
+    whole: bool
+
+    @property
+    def pinned(self) -> bool:
+        return self.low == self.high
+
+    def next(self, x: Fraction, y: Fraction) -> Fraction:
+        """Where it moves x when it reads y."""
+        ratio = y / self.setpoint
+        wanted = x if abs(ratio - 1) <= self.tolerance else Fraction(math.ceil(x * ratio)) if self.whole else x * ratio
+        return min(self.high, max(self.low, wanted))
+
+    def rests(self, y: Fraction) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest x that it leaves alone while it reads y (all whole x between them too).
+
+        An x of 0 that is asked for more counts as left by whatever activates it.
+        """
+        ratio = y / self.setpoint
+        if abs(ratio - 1) <= self.tolerance:
+            return self.low, self.high
+        if ratio > 1:
+            return self.high, self.high
+        stuck = Fraction(math.ceil(1 / (1 - ratio)) - 1) if self.whole else self.low  # x (1 - ratio) < 1
+        return self.low, max(self.low, min(self.high, stuck))
+
+
+def agree(one: Scaler, other: Scaler, y: Fraction) -> bool:
+    """Is some x left alone by both while both read y?"""
+    (a, b), (c, d) = one.rests(y), other.rests(y)
+    return max(a, c) <= min(b, d)
+
+
+def same(one: Scaler, other: Scaler) -> bool:
+    """Are they the same map?"""
+    return one == other or (one.pinned and other.pinned and one.low == other.low)
+
+
+def fighting_signal(one: Scaler, other: Scaler) -> Fraction | None:
+    """A value of the signal that both read at which no x is left alone by both; None where none was found.
+
+    The resting intervals change only at the edges of the tolerances and shrink towards smaller signals
+    between them, so values just above each edge, one near zero and one beyond all edges suffice.
+    """
+    edges = sorted({s.setpoint * (1 + sign * s.tolerance) for s in (one, other) for sign in (-1, 1)})
+    for low, y in _candidates(edges):
+        if not agree(one, other, y):
+            plain = _simplest(low, y)
+            return y if agree(one, other, plain) else plain
+    return None
+
+
+def _candidates(edges: list[Fraction]) -> Iterator[tuple[Fraction, Fraction]]:
+    """(edge, signal just above it); fewer x are left alone the closer the signal is to the edge."""
+    for low, high in itertools.pairwise(edges):
+        yield from ((low, low + (high - low) / share) for share in (2, 4, 16, 1024))
+    yield (edges[-1], edges[-1] * 2)
+    yield (Fraction(0), max(edges[0], Fraction(0)) / 1024)
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The number with the smallest denominator in (low, high], up to 1000."""
+    for denominator in range(1, 1001):
+        found = Fraction(math.floor(low * denominator) + 1, denominator)
+        if found <= high:
+            return found
+    return high
+
+
+def fighting_load(one: Scaler, other: Scaler) -> Fraction | None:
+    """A constant load, shared evenly by x members (each reads load / x), at which no x is left alone by both."""
+    low, high = max(one.low, other.low, Fraction(1)), min(one.high, other.high, Fraction(MOST_MEMBERS))
+    shares = [s.setpoint * (1 + sign * s.tolerance) for s in (one, other) for sign in (-1, 0, 1)]
+    ordered = sorted({share * n for share in shares for n in _counts(low, high)})
+    between = ((a + b) / 2 for a, b in itertools.pairwise(ordered))
+    return next((load for load in between if load > 0 and not _settled(one, other, load)), None)
+
+
+def _counts(low: Fraction, high: Fraction) -> range:
+    return range(math.ceil(low), math.floor(high) + 1)
+
+
+def _settled(one: Scaler, other: Scaler, load: Fraction) -> bool:
+    """Is some number of members left alone by both?  Beyond `most` each of them would reduce it."""
+    if max(one.tolerance, other.tolerance) >= 1:
+        return True
+    low = max(one.low, other.low, Fraction(1))
+    most = max(low, *(Fraction(math.ceil(load / s.setpoint / (1 - s.tolerance)) + 1) for s in (one, other)))
+    members = _counts(low, min(one.high, other.high, most))
+    return any(one.next(Fraction(n), load / n) == n == other.next(Fraction(n), load / n) for n in members)

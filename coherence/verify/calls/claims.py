@@ -1,0 +1,74 @@
+"""What a proof about calls claims, as SMT-LIB scripts over the actual numbers, for z3 and cvc5 to re-check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from coherence.findings.question_input import Certificate, rational
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.attempts import ZERO, Course, pauses, start
+from coherence.verify.calls.retry_policies import Plan
+
+Numbers = dict[str, tuple[Fraction | float | int, str]]  # name -> (value, unit), as evidence has them
+EACH = 12  # up to here every try has its own variables, beyond their sums
+
+
+def tries_fit(course: Course, limit: Fraction, *, strict: bool = False) -> str:
+    """Every run of the tries, each as slow as it may be or faster, ends within the limit."""
+    count, takes = course.count or 1, course.takes or ZERO
+    relation = "<" if strict else "<="
+    if len(course.tries) == 1 and count <= EACH:
+        tries = {f"try_{k}": takes for k in range(1, count + 1)}
+        waits = {f"pause_{k}": _pause(course, k) for k in range(1, count)}
+    else:
+        tries = {"all_tries": count * takes}
+        waits = {"all_pauses": (start(course, count) or ZERO) - (count - 1) * takes}
+    return bounded_sum({**tries, **waits}, limit, relation)
+
+
+def call_ends(plan: Plan, longest: Fraction, limit: Fraction) -> str:
+    """The tries that fail, their pauses and a last try that hangs end before the limit; or the deadline does."""
+    slowest = max(plan.causes, key=lambda cause: cause.takes.high or ZERO, default=None)
+    own = plan.deadline is not None and plan.deadline.high == longest
+    if own or slowest is None or not plan.retries or plan.limit is None:
+        return bounded_sum({"call": longest}, limit)
+    course = plan.worst(slowest)
+    waits = (start(course, plan.tries or 1) or ZERO) - ((plan.tries or 1) - 1) * (course.takes or ZERO)
+    failing = longest - waits - (plan.limit.high or ZERO)
+    return bounded_sum({"failing_tries": failing, "pauses": waits, "last_try": plan.limit.high or ZERO}, limit)
+
+
+def _pause(course: Course, k: int) -> Fraction:
+    whole, before = pauses(course.backoff, k, longest=True), pauses(course.backoff, k - 1, longest=True)
+    return (whole or ZERO) - (before or ZERO)
+
+
+def bounded_sum(parts: dict[str, Fraction], limit: Fraction, relation: str = "<") -> str:
+    """Parts that are each at least 0 and at most their bound add up to less than the limit."""
+    facts = [fact for name, most in parts.items() for fact in (f"(<= 0.0 {name})", f"(<= {name} {rational(most)})")]
+    total = " ".join(parts)
+    left = f"(+ {total})" if len(parts) > 1 else total
+    return Certificate(dict.fromkeys(parts, "Real"), tuple(facts), f"({relation} {left} {rational(limit)})").script()
+
+
+def work_fits(
+    calls: Iterable[tuple[Plan, Fraction]], serve: Quantity | None, limit: Fraction, *, strict: bool = True
+) -> str:
+    """Calls one after another, each at most its longest, and the thing's own time, end before the limit."""
+    parts = {f"call_{number}": longest for number, (_, longest) in enumerate(calls, 1)}
+    if serve is not None:
+        parts["serve"] = serve.high
+    return bounded_sum(parts, limit, "<" if strict else "<=")
+
+
+def at_most(value: Fraction, limit: Fraction) -> str:
+    """One stated worst case lies within a limit."""
+    return bounded_sum({"takes": value}, limit, "<=")
+
+
+def bounded_below(parts: dict[str, Fraction], limit: Fraction) -> str:
+    """Parts that are each at least their bound add up to more than the limit."""
+    facts = tuple(f"(>= {name} {rational(least)})" for name, least in parts.items())
+    total = f"(+ {' '.join(parts)})" if len(parts) > 1 else next(iter(parts))
+    return Certificate(dict.fromkeys(parts, "Real"), facts, f"(> {total} {rational(limit)})").script()

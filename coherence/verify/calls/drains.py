@@ -1,0 +1,77 @@
+"""How long a thing that is taken away still answers: its drain, said by the component or by a timer.
+
+A component says it as `drain: 60 s` or `takes: {drain: 60 s}`.  A timer says it when it ends the thing
+(`then: stop pool`) some time after an event of draining (`pool drains`, `drain starts`, `spot notice`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.language.design import Design, Timer
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.attempts import ZERO, Span
+from coherence.verify.calls.call_graph import ended_by
+
+DRAIN_KEYS = ("drain", "grace")
+_DRAINING = (
+    "drain",
+    "stop",
+    "terminat",
+    "preempt",
+    "reclaim",
+    "evict",
+    "shutdown",
+    "shut down",
+    "notice",
+    "interrupt",
+    "unlist",
+    "scale down",
+)
+
+
+@value
+class Drain:
+    """From the event on, `thing` answers for `lasts` seconds and is then gone."""
+
+    name: str  # of the timer, or of the component that says it
+    thing: str
+    lasts: Span
+    place: Place
+    text: str
+
+
+def drains(design: Design) -> Iterator[Drain]:
+    """Every drain of the design."""
+    for component in design.components.values():
+        for key in DRAIN_KEYS:
+            stated = component.constants.get(key) or (component.takes or {}).get(key)
+            if isinstance(stated, Quantity):
+                yield Drain(component.name, component.name, Span(stated.low, stated.high), stated.place, stated.text)
+                break
+    for timer in design.timers.values():
+        thing = ended_by(timer)
+        if thing and isinstance(timer.after, Quantity) and begins_drain(timer):
+            jitter = timer.jitter.high if timer.jitter else ZERO
+            span = Span(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
+            yield Drain(timer.name, thing, span, timer.after.place, timer.after.text)
+
+
+def begins_drain(timer: Timer) -> bool:
+    """Does the timer run from an event that begins a drain?"""
+    return (
+        timer.start is not None
+        and timer.start.kind in ("outside", "starts")
+        and any(word in timer.start.text for word in _DRAINING)
+    )
+
+
+def unlisted(design: Design, thing: str) -> Quantity | None:
+    """How long after the drain began new calls still reach the thing: a timer `then: unlist thing`."""
+    for timer in design.timers.values():
+        words = timer.then.text.split() if timer.then else []
+        if words[:1] == ["unlist"] and words[-1] == thing and begins_drain(timer) and isinstance(timer.after, Quantity):
+            return timer.after
+    return None

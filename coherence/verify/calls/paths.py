@@ -1,0 +1,118 @@
+"""The ways from one thing to another along the calls of a design, and the sends that each way makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from coherence.base.values import value
+from coherence.findings.question_input import Certificate, rational
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.attempts import ZERO
+from coherence.verify.calls.call_graph import CallTree
+from coherence.verify.calls.retry_policies import Plan, tries_again
+from coherence.verify.calls.sends_per_call import Layer, Row, most_sends
+
+Way = tuple[Plan, ...]  # calls from the first caller to the last callee
+
+MOST_WAYS = 64
+OTHER = "any other failure"
+
+
+@value
+class Ways:
+    """All ways from one thing to another; `cyclic`: one of them may be walked without end; `cut`: there are more."""
+
+    ways: tuple[Way, ...]
+    cyclic: bool = False
+    cut: bool = False
+
+
+def ways(tree: CallTree, source: str, target: str) -> Ways:
+    """Every way along calls from `source` to `target`."""
+    useful = _leading_to(tree, target)
+    looped = {name for cycle in tree.cycles for name in cycle}
+    if source not in useful:
+        return Ways(())
+    found: list[Way] = []
+    walk: list[tuple[str, Way]] = [(source, ())]
+    while walk:
+        name, way = walk.pop()
+        if name in looped:
+            return Ways(tuple(found), cyclic=True)
+        if name == target and way:
+            found.append(way)
+            continue
+        walk += [(p.callee, (*way, p)) for p in reversed(tree.of_caller.get(name, ())) if p.callee in useful]
+        if len(found) + len(walk) > MOST_WAYS:
+            return Ways(tuple(found), cut=True)
+    return Ways(tuple(found))
+
+
+def _leading_to(tree: CallTree, target: str) -> set[str]:
+    reached, walk = {target}, [target]
+    while walk:
+        fresh = [name for name in tree.callers.get(walk.pop(), ()) if name not in reached]
+        reached.update(fresh)
+        walk += fresh
+    return reached
+
+
+def causes_of(way: Sequence[Plan]) -> tuple[str, ...]:
+    """The causes by which all sends of a way may fail together."""
+    named = [cause.name for plan in way for cause in plan.causes if cause.name != "a slow stream"]
+    return tuple(dict.fromkeys([*named, OTHER]))
+
+
+@value
+class Amplification:
+    """Sends at the end of one way for one call at its start, every send failing by `cause`."""
+
+    way: Way
+    cause: str
+    sends: int | None
+    rows: tuple[Row, ...]
+
+
+def amplification(way: Sequence[Plan], cause: str, *, abandons: bool, least: bool = False) -> Amplification:
+    """Most sends by one cause.  `abandons`: where `on_timeout` is not said; `least`: the smallest of ranges."""
+    layers = tuple(_layer(plan, cause, abandons=abandons, least=least) for plan in way)
+    sends, rows = most_sends(layers, _takes(way[-1], cause, least=least))
+    return Amplification(tuple(way), cause, sends, rows)
+
+
+def _layer(plan: Plan, cause: str, *, abandons: bool, least: bool) -> Layer:
+    tries = (plan.fewest if least else plan.most) if tries_again(plan.call, cause) else (1,)
+    word = plan.call.on_timeout
+    limit = (plan.limit.low if least else plan.limit.high) if plan.limit else None
+    deadline = (plan.deadline.low if least else plan.deadline.high) if plan.deadline else None
+    return Layer(tries, plan.backoff, limit, deadline, cancels=not abandons if word is None else word.text == "cancel")
+
+
+def _takes(plan: Plan, cause: str, *, least: bool) -> Fraction:
+    """Seconds of one send that fails so: as fast as it can be (of unknown causes: at once)."""
+    stated = {name.replace(" ", "_"): quantity for name, quantity in (plan.call.fails or {}).items()}.get(cause)
+    if isinstance(stated, Quantity):
+        return stated.high if least else stated.low
+    hangs = cause == "timeout" and plan.limit is not None
+    return (plan.limit.low if hangs and plan.limit else None) or ZERO
+
+
+def unsaid(way: Sequence[Plan]) -> Plan | None:
+    """The first call of the way with a limit and without `on_timeout`."""
+    return next((plan for plan in way[:-1] if plan.limit is not None and plan.call.on_timeout is None), None)
+
+
+def sends_certificate(amplified: Sequence[Amplification], limit: Fraction, relation: str) -> str:
+    """Layer by layer a call makes its whole tries times the sends of each, and part of one; the sum is in the limit."""
+    constants: dict[str, str] = {}
+    facts, totals = [], []
+    for number, one in enumerate(amplified, 1):
+        names = [f"sends_{number}_{depth}" for depth in range(1, len(one.rows) + 1)]
+        constants |= dict.fromkeys(names, "Real")
+        for row, name, inner in zip(one.rows, names, [*names[1:], "1.0"], strict=True):
+            each = inner if row.inner else rational(row.each or 0)
+            facts.append(f"(<= {name} (+ (* {rational(row.done or 0)} {each}) {rational(row.part or 0)}))")
+        totals.append(names[0])
+    whole = f"(+ {' '.join(totals)})" if len(totals) > 1 else totals[0]
+    return Certificate(constants, tuple(facts), f"({relation} {whole} {rational(limit)})").script()

@@ -1,0 +1,64 @@
+"""Repairs that questions about calls have in common; each is proposed, and proved again before it is shown."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import SECOND
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Repair
+from coherence.findings.question_input import Subject
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.attempts import ZERO, Course, nice_above, nice_below, start
+from coherence.verify.calls.retry_policies import Plan
+
+
+def offered(*made: Repair | None) -> tuple[Repair, ...]:
+    """Those that are possible."""
+    return tuple(repair for repair in made if repair is not None)
+
+
+def waits(plan: Plan) -> Fraction | None:
+    """Seconds that all pauses of the call take at their longest; None where tries or pauses are unbounded."""
+    return start(Course(plan.most, ZERO, plan.backoff), plan.tries) if plan.tries else None
+
+
+def shorter_try(subject: Subject, plan: Plan, room: Fraction) -> Repair | None:
+    """A `per_try` with which all tries and their pauses end before `room`; inserted where there is none."""
+    call, pausing = plan.call, waits(plan)
+    each = nice_below((room - pausing) / plan.tries) if plan.tries and pausing is not None else None
+    if each is None:
+        return None
+    if isinstance(call.per_try, Quantity):
+        return repairs.proposal(repairs.change(subject, call.per_try, each))
+    return repairs.proposal(with_limit(subject, plan, each))
+
+
+def with_limit(subject: Subject, plan: Plan, each: Fraction) -> Edit | None:
+    """A `per_try` of its own, where the call has none: beside the deadline, in manifests beside the number of tries."""
+    call = plan.call
+    if call.per_try is not None or not isinstance(call.deadline, Quantity):
+        return None
+    imported = bool(subject.design.spelling) and len(call.tries) == 1
+    beside = call.tries[0].place if imported else call.deadline.place
+    return repairs.insert(subject, beside, "per_try", repairs.duration_text(subject, each))
+
+
+def fewer_tries(subject: Subject, plan: Plan, count: int | None) -> Repair | None:
+    """As many tries as `count`, where the call says its tries in one number."""
+    tries = plan.call.tries[0] if len(plan.call.tries) == 1 else None
+    if not count or not isinstance(tries, Quantity):
+        return None
+    return repairs.proposal(repairs.change(subject, tries, Fraction(count)))
+
+
+def longer(subject: Subject, place: Place, need: Fraction | None) -> Repair | None:
+    """A duration above `need` where another stands."""
+    return None if need is None else repairs.proposal(repairs.rewrite(subject, place, nice_above(need), SECOND))
+
+
+def shorter(subject: Subject, place: Place, limit: Fraction) -> Repair | None:
+    """A duration below `limit` where another stands."""
+    below = nice_below(limit)
+    return None if below is None else repairs.proposal(repairs.rewrite(subject, place, below, SECOND))

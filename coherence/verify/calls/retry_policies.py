@@ -1,0 +1,253 @@
+"""A call of a design as arithmetic: its tries, the limits of one and of all, and what each cause of failure takes.
+
+Only causes that consume time matter to a deadline.  A timeout takes `per_try` (without one: the whole
+deadline); another cause takes what `fails` says; a cause without it takes an unknown time up to
+`per_try`, so that no verdict rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from coherence.base.values import value
+from coherence.language.design import Call, Design, Pause
+from coherence.language.schema_kinds import Quantity, Word
+from coherence.verify.calls.attempts import (
+    DOUBLING,
+    NO_PAUSE,
+    ZERO,
+    Backoff,
+    Course,
+    Span,
+    TooManyTriesError,
+    Tries,
+    last_end,
+    last_start,
+    least,
+    pauses,
+    product,
+)
+
+TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
+SERVING = ("serve", "answer", "handle")  # activities that answer a call
+
+
+@value
+class Cause:
+    """A failure that is tried again, and the seconds that a try so failing consumes.
+
+    `known`: stated, or a timeout.  `whole`: it takes exactly the deadline, for want of `per_try`.
+    `ask`: the key that would make it known.
+    """
+
+    name: str
+    takes: Span
+    known: bool = True
+    whole: bool = False
+    ask: str = ""
+
+
+@value
+class Plan:
+    """A call in numbers.  `limit` = seconds of one try (the smaller of per_try and deadline); None: unlimited.
+
+    Two calls with the same numbers are two plans: compared by identity.
+    """
+
+    call: Call
+    fewest: Tries
+    most: Tries
+    deadline: Span | None
+    limit: Span | None
+    backoff: Backoff
+    causes: tuple[Cause, ...]
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def name(self) -> str:
+        return self.call.name
+
+    @property
+    def caller(self) -> str:
+        return self.call.caller.text if self.call.caller else ""
+
+    @property
+    def callee(self) -> str:
+        return self.call.callee.text if self.call.callee else ""
+
+    @property
+    def tries(self) -> int | None:
+        """The most tries of one call; None is unlimited."""
+        return product(self.most)
+
+    @property
+    def retries(self) -> bool:
+        """May there be a second try?"""
+        return self.tries != 1 and bool(self.causes)
+
+    @property
+    def streams(self) -> bool:
+        """Does the limit of one try leave the whole answer unbounded?"""
+        return self.call.timeout_kind is not None and self.call.timeout_kind.text in ("first byte", "between bytes")
+
+    def open_pause(self) -> list[str]:
+        """What to ask for where the pauses have no known bound."""
+        told = self.call.pause is not None and not isinstance(self.call.pause, Pause)
+        ask = "the longest wait that an answer names to" if told else "cap (in pause) of"
+        return [f"{ask} {self.name}"] if self.backoff.answered else []
+
+    def worst(self, cause: Cause) -> Course:
+        """Every try fails so, as slowly as it is known to; a pause that the answer decides may be nothing."""
+        return Course(self.most, cause.takes.high, NO_PAUSE if self.backoff.answered else self.backoff)
+
+    def best(self, cause: Cause) -> Course:
+        """Every try fails so, as quickly as it can."""
+        return Course(self.fewest, cause.takes.low, self.backoff, longest=False)
+
+    def known(self) -> tuple[Cause, ...]:
+        """Causes whose time is known."""
+        return tuple(cause for cause in self.causes if cause.known)
+
+
+def plan_of(call: Call) -> Plan:
+    """The call in numbers; kept with it."""
+    return call.once("plan", lambda: _plan_of(call))
+
+
+def _plan_of(call: Call) -> Plan:
+    deadline = _limit(call.deadline)
+    stated = _limit(call.per_try)
+    limit = deadline if stated is None else stated.within(deadline)
+    fewest = tuple(_tries(t, low=True) for t in call.tries) or (1,)
+    most = tuple(_tries(t, low=False) for t in call.tries) or (1,)
+    causes = tuple(_causes(call, limit, deadline, whole=stated is None))
+    bounds_answer = call.timeout_kind is None or call.timeout_kind.text != "connect"
+    return Plan(call, fewest, most, deadline, limit if bounds_answer else deadline, _summed(call, most), causes)
+
+
+def _summed(call: Call, most: Tries) -> Backoff:
+    """The pauses of the call; as unknown ones where they are too many to be summed."""
+    backoff, longest = backoff_of(call), max((n for n in most if n is not None), default=1)
+    try:
+        pauses(backoff, longest, longest=True)
+    except TooManyTriesError:
+        return Backoff(answered=True)
+    return backoff
+
+
+def _limit(value: Quantity | Word | None) -> Span | None:
+    return Span(value.low, value.high) if isinstance(value, Quantity) else None
+
+
+def _tries(value: Quantity | Word, *, low: bool) -> int | None:
+    if not isinstance(value, Quantity):
+        return None
+    return max(1, int(value.low if low else value.high))
+
+
+def backoff_of(call: Call) -> Backoff:
+    """The pauses between the tries of a call."""
+    match call.pause:
+        case Quantity(low=low, high=high):
+            return Backoff(Span(low, high), Span(Fraction(1), Fraction(1)))
+        case Word():
+            return Backoff(answered=True)
+        case Pause(base=Quantity(low=low, high=high), factor=factor, cap=cap, jitter=jitter):
+            ratio = Span(factor.low, factor.high) if factor else DOUBLING
+            return Backoff(Span(low, high), ratio, _limit(cap), jitter.text if jitter else "none")
+    return NO_PAUSE
+
+
+def _causes(call: Call, limit: Span | None, deadline: Span | None, *, whole: bool) -> Iterator[Cause]:
+    """The causes that `retry_when` names; without it any failure."""
+    stated = {_plain(name): Span(time.low, time.high) for name, time in (call.fails or {}).items()}
+    words = [_plain(word.text) for word in call.retry_when] if call.retry_when is not None else [*stated, "timeout"]
+    for word in dict.fromkeys("timeout" if word in TIMEOUTS and word not in stated else word for word in words):
+        if word in stated:
+            yield Cause(word, stated[word].within(limit))
+        elif word == "timeout":
+            yield from _timeouts(call, limit, deadline, whole=whole)
+        else:
+            yield _unknown(call, word, limit)
+    if call.retry_when is None:
+        yield _unknown(call, "any other failure", limit)
+
+
+def _plain(word: str) -> str:
+    return word.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _unknown(call: Call, word: str, limit: Span | None) -> Cause:
+    return Cause(
+        word, Span(ZERO, limit.high if limit else None), known=False, ask=f"fails: {{{word}: ...}} of {call.name}"
+    )
+
+
+def _timeouts(call: Call, limit: Span | None, deadline: Span | None, *, whole: bool) -> Iterator[Cause]:
+    """A try that hangs from the start takes the limit; one that trickles is not bounded between bytes."""
+    if limit is not None:
+        yield Cause("timeout", limit, whole=whole)
+        if call.timeout_kind is not None and call.timeout_kind.text == "between bytes" and not whole:
+            longest = Span(limit.low, deadline.high if deadline else None)
+            yield Cause(
+                "a slow stream",
+                longest,
+                known=False,
+                ask=f"timeout_kind: total of {call.name} (between bytes bounds no stream)",
+            )
+
+
+def tries_again(call: Call, cause: str) -> bool:
+    """Does the call try again after a failure of this cause?  Without `retry_when` after any."""
+    if call.retry_when is None:
+        return True
+    words = {_plain(word.text) for word in call.retry_when}
+    return cause in words or (cause == "timeout" and bool(words & TIMEOUTS))
+
+
+def retry_end(plan: Plan) -> Fraction | None:
+    """End of the last try in the worst run whose failures are all of one known cause; None if unbounded."""
+    ends = [_least_of(last_end(plan.worst(cause)), plan.deadline) for cause in plan.known()]
+    return None if None in ends else max((e for e in ends if e is not None), default=ZERO)
+
+
+def known_end(plan: Plan) -> Fraction | None:
+    """End of the call in its worst known run: known failures, then a last try that hangs; None if unbounded."""
+    return _kept(plan, "known end", lambda: _least_of(_latest(plan, plan.known()), plan.deadline))
+
+
+def longest_end(plan: Plan) -> Fraction | None:
+    """An upper bound of the call's duration, with causes of unknown time at their longest; None if there is none."""
+    return _kept(plan, "longest end", lambda: _longest_end(plan))
+
+
+def _longest_end(plan: Plan) -> Fraction | None:
+    unbounded = plan.streams or (plan.retries and bool(plan.open_pause()))
+    return _least_of(None if unbounded else _latest(plan, plan.causes), plan.deadline)
+
+
+def _kept(plan: Plan, key: str, compute: Callable[[], Fraction | None]) -> Fraction | None:
+    """Kept with the call, where the plan is that of the call as it is stated."""
+    return plan.call.once(key, lambda: (compute(),))[0] if plan.call.once("plan", lambda: plan) is plan else compute()
+
+
+def _latest(plan: Plan, causes: tuple[Cause, ...]) -> Fraction | None:
+    """Latest start of the last try, and a hang; None if unbounded."""
+    if plan.limit is None or plan.limit.high is None:
+        return None
+    starts = [last_start(plan.worst(cause)) for cause in causes] if plan.retries else []
+    return None if None in starts else max((s for s in starts if s is not None), default=ZERO) + plan.limit.high
+
+
+def _least_of(value: Fraction | None, deadline: Span | None) -> Fraction | None:
+    return least(value, deadline.high if deadline else None)
+
+
+def serve_time(design: Design, name: str) -> Quantity | None:
+    """How long the callee needs to answer: its activity `serve`."""
+    component = design.components.get(name)
+    takes = component.takes if component else None
+    return next((takes[word] for word in SERVING if word in takes), None) if takes else None

@@ -1,0 +1,1 @@
+"""Proofs of `eventually`: chains of sets, and Lyapunov functions."""

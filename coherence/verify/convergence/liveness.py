@@ -1,0 +1,102 @@
+"""Proofs that a condition comes (`eventually`) or comes to stay (`eventually_always`), for every order of instants."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.clock import now
+from coherence.language.expressions.tree import Tree
+from coherence.model.model import Model
+from coherence.simulate.execute.schedules import Schedule, schedules
+from coherence.verify.convergence.set_chains import Descent, reaches, settles
+from coherence.verify.systems.affine_between_instants import told_by_instants
+from coherence.verify.systems.cases import NotLinearError
+from coherence.verify.systems.lattices import readings
+from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System
+from coherence.verify.systems.transitions import BROKEN, Encoder, Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Come:
+    """From `within` seconds on (at the latest) every run is where it must be."""
+
+    certificates: tuple[str, ...]
+    readings: tuple[Reading, ...]
+    within: Fraction
+    quadratic: bool = False  # some order by a Lyapunov function
+
+
+def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Come | str:
+    """A proof with its bound in time, or why there is none.  Raises NotLinearError, NotCommensurateError."""
+    if not told_by_instants(model, condition, "eventually_always" if stays else "eventually"):
+        raise NotLinearError("what the promise says of flowing states may change between the instants")
+    ways, certificates, used, within = readings(model), list[str](), list[Reading](), Fraction(0)
+    quadratic = False
+    for schedule in schedules(model):
+        found = _one(model, schedule, condition, stays, ways, deadline)
+        if isinstance(found, str):
+            return found
+        reading, descent, encoder = found
+        ways = [reading, *(way for way in ways if way != reading)]
+        certificates.append(descent.certificate)
+        used.append(reading)
+        quadratic = quadratic or descent.quadratic
+        laps = Fraction(math.ceil(descent.levels / len(encoder.plan.moments)) + 1)
+        within = max(within, laps * schedule.hyperperiod)
+    return Come(tuple(certificates), tuple(dict.fromkeys(used)), within, quadratic)
+
+
+def _one(
+    model: Model,
+    schedule: Schedule,
+    condition: Tree,
+    stays: bool,
+    ways: list[Reading],
+    deadline: float,
+) -> tuple[Reading, Descent, Encoder] | str:
+    refused: NotLinearError | None = None
+    reason = ""
+    for number, reading in enumerate(ways):
+        left = deadline - now()
+        if left <= 0:
+            return reason or "the time is over"
+        until = deadline if number == len(ways) - 1 else now() + left / 3
+        try:
+            encoder = Encoder(model, schedule, condition, reading=reading, deadline=until)
+            system = encoder.system()
+            found = (
+                settles(system, broken=BROKEN, deadline=until) if stays else reaches(_short_of(system), deadline=until)
+            )
+        except NotLinearError as error:
+            refused = refused or error
+            continue
+        if isinstance(found, Descent):
+            return reading, found, encoder
+        reason = found
+    if not reason and refused is not None:
+        raise refused
+    return reason
+
+
+def _short_of(system: System) -> System:
+    """The system among states at which the condition does not hold: its bad sets."""
+    if any(mode == BROKEN for mode, _ in system.bad):
+        raise NotLinearError("the promise reads what changes between instants")
+    width = len(system.variables) + len(system.choices)
+    short: dict[str, list[Polyhedron]] = {}
+    for mode, rows in system.bad:
+        short.setdefault(mode, []).append(rows)
+    edges = [
+        Edge(e.source, e.target, (*e.guard, *(_wide(row, width) for row in rows)), e.update, e.label)
+        for e in system.edges
+        for rows in short.get(e.source, [])
+    ]
+    initial = tuple((mode, (*start, *rows)) for mode, start in system.initial for rows in short.get(mode, []))
+    return System(system.variables, system.choices, initial, tuple(edges), ())
+
+
+def _wide(row: Constraint, width: int) -> Constraint:
+    missing = width - len(row.linear.coefficients)
+    return Constraint(Linear(row.linear.coefficients + (Fraction(0),) * missing, row.linear.constant), row.relation)

@@ -1,0 +1,55 @@
+"""A chain of sets from the starts into the basin of a quadratic Lyapunov function, as one proof."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coherence.base.clock import now
+from coherence.base.solver import joined, unsat
+from coherence.verify.convergence.lyapunov import Basin, basin
+from coherence.verify.convergence.set_chains import Descent, Frame, Level, bounds_of, level_of, levelled, named, rounded
+from coherence.verify.invariants.fixpoint import Bounds
+from coherence.verify.invariants.smtlib import certificate
+from coherence.verify.systems.piecewise_affine import Edge, System
+
+MOST_LEAD = 40  # sets before the basin
+
+
+def in_basin(plain: System, goal: System, broken: str, deadline: float) -> Descent | str:
+    """A proof that every run of `plain` is where it must be from some step on; or why there is none."""
+    frame = Frame(plain, goal, 1, deadline)
+    abstraction = frame.abstraction
+    exact = rounded(frame, abstraction.start, None)
+    abstraction.start = Bounds(
+        np.zeros_like(abstraction.start.reached), np.full_like(abstraction.start.support, -np.inf)
+    )
+    levels: list[Level] = []
+    reason = "no rest is approached"
+    while len(levels) < MOST_LEAD and now() < deadline:
+        levels.append(level_of(frame, exact))
+        image = abstraction.image(bounds_of(frame, exact))
+        found = basin(plain, goal, broken, levels[-1], image.open_.tolist())
+        if isinstance(found, Basin):
+            return _confirmed(plain, levels, found, deadline)
+        reason = found
+        exact = rounded(frame, image.next, None)
+    return reason
+
+
+def _confirmed(plain: System, levels: list[Level], found: Basin, deadline: float) -> Descent | str:
+    """With z3's answer to every script."""
+    lead = certificate(_lead(plain, len(levels)), named(levels))
+    script = joined([lead, *found.scripts])
+    if now() >= deadline:
+        return "the time is over"
+    if not unsat(script, timeout_ms=int(1000 * max(0.1, deadline - now()))).unsat:
+        return "a quadratic function was found, and the solver did not confirm it"
+    return Descent(len(levels) - 1 + found.steps, script, quadratic=True)
+
+
+def _lead(plain: System, levels: int) -> System:
+    """The first steps: what leaves a set enters the next one; the last is not left."""
+    every = levelled(plain, plain, "", levels)
+    last = f" @{levels - 1}"
+    edges: list[Edge] = [edge for edge in every.edges if not edge.source.endswith(last)]
+    return System(plain.variables, plain.choices, every.initial, tuple(edges), ())

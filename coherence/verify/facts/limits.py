@@ -1,0 +1,106 @@
+"""A limit as trees: what it counts, its cap and its floor, with rounding."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Edit
+from coherence.findings.question_input import Subject
+from coherence.language.design import Limit
+from coherence.language.expressions.tree import Call, Name, Tree
+from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.ranges import corners, enclosure, point
+from coherence.verify.facts.writers import tree_of
+
+ROUNDING = {"up": "ceil", "down": "floor"}
+
+
+def cap(facts: Known, limit: Limit) -> Tree | None:
+    """The cap after rounding and its own floor, over constants; None where there is none."""
+    tree = _rounded(limit, _tree(facts, limit, "at_most", limit.at_most))
+    least = _tree(facts, limit, "but_at_least", limit.but_at_least)
+    if tree is None:
+        return None
+    return facts.tree(Call("max", (tree, least)) if least is not None else tree)
+
+
+def floor(facts: Known, limit: Limit) -> Tree | None:
+    """The floor after rounding, over constants; None where there is none."""
+    tree = _rounded(limit, _tree(facts, limit, "at_least", limit.at_least))
+    return facts.tree(tree) if tree is not None else None
+
+
+def _tree(facts: Known, limit: Limit, key: str, value: Quantity | Formula | Word | None) -> Tree | None:
+    """The tree of a stated value; a range gets a name of its own."""
+    if isinstance(value, Quantity) and not value.exact:
+        path = f"{limit.name}.{key}"
+        facts.put(path, value)
+        return Name(path)
+    return tree_of(value)
+
+
+def _rounded(limit: Limit, tree: Tree | None) -> Tree | None:
+    function = ROUNDING.get(limit.rounding.text) if limit.rounding else None
+    return Call(function, (tree,)) if function and tree is not None else tree
+
+
+def at_members(facts: Known, tree: Tree, thing: str, members: int) -> Fraction | None:
+    """The one value of a tree where a thing has so many members; None where that does not fix it."""
+    found = enclosure(tree, {**facts.values, f"{thing}.copies": point(members)})
+    return found.low if found.exact else None
+
+
+def place_of(value: Quantity | Formula | Word | None, limit: Limit) -> Place:
+    """Where a value of the limit stands, or the limit itself."""
+    return value.place if value is not None else limit.place
+
+
+def narrowed(subject: Subject, quantity: Quantity, high: Fraction) -> Edit | None:
+    """Another upper end where a range stands, another value where one value stands."""
+    old = repairs.text_at(subject.sources, quantity.place)
+    if old is None or quantity.exact or ".." not in old:
+        return repairs.change(subject, quantity, high) if quantity.exact else None
+    low, _, last = old.partition("..")
+    gap = last[: len(last) - len(last.lstrip())]
+    return Edit(quantity.place, old, f"{low}..{gap}{repairs.render_like(last.strip(), high, quantity.dimension)}")
+
+
+def raised(subject: Subject, quantity: Quantity, low: Fraction) -> Edit | None:
+    """Another lower end where a range stands, another value where one value stands."""
+    old = repairs.text_at(subject.sources, quantity.place)
+    if old is None or quantity.exact or ".." not in old:
+        return repairs.change(subject, quantity, low) if quantity.exact else None
+    first, _, high = old.partition("..")
+    gap = first[len(first.rstrip()) :]
+    return Edit(quantity.place, old, f"{repairs.render_like(first.strip(), low, quantity.dimension)}{gap}..{high}")
+
+
+def rounded(quantity: Quantity, value: Fraction, *, up: bool) -> Fraction:
+    """Two significant digits in the unit in which the quantity is written."""
+    unit = re.search(units.UNIT + r"$", quantity.text)
+    factor = units.unit(unit[0])[0] if unit else Fraction(1)
+    return (repairs.upward_round if up else repairs.downward_round)(value / factor) * factor
+
+
+def largest(facts: Known, difference: Tree, path: str) -> Fraction | None:
+    """The largest value of one constant at which `difference` <= 0 at every corner, where it grows evenly with it."""
+    span = facts.values.get(path)
+    if span is None or span.low is None or span.high is None or span.exact:
+        return None
+    low, middle, high = (_worst(facts, difference, path, x) for x in (span.low, (span.low + span.high) / 2, span.high))
+    if low is None or middle is None or high is None or low > 0 or high <= 0 or low + high != 2 * middle:
+        return None
+    found = span.low + (span.high - span.low) * -low / (high - low)
+    whole = span.low.denominator == span.high.denominator == 1
+    return Fraction(found.numerator // found.denominator) if whole else found
+
+
+def _worst(facts: Known, difference: Tree, path: str, value: Fraction) -> Fraction | None:
+    values = {**facts.values, path: Interval(value, value)}
+    return max((corner.value for corner in corners(difference, values)), default=None)

@@ -1,0 +1,38 @@
+"""Ranges of everything that a design names, as far as a state of it may go: for questions about single states."""
+
+from __future__ import annotations
+
+from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.ranges import hull
+from coherence.verify.facts.writers import Writer, initial, interval_of
+
+
+def stated(facts: Known) -> dict[str, Interval]:
+    """The range of every name; what is only set, under conditions, may still be what it began with."""
+    found = dict(facts.values)
+    for path, writers in facts.written.items():
+        begins = any(initial(writer) is not None for writer in writers)
+        sets = [writer for writer in writers if writer.kind == "set"]
+        if sets and not begins and all(w.kind in ("set", "unset") and w.condition is not None for w in writers):
+            ends = [interval_of(writer.loop.actuation) for writer in sets if writer.loop.actuation is not None]
+            found[path] = hull([*ends, *([found[path]] if path in found else [])])
+    return found
+
+
+def whole(facts: Known) -> frozenset[str]:
+    """Paths that take whole numbers only: members, what whole laws write, whole steps from a whole start."""
+    written = {path for path, found in facts.written.items() if found and all(map(_whole, found))}
+    return frozenset(written | {path for path in facts.whole if path.endswith(".copies")})
+
+
+def _whole(writer: Writer) -> bool:
+    if not writer.integer or writer.kind in ("ignore", "unset"):
+        return False
+    actuation, first = writer.loop.actuation, initial(writer)
+    if writer.kind == "scale" or actuation is None:
+        return writer.kind == "scale" and not writer.loop.rules
+    stated = [actuation.by, actuation.to, *(value for rule in writer.loop.rules for value in (rule.by, rule.to))]
+    exact = [q.low.denominator == 1 if isinstance(q, Quantity) and q.exact else False for q in stated if q is not None]
+    return all(exact) and first is not None and first.exact and first.low.denominator == 1

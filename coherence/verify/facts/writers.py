@@ -1,0 +1,155 @@
+"""Who writes a signal, by which map, and how often: the loops of a design seen as writers of a field."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import ONE
+from coherence.base.values import value
+from coherence.language import names
+from coherence.language.design import Actuation, Design, Loop, Relay
+from coherence.language.expressions.tree import Name, Number, Tree
+from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.model.model import EVERYTHING, Interval
+
+TRANSIENT = ("once", "on change")  # modes of writers whose value lasts until another one writes
+
+
+@value
+class Writer:
+    """A loop and the field it writes.  `kind`: unset (leaves it alone), set, scale (proportional), step, ignore.
+
+    `values` is what it may write; `to` the tree it sets; `mode` is empty where the design does not
+    say it; `condition` is None where it writes always; `relay` where its trigger has memory.
+    """
+
+    loop: Loop
+    signal: str
+    kind: str
+    values: Interval
+    place: Place
+    mode: str = ""
+    to: Tree | None = None
+    condition: Tree | None = None
+    relay: bool = False
+    integer: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.loop.name
+
+    @property
+    def period(self) -> Fraction | None:
+        """Seconds between two writes, at most; None where the design does not say."""
+        timescale = self.loop.timescale
+        return timescale.period.high if timescale and timescale.period else None
+
+
+def writers(design: Design) -> dict[str, list[Writer]]:
+    """Signal -> the loops that write it, in declared order.  A loop with `law: ignore` writes nothing."""
+    found: dict[str, list[Writer]] = {}
+    for loop in design.loops.values():
+        if loop.actuation is not None and loop.actuation.signal is not None:
+            writer = _writer(loop, loop.actuation, names.resolve(loop.actuation.signal.text, design))
+            found.setdefault(writer.signal, []).append(writer)
+    return found
+
+
+def _writer(loop: Loop, actuation: Actuation, signal: str) -> Writer:
+    kind, bounds = _kind(loop, actuation), interval_of(actuation)
+    place = actuation.to.place if actuation.to is not None and kind in ("set", "unset") else _bounds_place(actuation)
+    to = tree_of(actuation.to) if kind == "set" else None
+    relay = loop.trigger if isinstance(loop.trigger, Relay) else None
+    return Writer(
+        loop, signal, kind,
+        values=_set_values(actuation, bounds) if kind == "set" else bounds,
+        place=place,
+        mode=_mode(loop, actuation, kind),
+        to=to,
+        condition=relay.enter.tree if relay and relay.enter else condition_of(loop),
+        relay=relay is not None,
+        integer=_integer(loop, actuation),
+    )  # fmt: skip
+
+
+def _kind(loop: Loop, actuation: Actuation) -> str:
+    if isinstance(actuation.to, Word):
+        return "unset"
+    if loop.rules:
+        return "step"
+    law = actuation.law.text if actuation.law else "set" if actuation.to else "step" if actuation.by else "proportional"
+    return "scale" if law == "proportional" else law
+
+
+def _mode(loop: Loop, actuation: Actuation, kind: str) -> str:
+    """A loop with a period, a condition or another law than `set` writes again and again."""
+    if actuation.mode is not None:
+        return actuation.mode.text
+    periodic = loop.timescale is not None and loop.timescale.period is not None
+    return "always" if kind != "set" or periodic or condition_of(loop) is not None else ""
+
+
+def condition_of(loop: Loop) -> Tree | None:
+    """The trigger as a condition; None for `always` and where none is stated."""
+    if isinstance(loop.trigger, Formula) and loop.trigger.text.strip() != "always":
+        return loop.trigger.tree
+    return None
+
+
+def interval_of(actuation: Actuation) -> Interval:
+    """The stated bounds; an end that is no plain quantity is unbounded."""
+    ends = actuation.bounds
+    if not ends:
+        return EVERYTHING
+    low, high = ends[0], ends[-1]
+    return Interval(low.low if isinstance(low, Quantity) else None, high.high if isinstance(high, Quantity) else None)
+
+
+def _set_values(actuation: Actuation, bounds: Interval) -> Interval:
+    if isinstance(actuation.to, Quantity):
+        return Interval(bounds.clip(actuation.to.low), bounds.clip(actuation.to.high))
+    return bounds
+
+
+def _bounds_place(actuation: Actuation) -> Place:
+    spans = [bound.place for bound in actuation.bounds]
+    if spans and spans[0].file == spans[-1].file:
+        first, last = spans[0], spans[-1]
+        return Place(first.file, first.line, first.column, last.end_line, last.end_column)
+    assert actuation.signal is not None
+    return actuation.signal.place
+
+
+def _integer(loop: Loop, actuation: Actuation) -> bool:
+    """Are bounds, steps, values and the start whole numbers without a unit, as far as they are stated?"""
+    moved = [actuation.by, actuation.to, *(value for rule in loop.rules for value in (rule.by, rule.to))]
+    ends = [one for one in (*actuation.bounds, *moved, actuation.initial) if isinstance(one, Quantity)]
+    return all(b.dimension.physical == ONE and b.low.denominator == 1 == b.high.denominator for b in ends)
+
+
+def initial(writer: Writer) -> Quantity | None:
+    """What the field begins with, where the loop says it as a plain quantity."""
+    stated = writer.loop.actuation.initial if writer.loop.actuation else None
+    return stated if isinstance(stated, Quantity) else None
+
+
+def tree_of(value: object) -> Tree | None:
+    """The tree of a stated value: a literal where it is one exact quantity, None where it is a range or a word."""
+    if isinstance(value, Formula):
+        return value.tree
+    if isinstance(value, Quantity) and value.exact:
+        return Number(value.low, value.dimension)
+    return None
+
+
+def static_only(found: list[Writer]) -> bool:
+    """Do their maps alone decide?  Not where several loops step: that they chase each other is dynamics."""
+    return sum(writer.kind == "step" for writer in found) < 2
+
+
+def reads(loop: Loop) -> str:
+    """The signal that a loop holds at its setpoint, where that is one name."""
+    target = loop.target
+    tree = target.signal.tree if target and target.signal else None
+    return tree.path if isinstance(tree, Name) else ""

@@ -1,0 +1,1 @@
+"""Proofs without a bound: invariants guessed in floats and proved in rationals."""

@@ -1,0 +1,54 @@
+"""Unbounded proofs for piecewise-affine systems: guess an invariant in floats, prove it in rationals.
+
+Random runs say how large things are; templates of directions say what an invariant may look like;
+policy iteration finds bounds that no edge leaves; z3 decides the obligations, text by text.  Only
+z3's answers make a `Proof`.  What fails is `Unproved`, which says nothing about the system.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from coherence.verify.invariants.smtlib import Invariant, Obligation
+from coherence.verify.systems.piecewise_affine import System
+
+SAMPLES, STEPS = 160, 120
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """No run enters a bad set.  `invariant` maps each mode to alternatives (none: never entered).
+
+    `certificate`, which is all of `obligations` in one, was answered unsat by z3, exactly as it stands; where
+    they are few, each of them was, too.  `solver.recheck` asks cvc5.  `tried` lists the attempts; the last succeeded.
+    """
+
+    invariant: Invariant
+    obligations: tuple[Obligation, ...]
+    certificate: str
+    tried: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """No proof was found.  `suspect`: labels of the edges of a run, in floats, that seems to enter a bad set."""
+
+    reason: str
+    tried: tuple[str, ...] = ()
+    suspect: tuple[str, ...] = ()
+
+
+Result: TypeAlias = Proof | Unproved
+
+
+def prove(system: System, *, time_limit: float = 10.0, samples: int = SAMPLES, steps: int = STEPS) -> Result:
+    """A proof that no run of `system`, however long, enters one of its bad sets; or why there is none.
+
+    `time_limit` in seconds bounds the search (one step of it may end a little later); `samples` and
+    `steps` say how many random runs of what length are drawn.  The search is reproducible, unless
+    the time limit cuts it short.
+    """
+    from coherence.verify.invariants.search import search
+
+    return search(system, time_limit=time_limit, samples=samples, steps=steps)

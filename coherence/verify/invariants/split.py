@@ -1,0 +1,123 @@
+"""Modes cut into cells by the half-spaces that their edges and promises speak of.
+
+The cut system has the same runs; its invariants, one polyhedron per cell, are unions for the modes
+of the system it was made from.  Cells and edges that look empty in floats are left out: a guess,
+as obligations are always about the uncut system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import compress
+
+from coherence.verify.invariants.fixpoint import APART, emptiness
+from coherence.verify.invariants.numeric import TIGHTEN, Frame, stacked
+from coherence.verify.invariants.smtlib import Invariant
+from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System, after
+
+MOST_CELLS, MOST_EDGES = 8, 500  # cells of a mode, edges of the cut system
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The cut system; `cells` maps a mode to the names and the half-spaces of its cells."""
+
+    system: System
+    cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]
+
+
+def cut(system: System, frame: Frame) -> Cut | None:
+    """The system with its modes cut into cells, or None when there is nothing to cut or too much."""
+    states = len(system.variables)
+    if not states or len(system.edges) > MOST_EDGES:
+        return None
+    of_states = Frame(frame.centre[:states], frame.scale[:states])
+    rows = _rows_of(system)
+    cells = {mode: _cells(mode, _half_spaces(rows[mode], states), of_states) for mode in system.modes}
+    if all(len(each) == 1 for each in cells.values()):
+        return None
+    if sum(len(cells[edge.source]) * len(cells[edge.target]) for edge in system.edges) > 8 * MOST_EDGES:
+        return None
+    edges = [edge for original in system.edges for edge in _edges(original, cells)]
+    kept = tuple(compress(edges, _nonempty([edge.guard for edge in edges], frame)))
+    if len(kept) > MOST_EDGES:
+        return None
+    initial, bad = _spread(system.initial, cells), _spread(system.bad, cells)
+    return Cut(System(system.variables, system.choices, initial, kept, bad), cells)
+
+
+def uncut(division: Cut, invariant: Invariant) -> Invariant:
+    """The invariant of the uncut system: each mode is in one of its cells, and there within its rows."""
+    return {
+        mode: tuple(half_spaces + rows for name, half_spaces in cells for rows in invariant.get(name, ()))
+        for mode, cells in division.cells.items()
+    }
+
+
+def _nonempty(polyhedra: list[Polyhedron], frame: Frame) -> list[bool]:
+    """Which polyhedra seem to have a point."""
+    rows = stacked(polyhedra, frame, TIGHTEN)
+    return [bool(margin <= APART) for margin in emptiness(rows.normal, rows.bound).margin]
+
+
+def _rows_of(system: System) -> dict[str, list[Constraint]]:
+    """Per mode the rows of the guards out of it, then of its bad sets."""
+    rows: dict[str, list[Constraint]] = {mode: [] for mode in system.modes}
+    for mode, polyhedron in (*((edge.source, edge.guard) for edge in system.edges), *system.bad):
+        rows[mode].extend(polyhedron)
+    return rows
+
+
+def _half_spaces(rows: Iterable[Constraint], states: int) -> list[Constraint]:
+    """What rows say about the state alone; each hyperplane once."""
+    found: dict[Linear, Constraint] = {}
+    for row in rows:
+        own, choices = row.linear.coefficients[:states], row.linear.coefficients[states:]
+        if any(own) and not any(choices):
+            lead = next(c for c in own if c)
+            plane = Linear(tuple(c / lead for c in own), row.linear.constant / lead)
+            relation = row.relation if row.relation != "==" else "<="
+            found.setdefault(plane, Constraint(Linear(own, row.linear.constant), relation))
+    return list(found.values())
+
+
+def _opposite(row: Constraint) -> Constraint:
+    linear = Linear(tuple(-c for c in row.linear.coefficients), -row.linear.constant)
+    return Constraint(linear, "<" if row.relation == "<=" else "<=")
+
+
+def _cells(mode: str, half_spaces: Iterable[Constraint], frame: Frame) -> tuple[tuple[str, Polyhedron], ...]:
+    cells: list[Polyhedron] = [()]
+    for row in half_spaces:
+        parts = [(*cell, side) for cell in cells for side in (row, _opposite(row))]
+        parts = list(compress(parts, _nonempty(parts, frame)))
+        if len(parts) > MOST_CELLS:
+            break
+        cells = parts
+    return tuple((mode if len(cells) == 1 else f"{mode} / {number}", cell) for number, cell in enumerate(cells, 1))
+
+
+def _edges(edge: Edge, cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]) -> Iterable[Edge]:
+    """One edge per cell that it leaves and cell that it enters."""
+    width = len(edge.update[0].coefficients) if edge.update else 0
+    entered = [
+        (target, tuple(Constraint(after(row.linear, edge.update), row.relation) for row in behind))
+        for target, behind in cells[edge.target]
+    ]
+    for source, before in cells[edge.source]:
+        here = tuple(Constraint(_padded(row.linear, width), row.relation) for row in before)
+        for target, there in entered:
+            yield Edge(source, target, edge.guard + here + there, edge.update, edge.label)
+
+
+def _padded(linear: Linear, width: int) -> Linear:
+    missing = width - len(linear.coefficients)
+    return Linear(linear.coefficients + (Fraction(0),) * missing, linear.constant)
+
+
+def _spread(
+    sets: tuple[tuple[str, Polyhedron], ...], cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]
+) -> tuple[tuple[str, Polyhedron], ...]:
+    return tuple((name, polyhedron + cell) for mode, polyhedron in sets for name, cell in cells[mode])

@@ -1,0 +1,1 @@
+"""Jobs, gangs, evictors and placers as finite relations, explored exactly."""

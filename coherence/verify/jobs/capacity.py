@@ -1,0 +1,106 @@
+"""Is there room for one more member of a thing: what it needs against what the others leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import ONE, show
+from coherence.base.values import value
+from coherence.language.design import Component
+from coherence.language.expressions.lower_smt import real
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import Known, copies
+
+
+@value
+class Room:
+    """What is left of the scarcest resource and what one more member needs of it.
+
+    `enough` is None where `missing` names the fact that is not stated; `supply` is the path of the capacity.
+    """
+
+    enough: bool | None
+    missing: str = ""
+    what: str = ""
+    left: Fraction | None = None
+    need: Fraction | None = None
+    supply: str = ""
+    place: Place | None = None
+    quantity: Quantity | None = None
+
+    @property
+    def claim(self) -> str:
+        """The room as an SMT-LIB term."""
+        return (
+            f"(>= {real(self.left)} {real(self.need)})" if self.left is not None and self.need is not None else "false"
+        )
+
+    @property
+    def left_text(self) -> str:
+        return _shown(self.left, self.quantity)
+
+    @property
+    def need_text(self) -> str:
+        return _shown(self.need, self.quantity)
+
+
+def _shown(value: Fraction | None, quantity: Quantity | None) -> str:
+    physical = quantity.dimension.physical if quantity else ONE
+    return show(max(value or Fraction(0), Fraction(0)), physical)
+
+
+def room_for_one(facts: Known, thing: str, count: int) -> Room:
+    """The worst over all resources, in the worst case of every range, with `count` members of `thing` running."""
+    component = facts.design.components.get(thing)
+    needs = needed(component) if component else {}
+    if component is None or not needs:
+        return Room(None, f"what one copy of {thing} needs, and the capacity left (needs: of {thing})")
+    found = [_left(facts, component, count, resource, need) for resource, need in needs.items()]
+    order = {False: 0, None: 1, True: 2}
+    return min(found, key=lambda room: order[room.enough])
+
+
+def needed(component: Component) -> Mapping[str, Quantity]:
+    """Resource -> how much one member holds; `needs: 4 cpu` names its resource by the unit."""
+    needs = component.needs
+    if isinstance(needs, Quantity):
+        tags = [tag for tag, _ in needs.dimension.tags.powers]
+        return {tags[0]: needs} if len(tags) == 1 else {}
+    return needs or {}
+
+
+def supplies(facts: Known, component: Component, resource: str) -> str:
+    """The path of the capacity that a component draws on: of what it runs on, else of the one thing that has it."""
+    if component.runs_on is not None:
+        candidates = [f"{component.runs_on.text}.{resource}", f"{component.runs_on.text}.count"]
+    else:
+        candidates = [f"{name}.{resource}" for name in facts.design.components if name != component.name] + [
+            f"{resource}.count"
+        ]
+    return next((path for path in candidates if path in facts.values), "")
+
+
+def _left(facts: Known, component: Component, count: int, resource: str, need: Quantity) -> Room:
+    supply = supplies(facts, component, resource)
+    if not supply:
+        return Room(None, f"the capacity of {resource} that {component.name} draws on")
+    total, taken = facts.values[supply].low, need.high * count
+    for name, other in _others(facts, component, resource, supply):
+        amount = copies(facts, name)
+        if amount is None or amount.high is None:
+            return Room(None, f"copies of {name}")
+        taken += amount.high * other.high
+    if total is None:
+        return Room(None, f"the capacity of {resource}")
+    left = total - taken
+    return Room(left >= need.high, "", resource, left, need.high, supply, facts.places[supply], need)
+
+
+def _others(facts: Known, component: Component, resource: str, supply: str) -> Iterator[tuple[str, Quantity]]:
+    """Other components that hold the same resource of the same capacity."""
+    for name, other in facts.design.components.items():
+        need = needed(other).get(resource)
+        if name != component.name and need is not None and supplies(facts, other, resource) == supply:
+            yield name, need

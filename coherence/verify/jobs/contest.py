@@ -1,0 +1,289 @@
+"""Jobs that compete for capacities: kinds of like jobs, who is admitted first, who may take from whom.
+
+A kind is some like jobs; a state says of each job how many of its members hold their needs, sorted within the kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import TypeAlias
+
+from coherence.base.places import Place
+from coherence.base.units import Dimension, show
+from coherence.base.values import field, value
+from coherence.language.design import Component, Job
+from coherence.language.expressions.tree import Name, names
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.sentences import Admission, Preemption
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.limits import cap
+from coherence.verify.facts.ranges import Values
+from coherence.verify.jobs.capacity import needed, supplies
+
+AWAY, GONE = -1, -2  # of a job: has not come yet; has ended or left
+Amount: TypeAlias = Fraction | int  # exact; whole amounts as int, which is ten times faster
+State: TypeAlias = tuple[tuple[int, ...], ...]  # per kind, per job: members that hold their needs, sorted
+MOST_ALIKE = 60
+ALONE, TOGETHER, WAITING = "copies", "gang", ("barrier", "ranks")
+
+
+class NeedsError(ValueError):
+    """A fact that the design does not state; the text completes `undecided: needs ...`."""
+
+    def __init__(self, needs: str, place: Place | None = None) -> None:
+        super().__init__(f"needs {needs}")
+        self.needs, self.place = f"needs {needs}", place
+
+
+@value
+class Kind:
+    """Like jobs.  `chunk` members are admitted at once, `barrier` must be there before any makes progress."""
+
+    name: str
+    jobs: tuple[str, ...]
+    number: int
+    queue: str
+    needs: Mapping[str, Amount]
+    members: int
+    chunk: int
+    barrier: int
+    attributes: Mapping[str, Amount]
+    place: Place = field(compare=False)
+    barrier_place: Place | None = field(default=None, compare=False)
+
+    @property
+    def all_needs(self) -> dict[str, Amount]:
+        """What all jobs of the kind hold together."""
+        return {resource: need * self.members * self.number for resource, need in self.needs.items()}
+
+
+@value
+class Contest:
+    """Kinds of jobs, what there is of each resource, and the rules.
+
+    `reserved`: what is freed is kept for the taker.  `taken`: what components hold that no job gets.
+    """
+
+    kinds: tuple[Kind, ...]
+    capacity: Mapping[str, Amount]
+    supply: Mapping[str, str]  # resource -> path of its capacity
+    admit: Admission | None
+    preempt: Preemption | None
+    returns: bool
+    reserved: bool
+    caps: tuple[tuple[str, object, object], ...]  # (limit, counts, at most) as trees
+    constants: Values
+    units: Mapping[str, Dimension] = field(default_factory=dict)
+    spans: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=dict)  # capacities stated as a range
+
+    taken: Mapping[str, Amount] = field(default_factory=dict)
+
+    def whole(self, resource: str) -> bool:
+        """Is the resource counted in whole units (no bytes, no watts)?"""
+        return self.units[resource] == Dimension(((resource, 1),))
+
+    def shown(self, resource: str, amount: Amount) -> str:
+        """An amount of a resource with its unit."""
+        return show(amount, self.units[resource])
+
+    @property
+    def queues(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(kind.queue for kind in self.kinds if kind.queue))
+
+    def total(self, resource: str) -> Amount:
+        """What all jobs (and what holds it anyway) need of it together."""
+        return sum((kind.all_needs.get(resource, 0) for kind in self.kinds), self.taken.get(resource, 0))
+
+    def open(self, resource: str) -> Amount:
+        """What there is for jobs."""
+        return self.capacity[resource] - self.taken.get(resource, 0)
+
+
+def plain(amount: Fraction) -> Amount:
+    """The amount, as an int where it is whole."""
+    return int(amount) if amount.denominator == 1 else amount
+
+
+def contest(facts: Known, *, components: bool = False) -> Contest:
+    """The contest of a design's jobs (and of its components that hold the same resources).  Raises NeedsError."""
+    design = facts.design
+    order = design.order
+    kinds = _merged(facts, [_job(facts, job) for job in design.jobs.values()])
+    if components:
+        kinds += [kind for c in design.components.values() if (kind := _component(facts, c)) is not None]
+    supply = {r: _supply(facts, r, kind) for kind in kinds for r in kind.needs}
+    victim = order.victim.text if order and order.victim else "returns"
+    stated = {r: _span(facts, path) for r, path in supply.items()}
+    units = {r: _unit(facts, path, r) for r, path in supply.items()}
+    spans = {r: span for r, span in stated.items() if span[0] < span[1]}
+    own = {name for kind in kinds for name in kind.jobs}
+    return Contest(
+        tuple(kinds), {r: plain(low) for r, (low, _) in stated.items()}, supply,
+        order.admit if order else None, order.preempt if order else None,
+        victim.startswith("returns"), victim.endswith(", reservation"),
+        tuple(_caps(facts, _words(kinds, supply))), facts.values, units, spans,
+        {r: _taken(facts, r, path, own) for r, path in supply.items()},
+    )  # fmt: skip
+
+
+def _job(facts: Known, job: Job) -> Kind:
+    needs, copies = _needs(job, job.place), _count(job, ALONE, 1)
+    gang, barrier = _several(job, TOGETHER, copies), max(_several(job, word, copies) for word in WAITING)
+    if _waits(facts, job.name) and not barrier:
+        barrier = copies
+    attributes = {k: v.low for k, v in job.constants.items() if isinstance(v, Quantity) and v.exact}
+    attributes |= {k: v.low for k, v in (("priority", job.priority), ("age", job.age)) if v is not None and v.exact}
+    place = next((v.place for k in (TOGETHER, *WAITING) if (v := job.constants.get(k)) is not None), None)
+    queue = job.queue.text if job.queue else ""
+    if not (gang or barrier):
+        return Kind(job.name, (job.name,), copies, queue, needs, 1, 1, 1, attributes, job.place)
+    members = max(copies, gang, barrier)
+    return Kind(
+        job.name, (job.name,), 1, queue, needs, members, gang or 1, max(barrier, gang), attributes, job.place,
+        place,
+    )  # fmt: skip
+
+
+def _count(job: Job, key: str, default: int) -> int:
+    value = job.constants.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, Quantity) or not value.exact or value.low.denominator != 1:
+        raise NeedsError(f"one whole number for {key} of {job.name}", getattr(value, "place", job.place))
+    if value.low > MOST_ALIKE * MOST_ALIKE:
+        raise NeedsError(f"fewer {key} of {job.name} than {value.low}", value.place)
+    return int(value.low)
+
+
+def _several(job: Job, key: str, copies: int) -> int:
+    """The value of `gang` or `barrier`: a number, or `all` of the copies; 0 where it is not stated."""
+    value = job.constants.get(key)
+    if isinstance(value, Formula) and value.tree == Name("all"):
+        return copies
+    return _count(job, key, 0)
+
+
+def _waits(facts: Known, name: str) -> bool:
+    """Does an event speak of members of the thing that wait for each other?"""
+    from coherence.language.names import events
+
+    return any(
+        event.thing == name and (event.kind == "waits" or (event.kind == "ends" and event.of == "all"))
+        for event in events(facts.design)
+    )
+
+
+def _needs(thing: Job | Component, place: Place) -> dict[str, Amount]:
+    stated = thing.needs
+    if isinstance(stated, Quantity):
+        tags = [tag for tag, _ in stated.dimension.tags.powers]
+        if len(tags) != 1:
+            raise NeedsError(f"the resource that {thing.name} needs (needs: {{gpu: 4}})", stated.place)
+        stated = {tags[0]: stated}
+    if not stated:
+        raise NeedsError(f"needs of {thing.name}", place)
+    for resource, amount in stated.items():
+        if not amount.exact:
+            raise NeedsError(f"one value for what {thing.name} needs of {resource}", amount.place)
+    return {resource: plain(amount.low) for resource, amount in stated.items() if amount.low > 0}
+
+
+def waits_together(facts: Known, component: Component) -> bool:
+    """Do the members of a component wait for each other?"""
+    return _waits(facts, component.name) or bool(component.part and component.part.text == "barrier")
+
+
+def _component(facts: Known, component: Component) -> Kind | None:
+    """A component whose members wait for each other and hold something; None for any other."""
+    if component.needs is None or not waits_together(facts, component):
+        return None
+    number, place = _members(facts, component)
+    needs = _needs(component, component.place)
+    return Kind(component.name, (component.name,), 1, "", needs, number, 1, number, {}, component.place, place)
+
+
+def _members(facts: Known, component: Component) -> tuple[int, Place]:
+    """How many members it has (`ranks` of a barrier, else copies), and where that stands."""
+    path = f"{component.name}.ranks" if f"{component.name}.ranks" in facts.values else f"{component.name}.copies"
+    given = facts.quantities.get(path)
+    if given is None or not given.exact or given.low.denominator != 1 or not 0 <= given.low <= MOST_ALIKE:
+        raise NeedsError(f"one number of copies of {component.name}", component.place)
+    return int(given.low), given.place
+
+
+def _taken(facts: Known, resource: str, supply: str, own: set[str]) -> Amount:
+    """What components that are no contestants hold of a capacity, all of them running."""
+    found: Amount = 0
+    for component in facts.design.components.values():
+        need = needed(component).get(resource) if component.name not in own else None
+        if need is not None and supplies(facts, component, resource) == supply:
+            found += plain(need.high) * _members(facts, component)[0]
+    return found
+
+
+def _merged(facts: Known, kinds: list[Kind]) -> list[Kind]:
+    """Jobs alike as one kind, except those that a rule names."""
+    order = facts.design.order
+    named = {order.preempt.job, order.preempt.victim} if order and order.preempt else set()
+    groups: dict[object, list[Kind]] = {}
+    for kind in kinds:
+        alike: object = (
+            kind.name if kind.name in named or kind.members > 1
+            else (kind.queue, tuple(sorted(kind.needs.items())), tuple(sorted(kind.attributes.items())))
+        )  # fmt: skip
+        groups.setdefault(alike, []).append(kind)
+    return [_merge(group) for group in groups.values()]
+
+
+def _merge(group: list[Kind]) -> Kind:
+    first, number = group[0], sum(kind.number for kind in group)
+    if number > MOST_ALIKE:
+        raise NeedsError(f"fewer jobs like {first.name} than {number}", first.place)
+    return Kind(
+        first.name, tuple(kind.name for kind in group), number, first.queue, first.needs, first.members, first.chunk,
+        first.barrier, first.attributes, first.place, first.barrier_place,
+    )  # fmt: skip
+
+
+def _supply(facts: Known, resource: str, kind: Kind) -> str:
+    """The path of the capacity of a resource: a component or tier of its name, or the one thing that has it."""
+    own = f"{resource}.count"
+    if own in facts.values:
+        return own
+    having = [f"{name}.{resource}" for name in facts.design.components if name not in kind.jobs]
+    found = [path for path in having if path in facts.values]
+    if len(found) != 1:
+        raise NeedsError(f"the capacity of {resource} (components: {{{resource}: {{count: ...}}}})", kind.place)
+    return found[0]
+
+
+def _span(facts: Known, path: str) -> tuple[Fraction, Fraction]:
+    found = facts.values[path]
+    if found.low is None or found.high is None:
+        raise NeedsError(f"bounds of {path}", facts.places.get(path))
+    return found.low, found.high
+
+
+def _unit(facts: Known, path: str, resource: str) -> Dimension:
+    """The unit in which amounts of the resource are shown: its own name where they are counted."""
+    quantity = facts.quantities.get(path)
+    physical = quantity.dimension.physical if quantity else Dimension()
+    return physical if physical.powers else Dimension(((resource, 1),))
+
+
+def _words(kinds: list[Kind], supply: Mapping[str, str]) -> frozenset[str]:
+    """What a limit on jobs speaks of: their queues, their capacities, or jobs by name."""
+    owners = (path.partition(".")[0] for path in supply.values())
+    return frozenset([*(kind.queue for kind in kinds), *owners, *(name for kind in kinds for name in kind.jobs)])
+
+
+def _caps(facts: Known, about: frozenset[str]) -> Iterator[tuple[str, object, object]]:
+    """Limits on jobs that may hold an admission back: those that wait or reject at their cap."""
+    for limit in facts.design.limits.values():
+        waits = limit.when_full is None or limit.when_full.text in ("wait", "reject")
+        tree = cap(facts, limit)
+        if limit.counts is None or not {path.partition(".")[0] for path in names(limit.counts.tree)} & about:
+            continue
+        if waits and tree is not None and limit.during is None:
+            yield limit.name, limit.counts.tree, tree

@@ -1,0 +1,127 @@
+"""Verdicts as a predicate of how many there are: the range of members, other numbers of places, and runs in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import COPIES, Known, copies
+from coherence.verify.facts.writers import initial
+from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.placement import BOUND, CERTAIN, NONE, POSSIBLE, UNKNOWN, placement
+from coherence.verify.jobs.sites import NODE_WORDS, Cluster, cluster
+
+MOST_VARIANTS = 100
+MOST_SWEPT = 6000  # states, over all numbers of places
+ADDERS = ("cluster_autoscaler", "karpenter")
+
+
+@value
+class Nodes:
+    """The verdict for each number of places of one kind, from 1 on."""
+
+    name: str
+    verdicts: tuple[tuple[int, str], ...]
+
+
+def count_range(facts: Known, thing: str, most: int, place: Place) -> tuple[int, int]:
+    """The fewest and the most members that the thing may have.  Raises NeedsError."""
+    range_ = copies(facts, thing)
+    if range_ is None or range_.low is None or range_.high is None:
+        raise NeedsError(f"copies of {thing} (how many there may be)", place)
+    low, high = _reached(facts, thing, max(0, math.ceil(range_.low)), math.floor(range_.high))
+    if high > most:
+        raise NeedsError(f"at most {most} copies of {thing}: {high}", place)
+    return low, high
+
+
+def _reached(facts: Known, thing: str, low: int, high: int) -> tuple[int, int]:
+    """The part of the bounds that a proportional autoscaler can leave its stated beginning for.
+
+    It goes up only where its signal may exceed setpoint * (1 + tolerance), down only below setpoint * (1 - tolerance).
+    """
+    found = [writer for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ())]
+    first = initial(found[0]) if len(found) == 1 and found[0].kind == "scale" else None
+    target = found[0].loop.target if first is not None else None
+    if first is None or not first.exact or target is None or target.signal is None:
+        return low, high
+    setpoint, signal = target.setpoint, facts.range(target.signal.tree)
+    if not isinstance(setpoint, Quantity) or not setpoint.exact:
+        return low, high
+    slack = target.tolerance.low if target.tolerance is not None else Fraction(0)
+    up = signal.high is None or signal.high > setpoint.low * (1 + slack)
+    down = signal.low is None or signal.low < setpoint.low * (1 - slack)
+    start = int(min(max(first.low, Fraction(low)), Fraction(high)))
+    return (low if down else start), (high if up else start)
+
+
+def adders(facts: Known, there: Cluster) -> str | None:
+    """A loop that may add places, but the design does not say which."""
+    own = {name for site in there.sites for name in site.name.split(", ")}
+    words = {word for node in NODE_WORDS for word in (node, node + "s")}
+    for loop in facts.design.loops.values():
+        signal = loop.actuation.signal.text if loop.actuation and loop.actuation.signal else ""
+        thing = signal.partition(".")[0]
+        by_part = loop.part is not None and loop.part.text.startswith(ADDERS) and "down" not in loop.part.text
+        if thing not in own and (by_part or thing in words):
+            return loop.name
+    return None
+
+
+def variants(facts: Known) -> list[dict[str, int]]:
+    """The numbers of places that the design leaves open: one choice for each value of each stated range."""
+    made: list[dict[str, int]] = [{}]
+    for name, given in facts.design.places.items():
+        count = given.get("count")
+        if isinstance(count, Quantity) and not count.exact:
+            numbers = range(math.ceil(count.low), math.floor(count.high) + 1)
+            made = [{**one, name: number} for one in made for number in numbers]
+            if len(made) > MOST_VARIANTS:
+                raise NeedsError(f"a narrower count of {name}", count.place)
+    return made
+
+
+def swept_nodes(facts: Known, there: Cluster, low: int, high: int) -> tuple[Nodes, ...]:
+    """The placement verdict for 1 to 50 places of each kind whose count is stated, the others as they are."""
+    kinds = [name for name, given in facts.design.places.items() if "count" in given]
+    return tuple(_swept(facts, there, low, high, name, MOST_SWEPT // len(kinds)) for name in kinds)
+
+
+def _swept(facts: Known, there: Cluster, low: int, high: int, name: str, budget: int) -> Nodes:
+    verdicts: list[tuple[int, str]] = []
+    for number in range(1, BOUND + 1):
+        other = cluster(facts, there.thing, numbers={**dict(there.chosen), name: number}, soft=False)
+        found = placement(other, low, high, most=max(budget, 1))
+        budget -= len(found.graph.edges)
+        if budget <= 0 or found.verdict == UNKNOWN:
+            break
+        verdicts.append((number, found.verdict))
+    return Nodes(name, tuple(verdicts))
+
+
+def summary(found: Iterable[Nodes]) -> str:
+    """`; node: conflict at 1 to 2, none at 3 to 50` for each kind of places."""
+    return "".join(f"; {one.name}: {told(one.verdicts)}" for one in found if one.verdicts)
+
+
+def told(verdicts: Sequence[tuple[int, str]], *, saturated: bool = False) -> str:
+    """Runs of equal verdicts in words; the last is open only where nothing can change any more (`saturated`)."""
+    words = {CERTAIN: "conflict", POSSIBLE: "conflict by some choices", NONE: "none"}
+    runs: list[tuple[int, int, str]] = []
+    for number, verdict in verdicts:
+        if runs and runs[-1][2] == verdict:
+            runs[-1] = (runs[-1][0], number, verdict)
+        else:
+            runs.append((number, number, verdict))
+    parts = [f"{words.get(verdict, verdict)} at {_span(first, last)}" for first, last, verdict in runs]
+    if saturated and runs:
+        parts[-1] = f"{words.get(runs[-1][2], runs[-1][2])} at {runs[-1][0]} and above"
+    return ", ".join(parts) + ("" if saturated or not verdicts else f" (checked up to {verdicts[-1][0]})")
+
+
+def _span(first: int, last: int) -> str:
+    return f"{first}" if first == last else f"{first} to {last}"

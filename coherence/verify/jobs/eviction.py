@@ -1,0 +1,209 @@
+"""An evictor against a placer: after every eviction the placer answers, and the evictor looks again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import evaluate
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Tree, rename, walk
+from coherence.model.model import Interval
+from coherence.verify.facts.ranges import Values, truth
+from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.order_words import Steady
+from coherence.verify.jobs.placing import (
+    Counts,
+    canonical,
+    canonical_edges,
+    domain_of,
+    domains,
+    empty,
+    name_of,
+    places,
+    put,
+    spots,
+    total,
+)
+from coherence.verify.jobs.sites import Cluster
+from coherence.verify.jobs.state_graph import Edge, Graph, components, explore, round_trip, trapped
+
+CERTAIN, POSSIBLE, NONE, IDLE, BLOCKED, UNKNOWN = "certain", "possible", "none", "idle", "blocked", "unknown"
+MOST_STATES = 6000
+MOVE = "move"
+
+
+@value
+class Evictor:
+    """Evicts one of `thing` while `trigger` holds; `labels` are those by which the trigger counts it."""
+
+    thing: str
+    trigger: Tree
+    labels: tuple[str, ...]
+
+
+@value
+class Chase:
+    """The verdict for one number of members on one cluster; `cycle` goes round in `graph` where it was explored."""
+
+    verdict: str
+    graph: Graph[Counts] | None = None
+    cycle: tuple[Edge[Counts], ...] = ()
+    first: Counts | None = None
+
+
+def evictor(thing: str, condition: Tree) -> Evictor | None:
+    """The evictor of a trigger that counts the thing by place; None where it does not."""
+    tree = condition.condition if isinstance(condition, Held) else condition
+    labels = tuple(
+        dict.fromkeys(
+            node.arguments[1].path for node in walk(tree)
+            if isinstance(node, Call) and node.function == "count by" and node.arguments[0] == Name(thing)
+            and isinstance(node.arguments[1], Name)
+        )
+    )  # fmt: skip
+    return Evictor(thing, _named(tree), labels) if labels else None
+
+
+def counted(thing: str, by: str) -> str:
+    """The name that stands for `count of thing by label` in the evictor's trigger."""
+    return f"{thing}.most_by_{by}"
+
+
+def _named(tree: Tree) -> Tree:
+    """The tree with every `count of x by y` as a name."""
+    match tree:
+        case Call(function="count by", arguments=(Name(path=thing), Name(path=by))):
+            return Name(counted(thing, by), tree.span)
+        case Call(function=function, arguments=arguments, span=span):
+            return Call(function, tuple(_named(one) for one in arguments), span)
+        case Arithmetic(op=op, left=left, right=right, span=span):
+            return Arithmetic(op, _named(left), _named(right), span)
+        case Compare(op=op, left=left, right=right, span=span):
+            return Compare(op, _named(left), _named(right), span)
+        case Logic(op=op, terms=terms, span=span):
+            return Logic(op, tuple(_named(one) for one in terms), span)
+        case Choose(condition=condition, then=then, otherwise=otherwise, span=span):
+            return Choose(_named(condition), _named(then), _named(otherwise), span)
+        case Held(condition=condition):
+            return _named(condition)
+        case _:
+            return rename(tree, lambda path: path)
+
+
+def acts(one: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction]) -> bool:
+    """Does the trigger hold in a state?  Raises NeedsError for a name without a value."""
+    most = {counted(one.thing, by): Fraction(max(domains(there, state, by), default=0)) for by in one.labels}
+    return bool(evaluate(one.trigger, Steady(lambda path: most.get(path, constants.get(path)))))
+
+
+def always_acts(one: Evictor, there: Cluster, members: int, constants: Values) -> bool | None:
+    """Does the trigger hold (or fail) however so many members lie?  None: it depends.
+
+    The fullest of D domains has at least members / D, rounded up.
+    """
+    ones = tuple((1,) * site.number for site in there.sites)
+    spans = {
+        counted(one.thing, by): Interval(Fraction(-(-members // len(domains(there, ones, by)))), Fraction(members))
+        for by in one.labels
+    }
+    return truth(one.trigger, {**constants, **spans})
+
+
+def chase(one: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> Chase:
+    """`certain`: from some placement on, every answer of the placer lets the evictor act again, for ever.
+
+    `possible`: some answers do.  `none`: it comes to rest.  `idle`: it never acts.  `blocked`: not all can be placed.
+    """
+    spans = {path: Interval(number, number) for path, number in constants.items()}
+    decided = always_acts(one, there, members, spans)
+    if decided is not None:
+        return Chase(CERTAIN if decided else IDLE, first=_placed(there, members))
+    if settles(one, there, members, constants):
+        return Chase(NONE)
+    placed = explore([canonical(there, empty(there))], lambda s: _fill(there, s, members), most=MOST_STATES)
+    if not placed.complete:
+        return Chase(UNKNOWN, placed)
+    starts = [state for state in placed.edges if total(state) == members]
+    if not starts:
+        return Chase(BLOCKED, placed)
+    graph = explore(starts, lambda s: canonical_edges(there, moves(one, there, s, constants)), most=MOST_STATES)
+    return _judged(graph) if graph.complete else Chase(UNKNOWN, graph)
+
+
+def settles(one: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> bool:
+    """Does a placer that evens out nodes alike always bring the trigger to rest?
+
+    Where it acts, the fullest node has more than members / nodes rounded up, so at least two more than the emptiest,
+    to which the member goes: the sum of squares falls with every round.
+    """
+    if len(there.sites) != 1 or len(there.rules) != 1 or len(one.labels) != 1 or not there.each:
+        return False
+    site, rule, by = there.sites[0], there.rules[0], one.labels[0]
+    least = -(-members // site.number)
+    even = by not in site.labels and rule.by not in site.labels and not rule.together and rule.at_most == 1
+    if not even or site.most > site.number or (site.room is not None and site.room < least):
+        return False
+    level = {counted(one.thing, by): Fraction(least)}
+    return not evaluate(one.trigger, Steady(lambda path: level.get(path, constants.get(path))))
+
+
+def _fill(there: Cluster, state: Counts, members: int) -> list[Edge[Counts]]:
+    return canonical_edges(there, places(there, state)) if total(state) < members else []
+
+
+def _placed(there: Cluster, members: int) -> Counts | None:
+    """A placement of all members, each on the emptiest place that takes it; None where one is refused."""
+    state = empty(there)
+    for _ in range(members):
+        made = [edge.to for edge in places(there, state)]
+        if not made:
+            return None
+        state = min(made, key=lambda s: sorted((held for nodes in s for held in nodes), reverse=True))
+    return state
+
+
+def _judged(graph: Graph[Counts]) -> Chase:
+    if all(not edges for edges in graph.edges.values()):
+        return Chase(IDLE, graph)
+    caught = set(trapped(graph))
+    rounds = sorted(components(graph), key=lambda one: one[0] not in caught)
+    if not rounds:
+        return Chase(NONE, graph)
+    first = next(state for state in graph.edges if state in set(rounds[0]))
+    cycle = tuple(round_trip(graph, first, set(rounds[0])))
+    return Chase(CERTAIN if first in caught else POSSIBLE, graph, cycle, first)
+
+
+def moves(
+    one: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
+) -> Iterator[Edge[Counts]]:
+    """Each eviction from a fullest place, with each answer of the placer (within the musts, by its wishes)."""
+    if not acts(one, there, state, constants):
+        return
+    for k, n in spots(state, every=every):
+        full = any(domain_of(there, state, by, k, n) == max(domains(there, state, by)) for by in one.labels)
+        if state[k][n] == 0 or not full:
+            continue
+        less = put(state, k, n, -1)
+        for edge in places(there, less, wishes=True, every=every):
+            yield Edge(MOVE, partial(_moved, there, k, n, edge), edge.to)
+
+
+def _moved(there: Cluster, k: int, node: int, edge: Edge[Counts]) -> str:
+    return f"one is evicted from {name_of(there, k, node)} and {edge.text}"
+
+
+def needs_of(one: Evictor, constants: Mapping[str, Fraction]) -> str | None:
+    """The first name of the trigger without a value."""
+    from coherence.language.expressions import names
+
+    own = {counted(one.thing, by) for by in one.labels}
+    return next((path for path in names(one.trigger) if path not in own and path not in constants), None)
+
+
+__all__ = [
+    "BLOCKED", "CERTAIN", "IDLE", "MOVE", "NONE", "POSSIBLE", "UNKNOWN", "Chase", "Evictor", "NeedsError", "acts",
+    "always_acts", "chase", "counted", "evictor", "moves", "needs_of",
+]  # fmt: skip

@@ -1,0 +1,131 @@
+"""Jobs whose members wait for each other: is a state reachable in which each holds a part and none goes on?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.values import replace, value
+from coherence.verify.jobs.contest import AWAY, Contest, Kind, State
+from coherence.verify.jobs.contest_steps import ADMIT, arrivals, endings, fits, nobody, scheduled
+from coherence.verify.jobs.livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN
+from coherence.verify.jobs.order_words import used
+from coherence.verify.jobs.state_graph import Edge, Graph, explore, trapped, way_to
+
+MOST_STATES, MOST_SWEPT, BOUND = 30_000, 40_000, 50
+NEVER = "never"
+
+
+@value
+class Standstill:
+    """The verdict: `never` = one alone needs more than there is; else `stuck` is the state in which all wait.
+
+    `certain`: from some reachable state every choice ends so.  `possible`: some choices do.
+    """
+
+    verdict: str
+    graph: Graph[State]
+    stuck: State | None = None
+    way: tuple[Edge[State], ...] = ()
+
+
+def gangs(contest: Contest) -> list[Kind]:
+    """The kinds whose members wait for each other."""
+    return [kind for kind in contest.kinds if kind.members > 1 and kind.barrier > 1]
+
+
+def standstill(contest: Contest, *, most: int = MOST_STATES) -> Standstill:
+    """Explores admissions, preemptions and endings; a job ends only when all it waits for is there."""
+    graph = explore([nobody(contest)], lambda state: list(_steps(contest, state)), most=most)
+    if not graph.complete:
+        return Standstill(UNKNOWN, graph)
+    stuck = [state for state in graph.quiet if waits(contest, state)]
+    if not stuck:
+        return Standstill(NONE, graph)
+    good = Graph(
+        {s: (e if s not in set(stuck) else (Edge("stay", "", s),)) for s, e in graph.edges.items()}, graph.came, True
+    )
+    verdict = CERTAIN if _forced(trapped(good), contest) else POSSIBLE
+    first = max(stuck, key=lambda state: _least_part(contest, state))
+    if any(_too_large(contest, kind) for kind in gangs(contest)):
+        verdict = NEVER
+    return Standstill(verdict, graph, first, tuple(way_to(graph, first)))
+
+
+def _least_part(contest: Contest, state: State) -> Fraction:
+    """The smallest share that a job holds of what it waits for: the plainest deadlock has it largest."""
+    pairs = zip(contest.kinds, state, strict=True)
+    return min(
+        (Fraction(held, k.barrier) for k, jobs in pairs for held in jobs if 0 <= held < k.barrier), default=Fraction(0)
+    )
+
+
+def _forced(caught: list[State], contest: Contest) -> bool:
+    """Is a state lost in which no job holds a part of itself yet?"""
+    return any(not waits(contest, state) and _undecided(contest, state) for state in caught)
+
+
+def _undecided(contest: Contest, state: State) -> bool:
+    """No waiting job has been given a part: nothing has gone wrong so far."""
+    return all(
+        held <= 0 or held >= kind.barrier for kind, jobs in zip(contest.kinds, state, strict=True) for held in jobs
+    )
+
+
+def _steps(contest: Contest, state: State) -> Iterator[Edge[State]]:
+    yield from arrivals(contest, state)
+    yield from scheduled(contest, state)
+    yield from endings(contest, state)
+
+
+def waits(contest: Contest, state: State) -> bool:
+    """Does some job hold a part of what it waits for (or nothing, where it fits nowhere)?"""
+    for kind, jobs in zip(contest.kinds, state, strict=True):
+        if kind.barrier > 1 and any(0 < held < kind.barrier for held in jobs):
+            return True
+        if kind.barrier > 1 and 0 in jobs and _too_large(contest, kind):
+            return True
+    return False
+
+
+def _too_large(contest: Contest, kind: Kind) -> bool:
+    return any(need * kind.barrier > contest.open(resource) for resource, need in kind.needs.items())
+
+
+def held_by(contest: Contest, state: State) -> str:
+    """Who holds how much, in words: `a: 4 of 8, b: 4 of 8`."""
+    parts = []
+    for kind, jobs in zip(contest.kinds, state, strict=True):
+        names = kind.jobs if len(kind.jobs) == len(jobs) else (kind.name,) * len(jobs)
+        parts += [f"{name}: {held} of {kind.members}" for name, held in zip(names, jobs, strict=True) if held > AWAY]
+    return ", ".join(parts)
+
+
+def as_gangs(contest: Contest) -> Contest:
+    """The same with every waiting job admitted whole or not at all."""
+    whole = (replace(kind, chunk=kind.barrier) if kind.barrier > 1 else kind for kind in contest.kinds)
+    return replace(contest, kinds=tuple(whole))
+
+
+def sweep(contest: Contest, resource: str) -> tuple[tuple[int, str], ...]:
+    """The verdict for each whole amount of the resource up to 50 or until everything fits at once."""
+    total = contest.total(resource)
+    bound, budget = min(int(total), max(BOUND, int(contest.capacity[resource]) + 1)), MOST_SWEPT
+    found: list[tuple[int, str]] = []
+    for amount in range(1, bound + 1):
+        less = replace(contest, capacity={**contest.capacity, resource: amount})
+        if any(_too_large(less, kind) for kind in gangs(less)):
+            found.append((amount, NEVER))
+            continue
+        one = standstill(less, most=max(budget, 1))
+        budget -= len(one.graph.edges)
+        if budget <= 0:
+            break
+        found.append((amount, one.verdict))
+    return tuple(found)
+
+
+__all__ = [
+    "ADMIT", "CERTAIN", "NEVER", "NONE", "POSSIBLE", "UNKNOWN", "Standstill", "as_gangs", "fits", "gangs", "held_by",
+    "standstill", "sweep", "used", "waits",
+]  # fmt: skip

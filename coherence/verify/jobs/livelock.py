@@ -1,0 +1,177 @@
+"""Does a contest come to rest?  A cycle of preemptions and admissions without progress, for one or every capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from coherence.base.values import replace, value
+from coherence.language.expressions import names as paths
+from coherence.verify.jobs.contest import Amount, Contest, NeedsError, State
+from coherence.verify.jobs.contest_steps import ADMIT, COMES, VAIN, nobody, steps
+from coherence.verify.jobs.state_graph import Edge, Graph, components, explore, round_trip, trapped, way_to
+
+CERTAIN, POSSIBLE, TIE, NONE, UNKNOWN = "certain", "possible", "tie", "none", "unknown"
+MOST_STATES, MOST_SWEPT, MOST_POINTS = 30_000, 60_000, 400
+LEAST_BOUND = 50
+
+
+@value
+class Livelock:
+    """The verdict on one contest: how a run gets into a cycle and goes round; `escapes` are the steps that end it.
+
+    `certain`: once there, no choice ends it.  `possible`: other choices of victim or taker do.  `tie`: only another
+    choice among jobs that are equal in the order does.
+    """
+
+    verdict: str
+    graph: Graph[State]
+    way: tuple[Edge[State], ...] = ()
+    cycle: tuple[Edge[State], ...] = ()
+    escapes: tuple[Edge[State], ...] = ()
+
+
+def livelock(contest: Contest, *, most: int = MOST_STATES) -> Livelock:
+    """Explores every order of arrival and every choice of the scheduler."""
+    graph = explore([nobody(contest)], lambda state: steps(contest, state), most=most)
+    if not graph.complete:
+        return Livelock(UNKNOWN, graph)
+    caught = set(trapped(graph))
+    found = [_judged(graph, component, caught) for component in components(graph)]
+    order = [CERTAIN, POSSIBLE, TIE]
+    return min(
+        found, key=lambda one: (order.index(one.verdict), len(one.way) + len(one.cycle)), default=Livelock(NONE, graph)
+    )
+
+
+def _judged(graph: Graph[State], component: list[State], caught: set[State]) -> Livelock:
+    inside = set(component)
+    first = next(state for state in graph.edges if state in inside)
+    cycle = tuple(round_trip(graph, first, inside))
+    escapes = tuple(edge for state in component for edge in graph.edges[state] if edge.to not in inside)
+    kinds = {edge.kind for edge in escapes}
+    vain = any(edge.kind == VAIN for state in component for edge in graph.edges[state] if edge.to in inside)
+    if first in caught and not vain:
+        verdict = CERTAIN
+    else:
+        verdict = TIE if ADMIT in kinds and kinds <= {ADMIT, COMES} and not vain else POSSIBLE
+    return Livelock(verdict, graph, tuple(way_to(graph, first)), cycle, escapes)
+
+
+def variants(contest: Contest) -> list[Contest]:
+    """One contest for each amount that differs, of a capacity that is stated as a range.  Raises NeedsError."""
+    if not contest.spans:
+        return [contest]
+    if len(contest.spans) > 1:
+        raise NeedsError(f"one value of {' or '.join(contest.supply[r] for r in contest.spans)}")
+    resource, (low, high) = next(iter(contest.spans.items()))
+    points = _whole(high) if _reads_capacity(contest, resource) else _sums(contest, resource)
+    if points is None:
+        raise NeedsError(f"a narrower range of {contest.supply[resource]}")
+    amounts = [low, *(amount for amount in points if low < amount <= high)]
+    return [replace(contest, capacity={**contest.capacity, resource: amount}, spans={}) for amount in amounts]
+
+
+@value
+class Sweep:
+    """The verdict for every amount of one resource: from each amount on, until the next; and why it ends there."""
+
+    resource: str
+    verdicts: tuple[tuple[Amount, str], ...]
+    reason: str
+    whole: bool
+
+    def at(self, amount: Amount) -> str:
+        """The verdict at an amount."""
+        return next((verdict for start, verdict in reversed(self.verdicts) if start <= amount), NONE)
+
+    def runs(self) -> list[tuple[Amount, Amount | None, str]]:
+        """(from, below, verdict) with equal neighbours joined; the last is open."""
+        starts = [one for k, one in enumerate(self.verdicts) if k == 0 or self.verdicts[k - 1][1] != one[1]]
+        ends: list[Amount | None] = [later[0] for _, later in pairwise(starts)]
+        return [(start, end, verdict) for (start, verdict), end in zip(starts, [*ends, None], strict=True)]
+
+
+def sweep(contest: Contest, resource: str) -> Sweep:
+    """The verdict for every amount of the resource.
+
+    What is held is always a sum of needs, so nothing changes between two such sums; from their total on everything
+    fits at once.  Where a rule reads the capacity itself, whole amounts up to 50 (or the total) are tried.
+    """
+    total, whole = contest.total(resource), contest.whole(resource)
+    reads = _reads_capacity(contest, resource)
+    points = _whole(total) if reads else _sums(contest, resource)
+    if points is None:
+        return Sweep(resource, (), f"more than {MOST_POINTS} amounts to try", whole)
+    found: list[tuple[Amount, str]] = []
+    budget = MOST_SWEPT
+    for amount in points:
+        one = livelock(replace(contest, capacity={**contest.capacity, resource: amount}), most=min(budget, MOST_STATES))
+        budget -= len(one.graph.edges)
+        found.append((amount, one.verdict))
+        if budget <= 0:
+            return Sweep(resource, tuple(found), f"checked up to {contest.shown(resource, amount)}", whole)
+    reason = f"checked up to {contest.shown(resource, points[-1])}"
+    saturated = f"from {contest.shown(resource, total)} on all jobs fit at once, so nobody takes from anybody"
+    return Sweep(resource, tuple(found), reason if reads else saturated, whole)
+
+
+def _whole(total: Amount) -> list[Amount] | None:
+    most = max(LEAST_BOUND, -(-total.numerator // total.denominator))
+    return list(range(most + 1)) if most <= MOST_POINTS else None
+
+
+def _sums(contest: Contest, resource: str) -> list[Amount] | None:
+    sums: set[Amount] = {contest.taken.get(resource, 0)}
+    for need in _parts(contest, resource):
+        sums |= {one + need for one in sums}
+        if len(sums) > MOST_POINTS:
+            return None
+    return sorted({0, *sums})
+
+
+def _parts(contest: Contest, resource: str) -> Iterator[Amount]:
+    for kind in contest.kinds:
+        need = kind.needs.get(resource, 0)
+        yield from [need] * (kind.members * kind.number if need else 0)
+
+
+def _reads_capacity(contest: Contest, resource: str) -> bool:
+    """Does a rule or a limit read how much there is or how much is free?"""
+    trees = [
+        rule.tree
+        for rule in (contest.admit and contest.admit.by, contest.preempt and contest.preempt.condition)
+        if rule
+    ]
+    trees += [tree for _, counts, most in contest.caps for tree in (counts, most)]  # type: ignore[misc]
+    owner = contest.supply[resource].partition(".")[0]
+    return any(path.partition(".")[0] == owner for tree in trees for path in paths(tree))
+
+
+def told(contest: Contest, found: Sweep) -> str:
+    """The intervals in words: `5 to 8 cpu` for whole amounts, `5 GiB to below 9 GiB` else."""
+    parts = [
+        _interval(contest, found, start, end)
+        for start, end, verdict in found.runs() if verdict in (CERTAIN, POSSIBLE)
+    ]  # fmt: skip
+    return " and ".join(parts) or "of no amount"
+
+
+def _interval(contest: Contest, found: Sweep, start: Amount, end: Amount | None) -> str:
+    if end is None:
+        return f"{contest.shown(found.resource, start)} and above"
+    if found.whole and start.denominator == end.denominator == 1:
+        last = contest.shown(found.resource, end - 1)
+        return last if end - 1 == start else f"{start} to {last}"
+    return f"{contest.shown(found.resource, start)} to below {contest.shown(found.resource, end)}"
+
+
+def smallest_free(found: Sweep, above: Amount) -> Amount | None:
+    """The smallest amount above one at which nothing cycles, at it and beyond to the next change."""
+    return next((start for start, verdict in found.verdicts if start > above and verdict == NONE), None)
+
+
+def contested(contest: Contest, edges: Sequence[Edge[State]]) -> str:
+    """The resource that is short: the one of which all jobs together need most beyond what there is."""
+    del edges
+    return max(contest.capacity, key=lambda r: (contest.total(r) - contest.capacity[r], r))

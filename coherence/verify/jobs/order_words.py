@@ -1,0 +1,168 @@
+"""What the words of an order mean in a state: `job.priority`, `queue.used / queue.deserved`, `cpu.free`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from coherence.base.values import value
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.tree import Tree
+from coherence.verify.jobs.contest import Amount, Contest, Kind, NeedsError, State, plain
+
+INFINITE = float("inf")
+
+
+@value
+class Steady:
+    """An environment in which nothing changes: the past is the present."""
+
+    find: Callable[[str], Amount | None]
+
+    def value(self, path: str) -> Amount:
+        found = self.find(path)
+        if found is None:
+            raise NeedsError(path)
+        return found
+
+    def delayed(self, tree: Tree, delay: Fraction) -> object:  # noqa: ARG002
+        return evaluate(tree, self)
+
+    mean_over = max_over = sampled = delayed
+
+    def held(self, condition: Tree, duration: Fraction) -> bool:  # noqa: ARG002
+        return bool(evaluate(condition, self))
+
+    def previous(self, tree: Tree) -> object:
+        return evaluate(tree, self)
+
+
+def used(contest: Contest, state: State, resource: str, queue: str | None = None) -> Amount:
+    """How much of a resource is held, by all jobs or by those of one queue."""
+    found: Amount = 0
+    for kind, jobs in zip(contest.kinds, state, strict=True):
+        if resource in kind.needs and (queue is None or kind.queue == queue):
+            found += kind.needs[resource] * sum(held for held in jobs if held > 0)
+    return found
+
+
+def free(contest: Contest, state: State, resource: str) -> Amount:
+    """How much of a resource nobody holds."""
+    return contest.open(resource) - used(contest, state, resource)
+
+
+def key(contest: Contest, state: State, kind: Kind, held: int) -> Amount | float:
+    """The value by which a waiting job is ordered, smallest first; division by zero is infinite."""
+    if contest.admit is None:
+        return 0
+    roles = {"job": kind, "candidate": kind}
+    try:
+        found = evaluate(contest.admit.by.tree, Steady(lambda path: lookup(contest, state, path, roles, kind, held)))
+    except NotExactError as error:
+        if "zero" not in str(error):
+            raise
+        found = INFINITE
+    value: Amount | float = found if contest.admit.smallest else -found
+    return value
+
+
+def may_take(contest: Contest, state: State, taker: Kind, victim: Kind) -> bool:
+    """Does the preemption rule let `taker` take a job of `victim`?"""
+    rule = contest.preempt
+    if rule is None or not names(contest, rule.job, taker) or not names(contest, rule.victim, victim):
+        return False
+    alone = victim is taker and taker.number == 1
+    if alone or (victim.queue == taker.queue != "" and _about_queues(contest)):
+        return False
+    roles = {rule.job: taker, rule.victim: victim}
+    held = max(max(jobs) for kind, jobs in zip(contest.kinds, state, strict=True) if kind is victim)
+    env = Steady(lambda path: lookup(contest, state, path, roles, victim, held))
+    return bool(evaluate(rule.condition.tree, env))
+
+
+def names(contest: Contest, word: str, kind: Kind) -> bool:
+    """Does a word of the rule mean this kind: one of its jobs, its queue, or any job?"""
+    jobs = {job for one in contest.kinds for job in one.jobs}
+    if word in jobs:
+        return word in kind.jobs
+    return word == kind.queue if word in contest.queues else True
+
+
+def _about_queues(contest: Contest) -> bool:
+    """Is the condition about the victim's queue alone?  Then a job of that queue gains nothing."""
+    from coherence.language.expressions import names as paths
+
+    assert contest.preempt is not None
+    own = [path.split(".") for path in paths(contest.preempt.condition.tree)]
+    return all(parts[1:2] == ["queue"] or parts[0] in contest.queues or parts[0] == "queue" for parts in own)
+
+
+def lookup(
+    contest: Contest, state: State, path: str, roles: Mapping[str, Kind], about: Kind, held: int
+) -> Amount | None:
+    """The value of a name; None where the design does not say."""
+    head, _, rest = path.partition(".")
+    named = next((kind for kind in contest.kinds if head in kind.jobs), None)
+    if head in contest.queues and rest:
+        return _of_queue(contest, state, head, rest)
+    if head in roles and rest:
+        return _of_job(contest, state, roles[head], rest, held if roles[head] is about else None)
+    if named is not None and rest:
+        return _of_job(contest, state, named, rest, None)
+    if head == "queue" and rest:
+        return _of_queue(contest, state, about.queue, rest)
+    if not rest:
+        return _of_job(contest, state, about, path, held)
+    return _of_capacity(contest, state, path)
+
+
+def _of_job(contest: Contest, state: State, kind: Kind, word: str, held: int | None) -> Amount | None:
+    head, _, rest = word.partition(".")
+    if head == "queue":
+        return _of_queue(contest, state, kind.queue, rest) if rest else contest.queues.index(kind.queue)
+    if head == "needs":
+        return kind.needs.get(rest, 0) * kind.members if rest else _only(kind)
+    if head in ("held", "running", "admitted") and held is not None:
+        return max(held, 0)
+    return kind.needs[head] * kind.members if head in kind.needs else kind.attributes.get(head)
+
+
+def _only(kind: Kind) -> Amount | None:
+    return next(iter(kind.needs.values())) * kind.members if len(kind.needs) == 1 else None
+
+
+def _of_queue(contest: Contest, state: State, queue: str, word: str) -> Amount | None:
+    pairs = [(kind, jobs) for kind, jobs in zip(contest.kinds, state, strict=True) if kind.queue == queue]
+    if word in ("running", "admitted"):
+        return sum(held > 0 for _, jobs in pairs for held in jobs)
+    if word in ("waiting", "pending"):
+        return sum(held == 0 for _, jobs in pairs for held in jobs)
+    resources = dict.fromkeys(resource for kind, _ in pairs for resource in kind.needs)
+    if word == "used" and len(resources) == 1:
+        return used(contest, state, next(iter(resources)), queue)
+    resource = word.removeprefix("used_").removesuffix("_used")
+    if resource != word and resource in contest.capacity:
+        return used(contest, state, resource, queue)
+    found = _constant(contest, f"{queue}.{word}")
+    if found is None:
+        raise NeedsError(f"{queue}.{word}" if queue else f"queue of {pairs[0][0].name if pairs else 'the jobs'}")
+    return found
+
+
+def _of_capacity(contest: Contest, state: State, path: str) -> Amount | None:
+    thing, _, word = path.partition(".")
+    for resource, supply in contest.supply.items():
+        owner, _, key_ = supply.partition(".")
+        if path == supply:
+            return contest.capacity[resource]
+        own = thing == owner and (key_ == "count" or word.startswith((resource, "used", "free")))
+        if own and word in ("used", f"{resource}_used", f"used_{resource}"):
+            return used(contest, state, resource)
+        if own and word in ("free", f"{resource}_free", f"free_{resource}"):
+            return free(contest, state, resource)
+    return _constant(contest, path)
+
+
+def _constant(contest: Contest, path: str) -> Amount | None:
+    found = contest.constants.get(path)
+    return plain(found.low) if found is not None and found.low is not None and found.exact else None

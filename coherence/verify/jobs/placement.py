@@ -1,0 +1,190 @@
+"""Can every number of members be placed?  One at a time, from every state that placement and scale-down reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from coherence.base.values import value
+from coherence.verify.jobs.placing import (
+    ADD,
+    PLACE,
+    REMOVE,
+    Counts,
+    additions,
+    canonical,
+    canonical_edges,
+    domains,
+    empty,
+    placed,
+    places,
+    removals,
+    removed,
+    total,
+)
+from coherence.verify.jobs.sites import Cluster
+from coherence.verify.jobs.state_graph import Edge, Graph, explore, way_to
+
+CERTAIN, POSSIBLE, NONE, UNKNOWN = "certain", "possible", "none", "unknown"
+MOST_STATES = 20_000
+MOST_ON_PAPER = 200_000
+BOUND = 50
+
+
+@value
+class Placement:
+    """`reached` = the most members that some choice of places reaches; `stuck` = a state where the next has none."""
+
+    verdict: str
+    reached: int
+    stuck: Counts | None
+    graph: Graph[Counts]
+
+    @property
+    def blocked(self) -> int:
+        """The number of members that cannot be had from `stuck`."""
+        return (total(self.stuck) if self.stuck is not None else self.reached) + 1
+
+
+def placement(cluster: Cluster, low: int, high: int, *, most: int = MOST_STATES) -> Placement:
+    """Every count from 0 (the start) to `high`; scale-down goes no lower than `low`.
+
+    `certain`: no choice of places ever reaches `high`.  `possible`: some reachable state has no place for the next.
+    """
+    graph = explore(
+        [canonical(cluster, empty(cluster))], lambda state: successors(cluster, state, low, high), most=most
+    )
+    if not graph.complete:
+        return Placement(UNKNOWN, 0, None, graph)
+    reached = max(total(state) for state in graph.edges)
+    stuck = next((s for s, edges in graph.edges.items() if total(s) < high and not _onward(edges)), None)
+    verdict = NONE if stuck is None else CERTAIN if reached < high else POSSIBLE
+    if verdict == CERTAIN:
+        stuck = next(s for s, edges in graph.edges.items() if total(s) == reached and not _onward(edges))
+    return Placement(verdict, reached, stuck, graph)
+
+
+def _onward(edges: Sequence[Edge[Counts]]) -> bool:
+    return any(edge.kind in (PLACE, ADD) for edge in edges)
+
+
+def successors(cluster: Cluster, state: Counts, low: int, high: int) -> list[Edge[Counts]]:
+    """Placements (a new place where there is none), and removals while there are more than `low`."""
+    members = total(state)
+    onward = placed(cluster, state) if members < high else []
+    if members < high and not onward:
+        onward = canonical_edges(cluster, additions(cluster, state))
+    return onward + (removed(cluster, state) if low < members <= high > low else [])
+
+
+def told(cluster: Cluster, graph: Graph[Counts], state: Counts) -> list[tuple[str, Counts]]:
+    """The run to a state with the places named: (what happens, members on each place afterwards)."""
+    here, lines = empty(cluster), list[tuple[str, Counts]]()
+    for edge in way_to(graph, state):
+        step = concrete(cluster, here, edge)
+        here = step.to
+        lines.append((step.text, here))
+    return lines
+
+
+def concrete(cluster: Cluster, here: Counts, edge: Edge[Counts]) -> Edge[Counts]:
+    """The named step whose result stands for the same state as the edge's."""
+    makers = {PLACE: places, REMOVE: removals}
+    made = makers[edge.kind](cluster, here, every=True) if edge.kind in makers else additions(cluster, here)
+    return next(step for step in made if canonical(cluster, step.to) == edge.to)
+
+
+@value
+class Levels:
+    """Placement alone from nothing, count by count: `ceiling` = the most that can be reached (None: none up to
+    `checked`), `first` = the smallest count after which some choice blocks; and why nothing changes later."""
+
+    ceiling: int | None
+    first: int | None
+    checked: int
+    reason: str
+
+
+def levels(cluster: Cluster, bound: int, *, most: int = MOST_STATES) -> Levels:
+    """Follows the sets of reachable states; a set that comes again, all places fuller by the same, repeats for ever."""
+    level = {canonical(cluster, empty(cluster))}
+    seen: dict[frozenset[Counts], int] = {}
+    first, states = None, 0
+    shifts = _even(cluster)
+    for count in range(bound + 1):
+        shape = frozenset(_shifted(cluster, state) for state in level)
+        if shifts and shape in seen:
+            every = count - seen[shape]
+            return Levels(None, first, count, f"the same states come again every {_members(every)}: it stays so")
+        seen[shape] = count
+        following = set[Counts]()
+        for state in level:
+            onward = [canonical(cluster, edge.to) for edge in _next(cluster, state)]
+            first = count if not onward and first is None else first
+            following.update(onward)
+        states += len(following)
+        if not following:
+            return Levels(count, first, count, "members come one by one, so no larger number is reached")
+        if states > most:
+            return Levels(None, first, count, f"checked up to {count}")
+        level = following
+    return Levels(None, first, bound, f"checked up to {bound}")
+
+
+def _next(cluster: Cluster, state: Counts) -> list[Edge[Counts]]:
+    """Placements; where there is none, those after a place was added."""
+    found = list(places(cluster, state))
+    return found or [edge for more in additions(cluster, state) for edge in places(cluster, more.to)]
+
+
+def _even(cluster: Cluster) -> bool:
+    """Does one member more on every place leave every difference as it is?"""
+    if any(site.room is not None or site.most != site.number for site in cluster.sites):
+        return False
+    ones = tuple((1,) * site.number for site in cluster.sites)
+    return all(len(set(domains(cluster, ones, rule.by))) <= 1 for rule in cluster.musts)
+
+
+def _members(number: int) -> str:
+    return "member" if number == 1 else f"{number} members"
+
+
+def _shifted(cluster: Cluster, state: Counts) -> Counts:
+    least = min((held for nodes in state for held in nodes), default=0)
+    del cluster
+    return tuple(tuple(held - least for held in nodes) for nodes in state)
+
+
+def on_paper(cluster: Cluster, count: int) -> Counts | bool | None:
+    """A way to place so many within all musts, however it came about; None: there is none; False: too many to try."""
+    nodes = sum(site.number for site in cluster.sites)
+    rooms = [count if s.room is None else min(s.room, count) for s in cluster.sites for _ in range(s.number)]
+    if (count + 1) ** max(0, nodes - 1) > MOST_ON_PAPER:
+        return False
+    return next((state for state in _splits(cluster, count, rooms) if holds(cluster, state)), None)
+
+
+def _splits(cluster: Cluster, count: int, rooms: list[int]) -> Iterator[Counts]:
+    for part in product(*(range(room + 1) for room in rooms[:-1])):
+        last = count - sum(part)
+        if 0 <= last <= rooms[-1]:
+            yield _grouped(cluster, [*part, last])
+
+
+def _grouped(cluster: Cluster, flat: list[int]) -> Counts:
+    made, at = [], 0
+    for site in cluster.sites:
+        made.append(tuple(flat[at : at + site.number]))
+        at += site.number
+    return tuple(made)
+
+
+def holds(cluster: Cluster, state: Counts) -> bool:
+    """Does every must hold in the state?"""
+    for rule in cluster.musts:
+        counts = domains(cluster, state, rule.by)
+        if rule.together and sum(1 for held in counts if held) > 1:
+            return False
+        if not rule.together and max(counts) - min(counts) > rule.at_most:
+            return False
+    return True

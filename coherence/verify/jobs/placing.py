@@ -1,0 +1,211 @@
+"""Placement step by step: one member goes to a place where every must still holds, or leaves one.
+
+A state says how many members each node has, sorted within a class of nodes alike; like domains are interchangeable.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import TypeAlias
+
+from coherence.base.values import value
+from coherence.language.sentences import Spread
+from coherence.verify.jobs.sites import Cluster
+from coherence.verify.jobs.state_graph import Edge
+
+Counts: TypeAlias = tuple[tuple[int, ...], ...]
+PLACE, REMOVE, ADD, EVICT = "place", "remove", "add", "evict"
+
+
+def empty(cluster: Cluster) -> Counts:
+    """No member anywhere."""
+    return tuple((0,) * site.number for site in cluster.sites)
+
+
+def total(counts: Counts) -> int:
+    """How many members are placed."""
+    return sum(sum(nodes) for nodes in counts)
+
+
+def canonical(cluster: Cluster, counts: Counts) -> Counts:
+    """The one state that stands for all that differ only by the names of like nodes and like domains."""
+    inner = [tuple(sorted(nodes)) for nodes in counts]
+    for blocks in cluster.alike:
+        states = sorted(tuple(inner[k] for k in block) for block in blocks)
+        for block, state in zip(blocks, states, strict=True):
+            for k, nodes in zip(block, state, strict=True):
+                inner[k] = nodes
+    return tuple(inner)
+
+
+def domains(cluster: Cluster, counts: Counts, by: str) -> list[int]:
+    """Members in each domain of a label, or on each node."""
+    if cluster.sites and by in cluster.sites[0].labels:
+        found: Counter[str] = Counter()
+        for site, nodes in zip(cluster.sites, counts, strict=True):
+            found[site.labels[by]] += sum(nodes)
+        return list(found.values())
+    return [held for nodes in counts for held in nodes]
+
+
+def domain_of(cluster: Cluster, counts: Counts, by: str, k: int, node: int) -> int:
+    """Members in the domain of a node."""
+    site = cluster.sites[k]
+    if by not in site.labels:
+        return counts[k][node]
+    pairs = zip(cluster.sites, counts, strict=True)
+    return sum(sum(nodes) for other, nodes in pairs if other.labels[by] == site.labels[by])
+
+
+def put(counts: Counts, k: int, node: int, change: int) -> Counts:
+    """The state after a node gained or lost members."""
+    nodes = list(counts[k])
+    nodes[node] += change
+    return (*counts[:k], tuple(nodes), *counts[k + 1 :])
+
+
+def spots(counts: Counts, *, every: bool = False) -> Iterator[tuple[int, int]]:
+    """(class, node): one node for each number of members in a class, or every node."""
+    for k, nodes in enumerate(counts):
+        yield from ((k, n) for n in (range(len(nodes)) if every else map(nodes.index, dict.fromkeys(nodes))))
+
+
+def excess(cluster: Cluster, after: Counts, rule: Spread, k: int, node: int) -> int:
+    """By how much a rule is broken in the domain that has just received a member (0 or less: it holds)."""
+    own, every = domain_of(cluster, after, rule.by, k, node), domains(cluster, after, rule.by)
+    if rule.together:
+        return sum(every) - own
+    return own - min(every) - rule.at_most
+
+
+def places(cluster: Cluster, counts: Counts, *, wishes: bool = False, every: bool = False) -> Iterator[Edge[Counts]]:
+    """Every placement of one more member; with `wishes` only those that break the soft rules least."""
+    able = _able(cluster, counts, every=every)
+    if wishes and cluster.wishes:
+        soft = [_tally_of(cluster, counts, rule) for rule in cluster.wishes]
+        cost = {spot: sum(max(0, tally.excess(cluster, counts, *spot)) for tally in soft) for spot in able}
+        able = [spot for spot in able if cost[spot] == min(cost.values())]
+    for k, n in able:
+        yield Edge(PLACE, partial(_goes, cluster, k, n), put(counts, k, n, 1))
+
+
+def _able(cluster: Cluster, counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
+    """Where one more member may go by every must."""
+    musts = [_tally_of(cluster, counts, rule) for rule in cluster.musts]
+    return [
+        (k, n) for k, n in spots(counts, every=every)
+        if _has_room(cluster, counts, k, n) and all(tally.excess(cluster, counts, k, n) <= 0 for tally in musts)
+    ]  # fmt: skip
+
+
+def _goes(cluster: Cluster, k: int, node: int) -> str:
+    return f"goes to {name_of(cluster, k, node)}"
+
+
+def _has_room(cluster: Cluster, counts: Counts, k: int, node: int) -> bool:
+    room = cluster.sites[k].room
+    return room is None or counts[k][node] < room
+
+
+@value
+class _Tally:
+    """The members in each domain of a rule (None: each node is one), their sum, the least and the next."""
+
+    rule: Spread
+    sums: dict[str, int] | None
+    every: int
+    least: int
+    next: int
+
+    def excess(self, cluster: Cluster, counts: Counts, k: int, node: int) -> int:
+        """By how much the rule is broken where one more member goes to this node (0 or less: it holds)."""
+        own = counts[k][node] if self.sums is None else self.sums[cluster.sites[k].labels[self.rule.by]]
+        if self.rule.together:
+            return self.every - own
+        least = min(self.next, own + 1) if own == self.least else self.least
+        return own + 1 - least - self.rule.at_most
+
+
+def _tally_of(cluster: Cluster, counts: Counts, rule: Spread) -> _Tally:
+    sums: dict[str, int] | None = None
+    if cluster.sites and rule.by in cluster.sites[0].labels:
+        sums = {}
+        for site, nodes in zip(cluster.sites, counts, strict=True):
+            sums[site.labels[rule.by]] = sums.get(site.labels[rule.by], 0) + sum(nodes)
+    members = sorted(sums.values() if sums is not None else chain.from_iterable(counts))
+    least, following = (members[0] if members else 0), (members[1] if len(members) > 1 else sum(members) + 1)
+    return _Tally(rule, sums, sum(members), least, following)
+
+
+def removals(cluster: Cluster, counts: Counts, *, every: bool = False) -> Iterator[Edge[Counts]]:
+    """Scale-down takes one from a fullest place (as a ReplicaSet does)."""
+    for k, n in _fullest(counts, every=every):
+        yield Edge(REMOVE, f"one leaves {name_of(cluster, k, n)}", put(counts, k, n, -1))
+
+
+def _fullest(counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
+    most = max(map(max, filter(None, counts)), default=0)
+    return [(k, n) for k, n in spots(counts, every=every) if counts[k][n] == most] if most > 0 else []
+
+
+def additions(cluster: Cluster, counts: Counts) -> Iterator[Edge[Counts]]:
+    """A loop adds an empty node of a kind of which there may be more."""
+    for k, site in enumerate(cluster.sites):
+        if len(counts[k]) < site.most:
+            after = (*counts[:k], (*counts[k], 0), *counts[k + 1 :])
+            yield Edge(ADD, f"{site.adder or 'a loop'} adds a place like {site.name}", after)
+
+
+def name_of(cluster: Cluster, k: int, node: int) -> str:
+    """A place in words: its name, or one of several alike."""
+    names = cluster.sites[k].name.split(", ")
+    if not cluster.each:
+        return " or ".join(names)
+    single = len(names) == cluster.sites[k].number and node < len(names)
+    return names[node] if single else f"{names[0]} {node + 1}"
+
+
+def shown(cluster: Cluster, counts: Counts) -> str:
+    """The members on each place, in words: `n1: 2, n2: 1, n3: 2`."""
+    if sum(len(nodes) for nodes in counts) <= 8:
+        pairs = ((name_of(cluster, k, n), held) for k, nodes in enumerate(counts) for n, held in enumerate(nodes))
+        return ", ".join(f"{name}: {held}" for name, held in pairs)
+    return "; ".join(f"{site.name}: {_tally(nodes)}" for site, nodes in zip(cluster.sites, counts, strict=True))
+
+
+def _tally(nodes: Sequence[int]) -> str:
+    return ", ".join(f"{number} with {held}" for held, number in sorted(Counter(nodes).items(), reverse=True))
+
+
+def placed(cluster: Cluster, counts: Counts) -> list[Edge[Counts]]:
+    """Every placement of one more member between representatives."""
+    return _between(cluster, counts, PLACE, _able(cluster, counts), 1)
+
+
+def removed(cluster: Cluster, counts: Counts) -> list[Edge[Counts]]:
+    """Every removal by scale-down between representatives."""
+    return _between(cluster, counts, REMOVE, _fullest(counts), -1)
+
+
+def _between(
+    cluster: Cluster, counts: Counts, kind: str, able: list[tuple[int, int]], change: int
+) -> list[Edge[Counts]]:
+    """One member more or less on one of the nodes alike: the one by which the order of a representative stays."""
+    made = dict.fromkeys(_moved(counts, k, counts[k][n], change) for k, n in able)
+    found = dict.fromkeys(canonical(cluster, after) for after in made) if cluster.alike else made
+    return [Edge(kind, "", to) for to in found]
+
+
+def _moved(counts: Counts, k: int, held: int, change: int) -> Counts:
+    nodes = counts[k]
+    return put(counts, k, bisect_right(nodes, held) - 1 if change > 0 else bisect_left(nodes, held), change)
+
+
+def canonical_edges(cluster: Cluster, edges: Iterator[Edge[Counts]]) -> list[Edge[Counts]]:
+    """The steps between representatives; texts name kinds of acts only, since names are exchanged."""
+    found = dict.fromkeys((edge.kind, canonical(cluster, edge.to)) for edge in edges)
+    return [Edge(kind, "", to) for kind, to in found]

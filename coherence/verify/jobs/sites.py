@@ -1,0 +1,207 @@
+"""Places where members of a thing may be put, and its rules: nodes alike as one class, labels as domains.
+
+Nodes matter one by one only where a rule counts by node; else the nodes of one domain are one place with their
+room together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from coherence.base.places import Place
+from coherence.base.values import field, value
+from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.language.sentences import Spread
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.jobs.capacity import needed
+from coherence.verify.jobs.contest import NeedsError
+
+NODE_WORDS = ("node", "host", "hostname", "machine", "server")
+MOST_NODES = 500
+
+
+@value
+class Site:
+    """`number` nodes alike (up to `most`, where a loop adds some): their labels, and the members that fit on each."""
+
+    name: str
+    labels: Mapping[str, str]
+    number: int
+    most: int
+    room: int | None
+    place: Place = field(compare=False)
+    counted: Quantity | None = field(default=None, compare=False)
+    adder: str = ""
+
+
+@value
+class Cluster:
+    """Classes of nodes for one thing and its rules; `each` = nodes count one by one."""
+
+    thing: str
+    sites: tuple[Site, ...]
+    rules: tuple[Spread, ...]
+    each: bool
+    full: int | None  # members that fit in all
+    alike: tuple[tuple[tuple[int, ...], ...], ...] = ()  # groups of domains alike: their classes, in matching order
+
+    chosen: tuple[tuple[str, int], ...] = ()  # numbers of places other than the stated ones
+
+    @property
+    def musts(self) -> tuple[Spread, ...]:
+        return tuple(rule for rule in self.rules if rule.must)
+
+    @property
+    def wishes(self) -> tuple[Spread, ...]:
+        return tuple(rule for rule in self.rules if not rule.must)
+
+    @property
+    def nodes(self) -> int:
+        """The places that count one by one."""
+        return sum(site.number for site in self.sites)
+
+    @property
+    def told(self) -> str:
+        """How many places there are, in words: `3 places`, or `2 places by zone`."""
+        labels = dict.fromkeys(label for site in self.sites for label in site.labels)
+        kind = f" by {' and '.join(labels)}" if labels and not self.each else ""
+        return f"{self.nodes} place{'s' if self.nodes != 1 else ''}{kind}"
+
+
+def cluster(
+    facts: Known, thing: str, *, by: tuple[str, ...] = (), numbers: Mapping[str, int] | None = None, soft: bool = True
+) -> Cluster:
+    """The places of a thing under its rules; `by` are further labels that matter, `numbers` other counts of places.
+
+    Without `soft` only the musts matter, so that places that differ for a preference alone are alike.
+
+    Raises NeedsError where a label, a count or a largest difference is not stated.
+    """
+    rules = tuple(rule for rule in facts.design.placement.get(thing, ()) if soft or rule.must)
+    for rule in rules:
+        if not rule.together and not rule.stated:
+            raise NeedsError(f"the largest difference that `{rule.by}` allows (spread by {rule.by} <= 1)", rule.place)
+    words = tuple(dict.fromkeys((*(rule.by for rule in rules), *by)))
+    sites = [_site(facts, thing, name, given, numbers or {}) for name, given in facts.design.places.items()]
+    sites = [site for site in sites if site.most > 0]
+    if not sites:
+        raise NeedsError(f"a place for {thing}: there is none")
+    labels = tuple(word for word in words if _is_label(facts, sites, word))
+    each = len(labels) < len(words)
+    kept = [Site(s.name, _only(s, labels), s.number, s.most, s.room, s.place, s.counted, s.adder) for s in sites]
+    for site in kept:
+        for label in labels:
+            if label not in site.labels:
+                raise NeedsError(f"{label} of {site.name}", None if site.place == _nowhere(facts) else site.place)
+    merged = tuple(_merged(kept, each=each))
+    rooms = [site.room * site.most if site.room is not None else None for site in merged]
+    full = None if None in rooms else sum(room for room in rooms if room is not None)
+    return Cluster(thing, merged, rules, each, full, _alike(merged), tuple((numbers or {}).items()))
+
+
+def _only(site: Site, labels: tuple[str, ...]) -> dict[str, str]:
+    return {label: site.labels[label] for label in labels if label in site.labels}
+
+
+def _is_label(facts: Known, sites: list[Site], word: str) -> bool:
+    """Is it a label of the places?  Else it must mean the nodes themselves."""
+    if any(word in site.labels for site in sites):
+        return True
+    if word in NODE_WORDS or word in facts.design.places:
+        return False
+    raise NeedsError(
+        f"{word} of {sites[0].name}" if sites else f"places with {word}", sites[0].place if sites else None
+    )
+
+
+def _site(facts: Known, thing: str, name: str, given: Mapping[str, Any], numbers: Mapping[str, int]) -> Site:
+    counted = given.get("count")
+    place = next((v.place for v in given.values() if hasattr(v, "place")), None) or _nowhere(facts)
+    labels = {k: _text(v) for k, v in given.items() if k != "count"}
+    number, most, adder = (numbers[name], numbers[name], "") if name in numbers else _numbers(facts, name, counted)
+    quantity = counted if isinstance(counted, Quantity) else None
+    return Site(name, labels, number, max(number, most), _room(facts, thing, given), place, quantity, adder)
+
+
+def _nowhere(facts: Known) -> Place:
+    """The place of a site about which nothing is written."""
+    return Place(facts.design.file, 1, 1, 1, 1)
+
+
+def _text(given: Quantity | Formula | Word) -> str:
+    return given.text.strip("'\"")
+
+
+def _numbers(facts: Known, name: str, counted: object) -> tuple[int, int, str]:
+    """(nodes there are, nodes there may be, the loop that adds them)."""
+    low = 1
+    if counted is not None:
+        if not isinstance(counted, Quantity) or not counted.exact or counted.low.denominator != 1:
+            raise NeedsError(f"one count of {name}", getattr(counted, "place", None))
+        low = int(counted.low)
+    for writer in facts.written.get(f"{name}.count", ()):
+        if writer.values.high is None:
+            raise NeedsError(f"bounds of {writer.name}", writer.place)
+        return _bounded(low, name), _bounded(math.floor(writer.values.high), name), writer.name
+    return _bounded(low, name), low, ""
+
+
+def _bounded(number: int, name: str) -> int:
+    if not 0 <= number <= MOST_NODES:
+        raise NeedsError(f"at most {MOST_NODES} places {name}")
+    return number
+
+
+def _room(facts: Known, thing: str, given: Mapping[str, Any]) -> int | None:
+    """How many members fit on one node, by what they need and what it has."""
+    component = facts.design.components.get(thing)
+    rooms = []
+    for resource, need in (needed(component) if component else {}).items():
+        there = given.get(resource)
+        if isinstance(there, Quantity) and need.high > 0:
+            rooms.append(math.floor(there.low / need.high))
+    return min(rooms, default=None)
+
+
+def _merged(sites: list[Site], *, each: bool) -> Iterator[Site]:
+    """Sites alike as one class; where nodes do not count one by one, a class is one place with all the room."""
+    groups: dict[object, list[Site]] = {}
+    for site in sites:
+        alike: object = (
+            tuple(sorted(site.labels.items())),
+            site.room if each else site.room is None,
+            site.most > site.number,
+        )
+        groups.setdefault(alike, []).append(site)
+    for group in groups.values():
+        number, most = sum(site.number for site in group), sum(site.most for site in group)
+        name, first = ", ".join(site.name for site in group), group[0]
+        room = first.room
+        if not each:
+            room = None if first.room is None else sum((site.room or 0) * site.number for site in group)
+            number = most = 1
+            if any(site.adder for site in group):
+                room = None if room is None else sum((site.room or 0) * site.most for site in group)
+        yield Site(name, first.labels, number, most, room, first.place, first.counted, first.adder)
+
+
+def _alike(sites: tuple[Site, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Domains that may be exchanged, where one label is used: the same numbers of nodes with the same room."""
+    labels = dict.fromkeys(label for site in sites for label in site.labels)
+    if len(labels) != 1:
+        return ()
+    label = next(iter(labels))
+    members: dict[str, list[int]] = {}
+    for k, site in enumerate(sites):
+        members.setdefault(site.labels[label], []).append(k)
+    groups: dict[object, list[tuple[int, ...]]] = {}
+    for classes in members.values():
+        ordered = tuple(sorted(classes, key=lambda k: _shape(sites[k])))
+        groups.setdefault(tuple(_shape(sites[k]) for k in ordered), []).append(ordered)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _shape(site: Site) -> tuple[int, int, int]:
+    return site.number, site.most, -1 if site.room is None else site.room

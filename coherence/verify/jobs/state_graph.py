@@ -1,0 +1,184 @@
+"""A finite relation explored state by state: what is reachable, what never comes to rest, and a way there.
+
+States are values with members of one kind sorted, so that states alike are one.  An edge has a kind (who acts),
+a text (for the timeline) and the state it leads to.  A state without edges is quiet.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Generic, TypeVar
+
+from coherence.base.values import field, value
+
+S = TypeVar("S")
+
+
+@value
+class Edge(Generic[S]):
+    """One step: who acts, in words (made when they are read), and the state after it."""
+
+    kind: str
+    words: str | Callable[[], str] = field(compare=False)
+    to: S
+
+    @property
+    def text(self) -> str:
+        """What happens, for the timeline."""
+        return self.words if isinstance(self.words, str) else self.words()
+
+
+Successors = Callable[[S], Iterable[Edge[S]]]
+
+
+@value
+class Graph(Generic[S]):
+    """Reachable states with their steps; `came` gives the step by which each was first reached (None: a start)."""
+
+    edges: Mapping[S, tuple[Edge[S], ...]]
+    came: Mapping[S, tuple[S, Edge[S]] | None]
+    complete: bool
+
+    @property
+    def quiet(self) -> list[S]:
+        """States in which nobody acts."""
+        return [state for state, steps in self.edges.items() if not steps]
+
+
+def explore(starts: Iterable[S], successors: Successors[S], *, most: int) -> Graph[S]:
+    """All states reachable from the starts, breadth first; not complete where there are more than `most`."""
+    came: dict[S, tuple[S, Edge[S]] | None] = dict.fromkeys(starts)
+    waiting, edges = deque(came), dict[S, tuple[Edge[S], ...]]()
+    while waiting and len(came) <= most:
+        state = waiting.popleft()
+        edges[state] = tuple(dict.fromkeys(successors(state)))
+        for edge in edges[state]:
+            if edge.to not in came:
+                came[edge.to] = (state, edge)
+                waiting.append(edge.to)
+    return Graph(edges, came, not waiting)
+
+
+def trapped(graph: Graph[S]) -> list[S]:
+    """States from which no quiet state can be reached, whatever is chosen; in order of discovery."""
+    before: dict[S, list[S]] = {}
+    for state, steps in graph.edges.items():
+        for edge in steps:
+            before.setdefault(edge.to, []).append(state)
+    calm, waiting = set(graph.quiet), deque(graph.quiet)
+    while waiting:
+        for earlier in before.get(waiting.popleft(), ()):
+            if earlier not in calm:
+                calm.add(earlier)
+                waiting.append(earlier)
+    return [state for state in graph.edges if state not in calm]
+
+
+def components(graph: Graph[S]) -> list[list[S]]:
+    """The strongly connected components that contain a step (Tarjan's algorithm, without recursion)."""
+    index: dict[S, int] = {}
+    low: dict[S, int] = {}
+    stack: list[S] = []
+    inside: set[S] = set()
+    found: list[list[S]] = []
+    for root in graph.edges:
+        if root not in index:
+            _tarjan(graph, root, index, low, stack, inside, found)
+    return [one for one in found if len(one) > 1 or any(edge.to == one[0] for edge in graph.edges[one[0]])]
+
+
+def _tarjan(
+    graph: Graph[S], root: S, index: dict[S, int], low: dict[S, int], stack: list[S], inside: set[S],
+    found: list[list[S]],
+) -> None:  # fmt: skip
+    work = [(root, iter(graph.edges[root]))]
+    index[root] = low[root] = len(index)
+    stack.append(root)
+    inside.add(root)
+    while work:
+        state, steps = work[-1]
+        edge = next(steps, None)
+        if edge is None:
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[state])
+            if low[state] == index[state]:
+                found.append(_popped(stack, inside, state))
+        elif edge.to not in index:
+            index[edge.to] = low[edge.to] = len(index)
+            stack.append(edge.to)
+            inside.add(edge.to)
+            work.append((edge.to, iter(graph.edges.get(edge.to, ()))))
+        elif edge.to in inside:
+            low[state] = min(low[state], index[edge.to])
+
+
+def _popped(stack: list[S], inside: set[S], last: S) -> list[S]:
+    made: list[S] = []
+    while not made or made[-1] != last:
+        made.append(stack.pop())
+        inside.discard(made[-1])
+    return made
+
+
+def way_to(graph: Graph[S], state: S) -> list[Edge[S]]:
+    """The steps of a shortest run from a start to the state."""
+    steps: list[Edge[S]] = []
+    came = graph.came[state]
+    while came is not None:
+        steps.append(came[1])
+        came = graph.came[came[0]]
+    return steps[::-1]
+
+
+def start_of(graph: Graph[S], state: S) -> S:
+    """The start from which `way_to` leads to the state."""
+    while (came := graph.came[state]) is not None:
+        state = came[0]
+    return state
+
+
+def round_trip(graph: Graph[S], state: S, within: Collection[S]) -> list[Edge[S]]:
+    """A shortest cycle through the state that stays in `within`; empty where there is none."""
+    came: dict[S, tuple[S, Edge[S]]] = {}
+    waiting = deque([state])
+    while waiting:
+        here = waiting.popleft()
+        for edge in graph.edges.get(here, ()):
+            if edge.to == state:
+                return [*_back(came, state, here), edge]
+            if edge.to in within and edge.to not in came:
+                came[edge.to] = (here, edge)
+                waiting.append(edge.to)
+    return []
+
+
+def _back(came: Mapping[S, tuple[S, Edge[S]]], first: S, state: S) -> list[Edge[S]]:
+    steps: list[Edge[S]] = []
+    while state != first:
+        state, edge = came[state]
+        steps.append(edge)
+    return steps[::-1]
+
+
+def ranks(graph: Graph[S], kinds: Collection[str]) -> dict[S, int] | None:
+    """A number for each state that falls with every step of these kinds; None where there is a cycle."""
+    steps = {state: [e.to for e in edges if e.kind in kinds] for state, edges in graph.edges.items()}
+    rank: dict[S, int] = {}
+    for root, first in steps.items():
+        stack = [(root, iter(first))] if root not in rank else []
+        path = {root}
+        while stack:
+            state, rest = stack[-1]
+            after = next(rest, None)
+            if after is None:
+                rank[state] = 1 + max((rank[to] for to in steps[state]), default=-1)
+                path.discard(state)
+                stack.pop()
+            elif after in path:
+                return None
+            elif after not in rank:
+                path.add(after)
+                stack.append((after, iter(steps.get(after, ()))))
+    return rank

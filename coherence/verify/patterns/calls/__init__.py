@@ -1,0 +1,1 @@
+"""Questions about calls: deadlines, retries, drains, amplification."""

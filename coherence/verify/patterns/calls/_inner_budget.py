@@ -1,0 +1,164 @@
+"""The tries of a callee's own calls against everything that encloses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import seconds
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.attempts import ZERO, Span, completed, last_end, least, start, started, timeline
+from coherence.verify.calls.call_graph import IN_TURN, CallTree, Enclosure, Work
+from coherence.verify.calls.claims import Numbers, work_fits
+from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
+from coherence.verify.calls.retry_policies import Cause, Plan, known_end, longest_end, retry_end
+
+_NEVER = Fraction(10**18)
+
+
+def inner_budget(question: Question, subject: Subject, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
+    """Do the retries that the callee configures end before its caller's limit does?"""
+    work = tree.work.get(around.inside, Work())
+    retrying = [plan for plan in work.calls if plan.retries]
+    if not retrying or around.limit.high is None:
+        return
+    late = [plan for plan in retrying if (end := retry_end(plan)) is None or end >= around.limit.low]
+    unsure = [plan for plan in retrying if plan not in late and _may_be_late(plan, around.limit)]
+    for plan in late:
+        yield _late(question, subject, plan, around)
+    for plan in unsure:
+        ask = next((cause.ask for cause in plan.causes if not cause.known), None) or plan.open_pause()[0]
+        yield question.undecided(f"needs {ask}", _places(plan, around), (around.name, plan.name))
+    if not late and not unsure:
+        yield from _together(question, subject, work, around)
+
+
+def _may_be_late(plan: Plan, limit: Span) -> bool:
+    """May failures or pauses of unknown time push the last try beyond the limit, where known ones do not?"""
+    if all(cause.known for cause in plan.causes) and not plan.open_pause():
+        return False
+    end = longest_end(plan)
+    alone = plan.limit.high if plan.limit else None
+    return (end is None or end >= limit.low) and (alone is None or alone < limit.low)
+
+
+def _places(plan: Plan, around: Enclosure) -> list[Place]:
+    call = plan.call
+    found = [quantity.place.labelled("tries in here") for quantity in call.tries[:1]]
+    limit = call.per_try if isinstance(call.per_try, Quantity) else call.deadline
+    if isinstance(limit, Quantity):
+        found.append(limit.place.labelled("one of them may take this long"))
+    return [*found, around.place.labelled("everything inside ends here")]
+
+
+def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -> Finding:
+    cause = max(plan.known(), key=lambda cause: last_end(plan.worst(cause)) or _NEVER)
+    course, end, limit = plan.worst(cause), retry_end(plan), around.limit.low
+    begun, done = started(course, limit), completed(course, limit, strict=True)
+    takes = f"may take {seconds(end)}" if end is not None else "have no bound"
+    kept = "not all" if done is None else str(done)
+    tries = f"the {plan.tries or 'unlimited'} tries of {plan.name}"
+    message = f"{tries} {takes} on {cause.name}s, but {around.text}: {kept} of them end in time"
+    numbers: Numbers = {
+        "limit around": (limit, "s"),
+        "tries started": (begun or 0, ""),
+        "tries completed": (done or 0, ""),
+    }
+    numbers |= {"time for all tries": (end, "s")} if end is not None else {}
+    return question.conflict(
+        message, _places(plan, around), (around.name, plan.name),
+        arithmetic(numbers, witness=_witness(plan, cause, around), replayed=True),
+        certain=_always_late(plan, around.limit),
+        assumptions=[f"{plan.caller} starts the call at once"], repairs=_repairs(subject, plan, cause, around, done),
+    )  # fmt: skip
+
+
+def _always_late(plan: Plan, limit: Span) -> bool:
+    """Does every run in which all tries fail end too late?"""
+    own = plan.deadline.low if plan.deadline else None
+    ends = [least(last_end(plan.best(cause)), own) for cause in plan.causes]
+    return limit.high is not None and all(end is not None and end >= limit.high for end in ends)
+
+
+def _witness(plan: Plan, cause: Cause, around: Enclosure) -> Iterator[Step]:
+    course, limit = plan.worst(cause), around.limit.low
+    for k, at, ends in timeline(course, limit):
+        fails = f", fails by {cause.name} at {seconds(ends)}" if ends is not None and ends < limit else ""
+        yield Step(at, f"{plan.name}: try {k} starts{fails}")
+    begun = started(course, limit)
+    late = start(course, begun + 1) if begun is not None and (plan.tries is None or begun < plan.tries) else None
+    never = f"; try {(begun or 0) + 1} would start at {seconds(late)}" if late is not None else ""
+    yield Step(limit, f"{around.text}{never}")
+
+
+def _repairs(subject: Subject, plan: Plan, cause: Cause, around: Enclosure, done: int | None) -> tuple[Repair, ...]:
+    """Shorter tries inside, a longer limit around, fewer tries, or a shorter deadline inside."""
+    limit, deadline = around.limit.low, plan.call.deadline
+    inside = shorter(subject, deadline.place, limit) if isinstance(deadline, Quantity) and cause.whole else None
+    each = shorter_try(subject, plan, limit) if isinstance(plan.call.per_try, Quantity) else None
+    return offered(each, longer(subject, around.place, retry_end(plan)), fewer_tries(subject, plan, done), inside)
+
+
+def _together(question: Question, subject: Subject, work: Work, around: Enclosure) -> Iterator[Finding]:
+    """The calls one after another, with the thing's own time, where each alone would fit."""
+    limit = around.limit.low
+    alone = all((end := known_end(plan)) is not None and end < limit for plan in work.calls)
+    if alone and work.known >= limit and len(work.calls) > 1:
+        yield _too_many(question, subject, work, around)
+    elif work.longest is not None and work.longest < limit:
+        yield _contained(question, work, around, work.longest)
+
+
+def _too_many(question: Question, subject: Subject, work: Work, around: Enclosure) -> Finding:
+    message = f"{around.inside} may spend {seconds(work.known)} on its calls one after another, but {around.text}"
+    numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls one after another": (work.known, "s")}
+    return question.conflict(
+        message, _all_places(work.calls, around), _names(work, around),
+        arithmetic(numbers, witness=_in_turn(work.calls, around)), certain=False,
+        assumptions=[IN_TURN.format(around.inside)], repairs=offered(longer(subject, around.place, work.known)),
+    )  # fmt: skip
+
+
+def _contained(question: Question, work: Work, around: Enclosure, longest: Fraction) -> Finding:
+    message = f"whatever {around.inside} spends on its calls ({seconds(longest)} at most) ends before {around.text}"
+    numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls at their longest": (longest, "s")}
+    bounds = [(plan, longest_end(plan) or ZERO) for plan in work.calls]
+    evidence = arithmetic(numbers, certificate=work_fits(bounds, work.serve, around.limit.low))
+    assumed = [IN_TURN.format(around.inside)] if len(work.calls) > 1 else []
+    assumed += [] if work.serve else [f"the own time of {around.inside} is not stated and counts as 0 s"]
+    places = _all_places(work.calls, around)
+    return question.proved(message, places, _names(work, around), evidence, assumptions=assumed)
+
+
+def _names(work: Work, around: Enclosure) -> tuple[str, ...]:
+    return (around.name, *(plan.name for plan in work.calls))
+
+
+def _all_places(inner: Sequence[Plan], around: Enclosure) -> list[Place]:
+    stated = ((plan, plan.call.tries[:1] or (plan.call.deadline, plan.call.per_try)) for plan in inner)
+    found = [q.place.labelled(f"{plan.name} in here") for plan, qs in stated for q in qs if isinstance(q, Quantity)]
+    return [*found[:6], around.place.labelled("everything inside ends here")]
+
+
+def _in_turn(inner: Sequence[Plan], around: Enclosure) -> Iterator[Step]:
+    now = ZERO
+    for plan in inner:
+        if now >= around.limit.low:
+            break
+        yield Step(now, f"{plan.name} starts; its tries fail and the last one hangs")
+        now += known_end(plan) or ZERO
+    yield Step(around.limit.low, around.text)
+
+
+def cycles(question: Question, tree: CallTree) -> Iterator[Finding]:
+    """Calls that lead back to their caller have no depth, so nothing is said about what contains what."""
+    for cycle in tree.cycles:
+        inside = [plan for plan in tree.plans if plan.caller in cycle and plan.callee in cycle]
+        way = " -> ".join((*cycle, cycle[0]))
+        hint = "give the part that is called back a name of its own"
+        needs = f"needs the depth of the calls {way}: they form a cycle ({hint})"
+        places = [end.place.labelled("part of the cycle") for plan in inside for end in (plan.call.callee,) if end]
+        yield question.undecided(needs, places, [plan.name for plan in inside])

@@ -1,0 +1,276 @@
+"""The load that retries make while every try times out, beside the capacity of the last callee.
+
+In an overload each first try becomes A sends: the product of the layers' tries, each within its deadline and
+within the limits of its retries (SOURCE: N. Bronson et al., HotOS 2021; Envoy's retry budgets and breakers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings.question_input import Subject
+from coherence.language.design import Design, Limit, Randomness, Spread2, Workload
+from coherence.language.expressions.tree import Arithmetic, Name, Number
+from coherence.language.expressions.tree import Call as Function
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.verify.calls.attempts import ZERO, budget_factor
+from coherence.verify.calls.call_graph import CallTree
+from coherence.verify.calls.claims import Numbers
+from coherence.verify.calls.paths import Way, amplification, ways
+from coherence.verify.calls.retry_policies import Plan, tries_again
+from coherence.verify.facts.design_facts import copies, known
+from coherence.verify.patterns.calls._nested_retries import layer_places
+
+_RATES = ("capacity", "throughput")
+_RATES_EACH = ("rate_per_replica", "rate_per_copy")
+
+
+@value
+class Capacity:
+    """Requests per second that a thing can serve."""
+
+    low: Fraction
+    high: Fraction
+    place: Place
+
+
+@value
+class Load:
+    """First tries of a workload, all ways that they go to one callee, and the sends that each becomes at worst.
+
+    `beside`: the other workloads that go there, each with its own worst load (None: not known), in tries of the mean
+    service of this one.  `often`: most first tries per second over a long time, repeated bursts and switches included.
+    """
+
+    workload: Workload
+    rate: Quantity
+    callee: str
+    capacity: Capacity
+    ways: tuple[Way, ...]
+    retrying: tuple[Plan, ...]
+    sends: Fraction | None
+    budgets: tuple[str, ...]
+    beside: tuple[tuple[str, Fraction | None], ...] = ()
+    often: Fraction = ZERO
+
+    @property
+    def lasting(self) -> Fraction | None:
+        """Tries per second over a long time while all time out, whatever bursts come again; None: nothing bounds it."""
+        return None if self.sends is None else self.sends * max(self.rate.high, self.often)
+
+    @property
+    def worst(self) -> Fraction | None:
+        """Tries per second while all time out; None where nothing bounds them."""
+        return None if self.sends is None else self.sends * self.rate.high
+
+    @property
+    def crowd(self) -> Fraction | None:
+        """`lasting` together with the other workloads."""
+        parts = [self.lasting, *(most for _, most in self.beside)]
+        return None if None in parts else sum((part for part in parts if part is not None), ZERO)
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        calls = dict.fromkeys(plan.name for way in self.ways for plan in way)
+        return (self.workload.name, self.callee, *calls, *self.budgets)
+
+    @property
+    def places(self) -> list[Place]:
+        rate = self.rate.place.labelled("first tries arrive at this rate")
+        capacity = self.capacity.place.labelled("this is what can be served")
+        return [*layer_places(list(self.retrying)), rate, capacity]
+
+    @property
+    def numbers(self) -> Numbers:
+        numbers: Numbers = {"first tries": (self.rate.high, "req/s"), "capacity": (self.capacity.low, "req/s")}
+        if self.sends is not None and self.worst is not None:
+            numbers |= {"sends per first try": (self.sends, ""), "load when all time out": (self.worst, "req/s")}
+        if self.beside and self.crowd is not None:
+            numbers |= {"with the other workloads": (self.crowd, "req/s")}
+        return numbers
+
+
+def loads(subject: Subject, tree: CallTree) -> Iterator[Load]:
+    """Every workload with a rate against every callee with a capacity."""
+    for workload in subject.design.workload.values():
+        if workload.rate is not None and workload.name in tree.of_caller:
+            for callee in tree.work:
+                load = _load(subject, tree, workload, callee)
+                if load is not None:
+                    yield load
+
+
+def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> Load | None:
+    """None where no timeouts are tried again, or the first tries alone are too many: another question's matter."""
+    design, rate = subject.design, workload.rate
+    capacity = capacity_of(subject, callee, workload, leaf=callee not in tree.of_caller)
+    if capacity is None or rate is None or rate.low >= capacity.high:
+        return None
+    found = ways(tree, workload.name, callee)
+    calls = list(dict.fromkeys(plan for way in found.ways for plan in way))
+    retrying = tuple(plan for plan in calls if plan.retries and tries_again(plan.call, "timeout"))
+    if found.cyclic or found.cut or not retrying:
+        return None
+    budgets = tuple(dict.fromkeys(limit.name for plan in calls for limit in retry_limits(design, plan)))
+    total = _total(design, found.ways, rate)
+    beside = tuple(
+        (other.name, _beside(subject, tree, other, callee, capacity))
+        for other in _others(design, tree, workload, callee)
+    )
+    often = long_run_rate(workload)
+    return Load(workload, rate, callee, capacity, found.ways, retrying, total, budgets, beside, often)
+
+
+def _total(design: Design, found: tuple[Way, ...], rate: Quantity) -> Fraction | None:
+    """Sends per first try over all ways."""
+    sends = [_sends(design, way, rate.low) for way in found]
+    return None if None in sends else sum((s for s in sends if s is not None), ZERO)
+
+
+def _others(design: Design, tree: CallTree, workload: Workload, callee: str) -> Iterator[Workload]:
+    for other in design.workload.values():
+        if other is not workload and other.name in tree.of_caller and ways(tree, other.name, callee).ways:
+            yield other
+
+
+def _beside(subject: Subject, tree: CallTree, other: Workload, callee: str, capacity: Capacity) -> Fraction | None:
+    """The other workload's worst load over a long time, as so many tries of those that `capacity` counts."""
+    found = ways(tree, other.name, callee)
+    own = capacity_of(subject, callee, other, leaf=callee not in tree.of_caller)
+    if other.rate is None or own is None or not own.low or found.cyclic or found.cut:
+        return None
+    sends = _total(subject.design, found.ways, other.rate)
+    return None if sends is None else sends * long_run_rate(other) * capacity.low / own.low
+
+
+def long_run_rate(workload: Workload) -> Fraction:
+    """Most first tries per second over a long time: every range at its worse end, bursts that come again included."""
+    rate, stated, burst = workload.rate, workload.arrivals, workload.burst
+    least = rate.high if rate is not None else ZERO
+    if isinstance(stated, Randomness) and stated.switches:
+        parts = [(s.rate.high, s.lasts) for s in stated.switches if s.rate is not None and s.lasts is not None]
+        stays = sum((lasts.low for _, lasts in parts), ZERO)
+        if stays and all(lasts.exact for _, lasts in parts):
+            return sum((high * lasts.low for high, lasts in parts), ZERO) / stays
+        return max((high for high, _ in parts), default=least)
+    if burst is None or burst.rate is None or burst.lasts is None or burst.every is None:
+        return least
+    share = min(Fraction(1), burst.lasts.high / burst.every.low) if burst.every.low else Fraction(1)
+    return max(least, least + (burst.rate.high - least) * share)
+
+
+def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) -> Capacity | None:
+    """A stated rate, a rate per copy, or copies over the mean service time of the workload."""
+    component = subject.design.components.get(name)
+    if component is None:
+        return None
+    members = copies(known(subject), name)
+    few, many = (members.low, members.high) if members else (None, None)
+    for key in (*_RATES, *_RATES_EACH):
+        rate = component.constants.get(key)
+        if isinstance(rate, Quantity) and rate.dimension.physical.powers == (("s", -1),):
+            if key in _RATES:
+                return Capacity(rate.low, rate.high, rate.place)
+            return Capacity(rate.low * few, rate.high * many, rate.place) if few is not None and many else None
+    mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
+    if leaf and few is not None and many is not None and isinstance(mean, Quantity) and mean.low > 0:
+        return Capacity(few / mean.high, many / mean.low, mean.place)
+    return None
+
+
+def _sends(design: Design, way: Way, rate: Fraction) -> Fraction | None:
+    """Sends per first try when every try times out: the product of the layers, each within its retry budget."""
+    if not any(any(retry_limits(design, plan)) for plan in way):
+        sends = amplification(way, "timeout", abandons=True).sends
+        return None if sends is None else Fraction(sends)
+    total: Fraction | None = Fraction(1)
+    for plan in way:
+        again = plan.tries if tries_again(plan.call, "timeout") else 1
+        bounds = [b for b in (None if again is None else Fraction(again), _budget(design, plan, rate)) if b is not None]
+        total = None if total is None or not bounds else total * min(bounds)
+    return total
+
+
+def _budget(design: Design, plan: Plan, rate: Fraction) -> Fraction | None:
+    """Most sends per first try that the limits of retries let through at this rate; None: no bound.
+
+    A count, and the floor of a share, are retries in flight, each of them `per_try` long while all time out: at a
+    small load they admit more than the share does.
+    """
+    if plan.limit is None:
+        return None
+    in_flight = rate * plan.limit.low
+    alone = sum(call.caller is not None and call.caller.text == plan.caller for call in design.calls) == 1
+    return min(
+        (b for limit in retry_limits(design, plan) if (b := _within(limit, in_flight, alone=alone))), default=None
+    )
+
+
+def _within(limit: Limit, in_flight: Fraction, *, alone: bool) -> Fraction | None:
+    """Sends per first try within one limit, with so many first tries in flight.
+
+    `alone`: the call is its caller's only one; else a share counts other calls as well, which may be many.
+    """
+    if isinstance(limit.at_most, Quantity):
+        return 1 + limit.at_most.high / in_flight if in_flight else None
+    share = share_of(limit) if alone else None
+    factor = budget_factor(share[0], of_first=share[1]) if share is not None else None
+    floor = limit.but_at_least.high if isinstance(limit.but_at_least, Quantity) else ZERO
+    if factor is None or (floor and not in_flight):
+        return None
+    return max(factor, 1 + floor / in_flight) if floor else factor
+
+
+def retry_limits(design: Design, plan: Plan) -> Iterator[Limit]:
+    """Limits that end retries of a call when they are full: its budget, and those that count its caller's retries.
+
+    They count retries in flight, of all callers together: of a limit `per` something there may be many.
+    """
+    for limit in design.limits.values():
+        ends = limit.when_full is not None and limit.when_full.text != "wait" and _always(limit)
+        named = plan.call.budget is not None and plan.call.budget.text == limit.name
+        counted = _counted(limit)
+        if ends and counted.endswith(".retries") and (named or counted == f"{plan.caller}.retries"):
+            yield limit
+
+
+def _always(limit: Limit) -> bool:
+    """Is there one of it, and does it hold at every time?"""
+    return limit.per is None and limit.during is None
+
+
+def _counted(limit: Limit) -> str:
+    """What a limit counts in flight, or nothing."""
+    match limit.counts:
+        case Formula(tree=Function("in flight", (Name(path=path),))):
+            return path
+    return ""
+
+
+def in_flight_limit(design: Design, load: Load) -> Limit | None:
+    """The smallest breaker: a limit that rejects, of all tries in flight from the workload or to the callee."""
+    counted = (load.workload.name, load.callee, f"{load.workload.name}.requests", f"{load.callee}.requests")
+    found = [
+        (limit.at_most.high, limit.name)
+        for limit in design.limits.values()
+        if isinstance(limit.at_most, Quantity) and _counted(limit) in counted
+        and limit.when_full is not None and limit.when_full.text == "reject" and _always(limit)
+    ]  # fmt: skip
+    return design.limits[min(found)[1]] if found else None
+
+
+def share_of(limit: Limit) -> tuple[Fraction, bool] | None:
+    """(share, of first tries?) of `20 % of x in flight`: of x itself all tries count, of `x.first` the first ones.
+
+    None also where x is another thing than the one whose retries are counted: its number is not known.
+    """
+    match limit.at_most:
+        case Formula(
+            tree=Arithmetic(op="*", left=Number(value=share), right=Function("in flight", (Name(path=path),)))
+        ):
+            same = path.partition(".")[0] == _counted(limit).partition(".")[0]
+            return (share, path.partition(".")[2].startswith(("first", "accepted"))) if same else None
+    return None

@@ -1,0 +1,337 @@
+"""The answer about one workload and one callee: no overload lasts, one does and is reached, or what is missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import decimal, seconds
+from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.findings.repairs import change, proposal
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.simulate.metastability.fluid import Disturbance, course, smallest_pause
+from coherence.simulate.metastability.load_map import Portrait, Verdict, overload, portrait
+from coherence.verify.calls.call_graph import call_tree
+from coherence.verify.calls.claims import Numbers, bounded_sum
+from coherence.verify.calls.repairs import fewer_tries, offered
+from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.patterns.calls._load_amplification import Load, in_flight_limit, retry_limits, share_of
+from coherence.verify.patterns.calls._metastable_call import Facts, burst_delay, facts, far_apart, room
+
+DAY = 86_400.0  # s: an overload that noise alone is expected to begin within a day is one that happens
+FLUID = "by the fluid reading: mean rates, every try of an overload times out (noise may begin one that drains)"
+MEAN_FIELD = "M/M/c with independent late tries (mean field): real noise crosses the edge earlier"
+MEMORYLESS = "service times are exponential and a cancelled try frees its server at once: no work is wasted"
+NOISE = "a Markov chain whose retries come back after an exponential time: a factor of two either way"
+
+
+def answer(question: Question, subject: Subject, load: Load) -> Finding:
+    """Arithmetic first; the closed forms of waiting only where an overload would keep itself up."""
+    within = _within(question, subject, load)
+    if within is not None:
+        return _leaf(question, subject, load) or within
+    if load.worst is not None and load.lasting is not None and load.worst < load.capacity.low <= load.lasting:
+        needs = f"needs a simulation: the bursts of {load.workload.name} make {decimal(load.often)} req/s in the mean"
+        return question.undecided(needs, load.places, load.of)
+    if load.crowd is not None and load.worst is not None and load.worst < load.capacity.low:
+        names = ", ".join(name for name, _ in load.beside)
+        needs = f"needs a simulation: together with {names} the retries may overload {load.callee}"
+        return question.undecided(needs, load.places, load.of)
+    if load.worst is not None and load.worst < load.capacity.low:
+        names = ", ".join(name for name, most in load.beside if most is None)
+        return question.undecided(
+            f"needs rate and tries of {names}, which also calls {load.callee}", load.places, load.of
+        )
+    return _overload(question, subject, load)
+
+
+def _within(question: Question, subject: Subject, load: Load) -> Finding | None:
+    """Proved, where the load stays below the capacity even while every try times out."""
+    limit = in_flight_limit(subject.design, load)
+    alone = len(load.ways) == 1 and len(load.ways[0]) == 1 and not load.beside
+    each = load.ways[0][0].limit if alone else None
+    if load.crowd is not None and load.crowd < load.capacity.low:
+        most, of, places = load.crowd, load.of, load.places
+    elif limit is not None and isinstance(limit.at_most, Quantity) and each is not None and each.low > 0:
+        most, of = limit.at_most.high / each.low, (*load.of, limit.name)
+        places = [*load.places, limit.at_most.place.labelled(f"{limit.name} lets this many in flight")]
+        if most >= load.capacity.low:
+            return None
+    else:
+        return None
+    names = " and ".join((load.workload.name, *(name for name, _ in load.beside)))
+    message = (
+        f"even when every try times out, {names} sends {decimal(most)} req/s to {load.callee}, which can serve "
+        f"{decimal(load.capacity.low)}: no overload lasts"
+    )
+    margin = 1 - most / load.capacity.low
+    numbers: Numbers = {**load.numbers, "load when all time out": (most, "req/s"), "margin": (margin, "")}
+    certificate = bounded_sum({"load": most}, load.capacity.low)
+    return question.proved(message, places, of, arithmetic(numbers, certificate=certificate), assumptions=[FLUID])
+
+
+def _leaf(question: Question, subject: Subject, load: Load) -> Finding | None:
+    """Undecided, where the callee itself calls on: its servers wait meanwhile, and it serves less than is stated."""
+    onward = call_tree(subject.design).of_caller.get(load.callee, ())
+    if not onward:
+        return None
+    names = ", ".join(dict.fromkeys(plan.callee for plan in onward))
+    needs = f"needs a simulation: {load.callee} waits for {names} while it serves, and can serve less than it states"
+    return question.undecided(needs, load.places, load.of)
+
+
+def _unclear(subject: Subject, load: Load) -> str:
+    """Why the load of an overload is not known: a budget that is a share of something else, copies that a loop sets."""
+    design = subject.design
+    limits = [limit for way in load.ways for plan in way for limit in retry_limits(design, plan)]
+    other = next((one for one in limits if isinstance(one.at_most, Formula) and share_of(one) is None), None)
+    if other is not None:
+        return f"{other.name} is a share of something else than the calls that it bounds"
+    signals = {f"{load.callee}.{word}" for word in ("ready", "desired", "replicas", "copies")}
+    writers = [
+        loop.name for loop in design.loops.values()
+        if loop.actuation is not None and loop.actuation.signal is not None and loop.actuation.signal.text in signals
+    ]  # fmt: skip
+    if writers and load.worst is not None and load.worst < load.capacity.high:
+        return f"{writers[0]} may give {load.callee} the copies that end an overload"
+    return ""
+
+
+def _overload(question: Question, subject: Subject, load: Load) -> Finding:
+    """While all time out the load reaches the capacity: is work given up still done, and what begins it?"""
+    said = [(plan, plan.call.on_timeout.text if plan.call.on_timeout else "") for plan in load.retrying]
+    unsaid = next((plan.name for plan, word in said if not word), None)
+    if unsaid is not None:
+        needs = f"needs on_timeout of {unsaid}: with abandon an overload of {load.callee} may keep itself up"
+        return question.undecided(needs, load.places, load.of)
+    if unclear := _unclear(subject, load):
+        return question.undecided(f"needs a simulation: {unclear}", load.places, load.of)
+    far = next((plan for plan in load.retrying if far_apart(plan)), None)
+    if far is not None:
+        needs = f"needs a simulation: the pauses of {far.name} are long or not known, its retries may miss the overload"
+        return question.undecided(needs, load.places, load.of)
+    one, full = facts(subject, load), room(subject.design, load.callee)
+    if all(word == "cancel" for _, word in said):
+        return _cancelled(question, load, one)
+    slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
+    if full is not None and isinstance(full.at_most, Quantity) and full.at_most.low / load.capacity.low <= slow:
+        needs = f"needs a simulation: {full.name} lets {load.callee} hold no more than it serves within {seconds(slow)}"
+        return question.undecided(needs, load.places, load.of)
+    return _reached(question, subject, load, one, slow)
+
+
+def _cancelled(question: Question, load: Load, one: Facts | None) -> Finding:
+    """Exponential service loses nothing by a cancellation: busy servers answer at their capacity."""
+    if one is None or not one.memoryless or load.beside:
+        lacking = ", ".join(one.missing) if one is not None and one.missing else "a simulation"
+        needs = f"needs {lacking}: what a cancelled try has cost {load.callee} depends on it"
+        return question.undecided(needs, load.places, load.of)
+    facts_ = (f"(= answers {rational(load.capacity.low)})", f"(<= answers {rational(load.rate.high)})")
+    certificate = Certificate({"answers": "Real"}, facts_, "false").script()
+    if load.often >= load.capacity.low:
+        needs = f"needs a simulation: the bursts of {load.workload.name} make {decimal(load.often)} req/s in the mean"
+        return question.undecided(needs, load.places, load.of)
+    message = (
+        f"no overload of {load.callee} lasts: all busy it answers {decimal(load.capacity.low)} req/s, more than the "
+        f"{decimal(load.rate.high)} first tries, and cancelled tries leave it"
+    )
+    evidence = arithmetic(load.numbers, certificate=certificate)
+    return question.proved(message, load.places, load.of, evidence, assumptions=[FLUID, MEMORYLESS])
+
+
+def _reached(question: Question, subject: Subject, load: Load, one: Facts | None, slow: Fraction) -> Finding:
+    """What begins the overload: the first tries themselves, the stated burst, or noise; else what to state."""
+    if one is None:
+        wait = burst_delay(load.workload, load.capacity.low)
+        if wait is not None and wait >= slow > 0:
+            return _by_burst(question, subject, load, None, wait)
+        return _unreached(question, load, None, slow, "")
+    if one.capped and one.call.pause > 0:
+        needs = f"needs a simulation: retries of {load.callee} that pause miss and find a cap by turns"
+        return question.undecided(needs, load.places, load.of)
+    points = None if one.missing else portrait(one.call)
+    if points is not None and points.verdict is Verdict.COLLAPSED:
+        return _by_itself(question, subject, load, points)
+    if overload(one.call) < one.call.capacity:
+        caps = " and ".join(
+            (*load.budgets, *((limit.name,) if (limit := in_flight_limit(subject.design, load)) else ()))
+        )
+        needs = f"needs a simulation: {caps} lets about as many tries through as {load.callee} can serve"
+        return question.undecided(needs, load.places, load.of)
+    burst, said = load.workload.burst, ""
+    if burst is not None and burst.rate is not None and burst.lasts is not None:
+        wait = burst_delay(load.workload, load.capacity.low)
+        after = course(one.call, Disturbance(float(burst.lasts.high), float(burst.rate.high)))
+        if after.collapses:
+            grown = after.backlog / one.call.capacity
+            return _by_burst(question, subject, load, (one, points, grown), wait or Fraction(0))
+        said = f"the stated burst is over {seconds(_round(after.recovery))} after its end; "
+    return _by_noise(question, subject, load, one, points) or _unreached(question, load, one, slow, said)
+
+
+def _by_itself(question: Question, subject: Subject, load: Load, points: Portrait) -> Finding:
+    message = (
+        f"{load.callee} has no healthy operating point: {decimal(load.rate.high)} first tries a second make "
+        f"{_times(load)} sends each, and the retries of late tries alone reach {decimal(load.capacity.low)} req/s"
+    )
+    witness = (
+        Step(Fraction(0), f"{load.workload.name} begins to call {load.callee}, which is empty"),
+        Step(None, "some tries are late by chance and are sent again; the load that they make makes more of them late"),
+        Step(
+            None, f"the queue passes the limit of a try: {_load_of(load)} against {decimal(load.capacity.high)} req/s"
+        ),
+        Step(None, "every try times out and is still served: nobody is answered in time any more"),
+    )
+    evidence = Evidence(Grade.ESTIMATED, "load map of M/M/c", witness, None, {**load.numbers, **_points(points)})
+    return _conflict(question, subject, load, message, evidence, load.places, [MEAN_FIELD])
+
+
+def _by_burst(
+    question: Question, subject: Subject, load: Load, known: tuple[Facts, Portrait | None, float] | None, wait: Fraction
+) -> Finding:
+    burst = load.workload.burst
+    assert burst is not None
+    assert burst.rate is not None
+    assert burst.lasts is not None
+    numbers: Numbers = {**load.numbers, "delay after the burst": (wait, "s")}
+    assumptions, over = [FLUID], burst.lasts.high
+    one, points, grown = known or (None, None, float(wait))
+    if one is not None:
+        numbers |= {
+            "delay with retries": (_round(grown), "s"),
+            "shortest pause that collapses": (_round(smallest_pause(one.call)), "s"),
+        }
+        if points is not None:
+            numbers |= _points(points)
+            assumptions += [MEAN_FIELD]
+    slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
+    witness = (
+        Step(Fraction(0), f"a burst of {burst.rate.text} begins"),
+        Step(
+            over,
+            f"it ends; the queue of {load.callee} delays by {seconds(_round(grown))}, tries end after {seconds(slow)}",
+        ),
+        Step(
+            over + slow,
+            f"every try times out and is sent again: {_load_of(load, one)} against {decimal(load.capacity.high)}",
+        ),
+        Step(None, "the queue never becomes shorter than the limit of a try: the burst is over, the overload stays"),
+    )
+    message = f"after the burst {_keeps(load)}"
+    places = [*load.places, burst.rate.place.labelled("this disturbance reaches it")]
+    exact = wait >= slow and (one is None or (not one.capped and one.call.pause == 0))  # first tries alone do it
+    evidence = (
+        arithmetic(numbers, witness=witness)
+        if exact
+        else Evidence(Grade.SIMULATED, "fluid of first tries and retries", witness, None, numbers)
+    )
+    return _conflict(question, subject, load, message, evidence, places, assumptions)
+
+
+def _by_noise(question: Question, subject: Subject, load: Load, one: Facts, points: Portrait | None) -> Finding | None:
+    """Conflict, where noise is expected to cross the edge within a day.  numpy and scipy are first needed here."""
+    if points is None or not one.memoryless or one.capped or load.beside or one.call.pause > 0:
+        return None
+    from coherence.simulate.metastability.retry_chain_models import fits, noise
+
+    if not fits(one.call):
+        return None
+    found = noise(one.call)
+    if found.low_to_high > DAY:
+        return None
+    hour = found.chance(3600.0)
+    soon = f"noise alone is expected to begin an overload of {load.callee} within {_about(found.low_to_high)}"
+    witness = (
+        Step(Fraction(0), f"{load.workload.name} is served in time"),
+        Step(_round(found.low_to_high), f"on average by then chance fills the queue beyond {_edge(points)}"),
+        Step(
+            None, f"every try times out and is sent again: {_load_of(load)} against {decimal(load.capacity.high)} req/s"
+        ),
+    )
+    numbers = {**load.numbers, **_points(points), "mean time until noise collapses it": (found.low_to_high, "s")}
+    numbers |= {"chance of it per hour": (hour, ""), "mean time back": (found.high_to_low, "s")}
+    evidence = Evidence(Grade.ESTIMATED, "Markov chain of queue and waiting retries", witness, None, numbers)
+    return _conflict(question, subject, load, f"{soon}; {_keeps(load)}", evidence, load.places, [MEAN_FIELD, NOISE])
+
+
+def _unreached(question: Question, load: Load, one: Facts | None, slow: Fraction, said: str) -> Finding:
+    """An overload would stay, but nothing stated reaches it."""
+    needs = f"needs a disturbance (burst of {load.workload.name}) that delays {load.callee} by {seconds(slow)}"
+    shortest = smallest_pause(one.call) if one is not None and overload(one.call) >= one.call.capacity else math.inf
+    pause = f", as a pause of {seconds(_round(shortest))} does" if math.isfinite(shortest) else ""
+    lacking = f" (noise alone: needs {' and '.join(one.missing)})" if one is not None and one.missing else ""
+    return question.undecided(f"{said}{needs}{pause}: {_keeps(load)}{lacking}", load.places, load.of)
+
+
+def _conflict(
+    question: Question, subject: Subject, load: Load, message: str, evidence: Evidence, places: list[Place],
+    assumptions: list[str],
+) -> Finding:  # fmt: skip
+    repairs = offered(*_repairs(subject, load))
+    return question.conflict(
+        message, places, load.of, evidence, certain=False, assumptions=assumptions, repairs=repairs
+    )
+
+
+def _repairs(subject: Subject, load: Load) -> Iterator[Repair | None]:
+    """So few tries, or so many copies, that the load of an overload is below the capacity."""
+    plan: Plan = load.retrying[0]
+    room_ = load.capacity.low / load.rate.high
+    if len(load.retrying) == 1:
+        yield fewer_tries(subject, plan, math.ceil(room_) - 1 if room_ > 1 else None)
+    component = subject.design.components.get(load.callee)
+    stated = component.copies if component is not None else None
+    if isinstance(stated, Quantity) and stated.exact and load.worst is not None:
+        enough = math.floor(load.worst / load.capacity.low * stated.low) + 1
+        yield proposal(change(subject, stated, Fraction(enough)))
+
+
+def _points(points: Portrait) -> Numbers:
+    """The fixed points as numbers: load and sends at the healthy point, at the edge, and of the overload."""
+    names = {
+        "healthy": points.healthy,
+        "edge": points.edges[0] if points.edges else None,
+        "overload": points.points[-1],
+    }
+    if points.verdict is Verdict.COLLAPSED:
+        names["healthy"] = None
+    found = {name: point for name, point in names.items() if point is not None and math.isfinite(point.load)}
+    numbers: Numbers = {f"{name} load": (point.load, "req/s") for name, point in found.items()}
+    return numbers | {f"{name} sends": (point.sends, "") for name, point in found.items()}
+
+
+def _edge(points: Portrait) -> str:
+    return f"the edge of {points.edges[0].load:.4g} req/s" if points.edges else "the edge"
+
+
+def _times(load: Load) -> str:
+    return "any number of" if load.sends is None else f"up to {decimal(load.sends)}"
+
+
+def _load_of(load: Load, one: Facts | None = None) -> str:
+    """The load of an overload, a breaker included."""
+    most = None if load.worst is None else float(load.worst)
+    if one is not None and math.isfinite(one.call.breaker):
+        most = min(overload(one.call), math.inf if most is None else most)
+    return "retries without end" if most is None else f"{most:.7g} req/s"
+
+
+def _keeps(load: Load) -> str:
+    times = "any number of" if load.sends is None else decimal(load.sends)
+    overload_ = f"an overload of {load.callee} ({decimal(load.capacity.high)} req/s) keeps itself up"
+    return f"each first try becomes {times} sends, so {overload_}"
+
+
+def _about(time: float) -> str:
+    return seconds(_round(time))
+
+
+def _round(time: float) -> Fraction:
+    """To two digits, as the accuracy of the models allows."""
+    if time <= 0 or not math.isfinite(time):
+        return Fraction(0)
+    scale = Fraction(10) ** (math.floor(math.log10(time)) - 1)
+    return math.ceil(Fraction(time) / scale) * scale

@@ -1,0 +1,118 @@
+"""One retrying call of a design in the numbers of the load map: every range at its worse end."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from coherence.base.values import value
+from coherence.findings.question_input import Subject
+from coherence.language.design import Design, Limit, Spread2, Workload
+from coherence.language.expressions.tree import Name
+from coherence.language.schema_kinds import Quantity
+from coherence.simulate.metastability.load_map import Retrying
+from coherence.simulate.metastability.waits import Server
+from coherence.verify.calls.attempts import pauses
+from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.facts.design_facts import copies, known
+from coherence.verify.patterns.calls._load_amplification import Load, in_flight_limit, retry_limits, share_of
+
+WAITING = ("backlog", "queue", "waiting", "queued")
+MOST_PAUSES = 16  # of more tries the first pauses stand for all
+MOST_SERVERS = 1_000_000  # beyond, the closed forms of waiting take too long
+LONGEST_PAUSE = 20  # limits of a try: a longer pause leaves the tries of one request far apart
+
+
+@value
+class Facts:
+    """A call and what the design leaves out: `missing` names the keys that the closed forms of waiting need."""
+
+    call: Retrying
+    missing: tuple[str, ...] = ()
+
+    @property
+    def memoryless(self) -> bool:
+        """Are servers and exponential service times stated?"""
+        return not self.missing and self.call.server.cv == 1
+
+    @property
+    def capped(self) -> bool:
+        """Does anything but the number of tries bound the load?"""
+        call = self.call
+        return not all(math.isinf(cap) for cap in (call.share, call.most_retries, call.breaker))
+
+
+def facts(subject: Subject, load: Load) -> Facts | None:
+    """The call, where the workload itself makes one retrying call to the callee; else None."""
+    plan = load.ways[0][0]
+    if len(load.ways) > 1 or len(load.ways[0]) > 1 or plan.limit is None or plan.call.on_timeout is None:
+        return None
+    number = copies(known(subject), load.callee)
+    servers = int(number.low) if number is not None and number.low is not None and number.low >= 1 else 0
+    cv = load.workload.service.cv if isinstance(load.workload.service, Spread2) else None
+    absent = [] if servers else [f"copies of {load.callee}"]
+    absent += [f"fewer copies of {load.callee}"] if servers > MOST_SERVERS else []
+    absent += [] if cv is not None else [f"cv of the service of {load.workload.name} (1: exponential)"]
+    server = Server(
+        max(1, servers), float(max(1, servers) / load.capacity.low), float(plan.limit.low),
+        float(cv.high) if cv is not None else 1.0, cancel=plan.call.on_timeout.text == "cancel",
+    )  # fmt: skip
+    return Facts(_retrying(subject.design, load, plan, server), tuple(absent))
+
+
+def _retrying(design: Design, load: Load, plan: Plan, server: Server) -> Retrying:
+    """The call with its caps; the largest share and the smallest counts bind."""
+    limits = list(retry_limits(design, plan))
+    shares = [(found, limit) for limit in limits if (found := share_of(limit)) is not None]
+    (share, of_first), limit = max(shares, key=lambda one: one[0][0]) if shares else ((math.inf, False), None)
+    floor = limit.but_at_least if limit is not None else None
+    breaker = in_flight_limit(design, load)
+    return Retrying(
+        float(load.rate.high),
+        math.inf if plan.tries is None else plan.tries,
+        server,
+        share=float(share),
+        of_first=of_first,
+        floor=float(floor.high) if isinstance(floor, Quantity) else 0.0,
+        most_retries=min((_count(one) for one in limits), default=math.inf),
+        breaker=_count(breaker) if breaker is not None else math.inf,
+        pause=float(pause_of(plan) or 0),
+    )
+
+
+def _count(limit: Limit) -> float:
+    return float(limit.at_most.high) if isinstance(limit.at_most, Quantity) else math.inf
+
+
+def room(design: Design, callee: str) -> Limit | None:
+    """A limit that rejects what waits at the callee."""
+    for limit in design.limits.values():
+        counted = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
+        rejects = limit.when_full is not None and limit.when_full.text == "reject"
+        waits = counted in {f"{callee}.{word}" for word in WAITING}
+        if waits and rejects and isinstance(limit.at_most, Quantity):
+            return limit
+    return None
+
+
+def pause_of(plan: Plan) -> Fraction | None:
+    """Mean seconds between two tries, every pause at its longest; None where it is not known or has no bound."""
+    count = min(plan.tries or MOST_PAUSES, MOST_PAUSES) - 1
+    if plan.backoff.answered or count < 1:
+        return None if plan.backoff.answered else Fraction(0)
+    whole = pauses(plan.backoff, count, longest=True)
+    return None if whole is None else whole / count
+
+
+def far_apart(plan: Plan) -> bool:
+    """Are the tries of one request too far apart, or unknown in distance, for retries to keep an overload up?"""
+    pause = pause_of(plan)
+    return pause is None or (plan.limit is not None and pause > LONGEST_PAUSE * plan.limit.low)
+
+
+def burst_delay(workload: Workload, capacity: Fraction) -> Fraction | None:
+    """Seconds that first tries alone delay the queue at the end of the stated burst; None without one."""
+    burst = workload.burst
+    if burst is None or burst.rate is None or burst.lasts is None or capacity <= 0:
+        return None
+    return max(Fraction(0), (burst.rate.high - capacity) * burst.lasts.high / capacity)

@@ -1,0 +1,129 @@
+"""Nested retries that nothing bounds: the arithmetic as a note, never a conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings.finding import Finding, Step
+from coherence.findings.question_input import Question, arithmetic
+from coherence.verify.calls.attempts import expected_sends
+from coherence.verify.calls.call_graph import CallTree
+from coherence.verify.calls.paths import OTHER, Amplification, amplification
+from coherence.verify.calls.retry_policies import Plan, tries_again
+
+HALF = Fraction(1, 2)
+EXACT_UP_TO = 64  # layers; beyond, deadlines that cut the product are not counted out
+_EXPECTED_UP_TO = 10_000  # beyond, p^A is nothing that a reader sees
+
+
+@value
+class _Best:
+    """The most sends by one cause that reach a thing; None is unbounded."""
+
+    sends: int | None = 1
+    layers: int = 0
+    last: Plan | None = None
+
+
+def noted(question: Question, tree: CallTree, measured: Container[str]) -> Iterator[Finding]:
+    """For every last callee, the chain whose retries multiply most."""
+    causes = dict.fromkeys([*(cause.name for plan in tree.plans for cause in plan.causes), OTHER])
+    tables = {cause: _best(tree, cause) for cause in causes}
+    for name in tree.work:
+        if name in tree.of_caller or name in measured:
+            continue
+        cause = max(tables, key=lambda c: _size(tables[c].get(name, _Best())))
+        if tables[cause].get(name, _Best()).layers >= 2:
+            way = _way(tables[cause], name)
+            exact = len(way) <= EXACT_UP_TO
+            found = (
+                amplification(way, cause, abandons=True)
+                if exact
+                else Amplification(tuple(way), cause, tables[cause][name].sends, ())
+            )
+            yield _note(question, found)
+
+
+def _size(best: _Best) -> tuple[bool, int, int]:
+    return best.sends is None, best.sends or 0, best.layers
+
+
+def _best(tree: CallTree, cause: str) -> dict[str, _Best]:
+    """Callers first: the best product that reaches each thing (cycles left out)."""
+    table: dict[str, _Best] = {}
+    for name in reversed(list(tree.work)):
+        for plan in tree.of_caller.get(name, ()):
+            if tree.on_cycle(plan):
+                continue
+            before, again = table.get(name, _Best()), plan.tries if tries_again(plan.call, cause) else 1
+            sends = None if before.sends is None or again is None else before.sends * again
+            made = _Best(sends, before.layers + (again != 1), plan)
+            table[plan.callee] = max(table.get(plan.callee, _Best()), made, key=_size)
+    return table
+
+
+def _way(table: dict[str, _Best], name: str) -> list[Plan]:
+    way: list[Plan] = []
+    while (last := table.get(name, _Best()).last) is not None:
+        way.insert(0, last)
+        name = last.caller
+    return way
+
+
+def _note(question: Question, found: Amplification) -> Finding:
+    layers = retrying(found)
+    total = "unboundedly many" if found.sends is None else str(found.sends)
+    product = " x ".join("unlimited" if plan.tries is None else str(plan.tries) for plan in layers[:8])
+    more = " x ..." if len(layers) > 8 else ""
+    message = (
+        f"one call of {found.way[0].caller} may send {total} times to {found.way[-1].callee} ({product}{more}); "
+        "no promise, limit or load says that this is too many"
+    )
+    return question.note(
+        message,
+        layer_places(layers),
+        [plan.name for plan in found.way],
+        arithmetic(figures(found), witness=steps(found)),
+    )
+
+
+def retrying(found: Amplification) -> list[Plan]:
+    """The layers that try the cause again."""
+    return [plan for plan in found.way if plan.tries != 1 and tries_again(plan.call, found.cause)]
+
+
+def layer_places(layers: list[Plan]) -> list[Place]:
+    """The tries of each layer."""
+    return [
+        q.place.labelled(f"{plan.name} tries up to {plan.tries or 'unlimited'} times")
+        for plan in layers[:8]
+        for q in plan.call.tries[:1]
+    ]
+
+
+def figures(found: Amplification) -> dict[str, tuple[Fraction | int, str]]:
+    """Most sends, and the mean when half of the tries fail."""
+    if found.sends is None:
+        return {}
+    numbers: dict[str, tuple[Fraction | int, str]] = {"sends": (found.sends, "")}
+    if found.sends <= _EXPECTED_UP_TO:
+        numbers["mean sends when half of the tries fail"] = (round_off(expected_sends(found.sends, HALF)), "")
+    return numbers
+
+
+def round_off(value: Fraction) -> Fraction:
+    """To six decimals: the exact fraction has as many digits as there are tries."""
+    return Fraction(round(value * 10**6), 10**6)
+
+
+def steps(found: Amplification) -> Iterator[Step]:
+    """What each layer makes of one call."""
+    sends: int | None = 1
+    for plan in retrying(found)[:8]:
+        sends = None if sends is None or plan.tries is None else sends * plan.tries
+        so_far = "unbounded" if sends is None else str(sends)
+        times = plan.tries or "any number of"
+        yield Step(None, f"{plan.name} fails by {found.cause} {times} times: {so_far} so far")

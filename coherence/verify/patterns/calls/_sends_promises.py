@@ -1,0 +1,194 @@
+"""Promises and limits on sends: `attempts(x) per call(y) <= n`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Design, Limit
+from coherence.language.expressions.evaluate import COMPARE
+from coherence.language.expressions.tree import Call as Function
+from coherence.language.expressions.tree import Compare, Name, Number, Tree
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.model.model import Interval
+from coherence.verify.calls.call_graph import IN_TURN, CallTree
+from coherence.verify.calls.claims import Numbers
+from coherence.verify.calls.paths import (  # fmt: skip
+    MOST_WAYS,
+    Amplification,
+    Way,
+    Ways,
+    amplification,
+    causes_of,
+    sends_certificate,
+    unsaid,
+    ways,
+)
+from coherence.verify.calls.repairs import fewer_tries, offered
+from coherence.verify.facts.design_facts import known
+from coherence.verify.patterns.calls._nested_retries import figures, layer_places, retrying, steps
+
+SHARED = "all tries of a run fail by one shared cause"
+
+
+@value
+class Bound:
+    """Sends to `callee` for one call into `caller`, at most (or below) `limit`."""
+
+    name: str
+    callee: str
+    caller: str
+    op: str
+    limit: Tree
+    place: Place
+
+
+def bounds(design: Design) -> Iterator[Bound]:
+    """Every promise and every limit on sends; what a full limit refuses is no promise about the callers."""
+    for promise in design.promises.values():
+        tree = promise.condition.tree if promise.kind == "sends" and promise.condition else None
+        if isinstance(tree, Compare) and tree.op in ("<", "<="):
+            yield Bound(promise.name, promise.callee, promise.caller, tree.op, tree.right, promise.place)
+    for limit in design.limits.values():
+        match limit.counts.tree if limit.counts and limit.when_full is None else None:
+            case Function(function="attempts", arguments=(Name(path=callee),)) if limit.per is not None:
+                yield from _limit(limit, callee, limit.per.text)
+
+
+def _limit(limit: Limit, callee: str, caller: str) -> Iterator[Bound]:
+    match limit.at_most:
+        case Formula(tree=tree, place=place):
+            yield Bound(limit.name, callee, caller, "<=", tree, place)
+        case Quantity(low=low, place=place):
+            yield Bound(limit.name, callee, caller, "<=", Number(low), place)
+
+
+def kept(question: Question, subject: Subject, tree: CallTree, bound: Bound) -> Iterator[Finding]:
+    """Do the calls of the design keep the bound?"""
+    of, places = [bound.name], [bound.place.labelled("the bound on sends")]
+    made, found = known(subject), ways(tree, bound.caller, bound.callee)
+    limit, missing = made.range(bound.limit), made.missing(bound.limit)
+    if needs := _unbounded(bound, found, limit, missing):
+        yield question.undecided(needs, places, of)
+    elif not found.ways:
+        message = f"no call leads from {bound.caller} to {bound.callee}: {bound.name} says nothing"
+        yield question.vacuous(message, places, of, arithmetic({}))
+    elif limit.low is not None and limit.high is not None:
+        yield _answer(question, subject, bound, (limit.low, limit.high), found.ways)
+
+
+def _unbounded(bound: Bound, found: Ways, limit: Interval, missing: Sequence[str]) -> str:
+    """What has to be known first, if anything."""
+    if found.cyclic:
+        return f"needs the depth of the calls from {bound.caller} to {bound.callee}: they form a cycle"
+    if found.cut:
+        return f"needs fewer than {MOST_WAYS} ways from {bound.caller} to {bound.callee}"
+    if missing or limit.low is None or limit.high is None:
+        return f"needs a number in {bound.name}" + (f": {missing[0]} has none" if missing else "")
+    return ""
+
+
+def _answer(
+    question: Question, subject: Subject, bound: Bound, limit: tuple[Fraction, Fraction], found: Sequence[Way]
+) -> Finding:
+    most, least = _worst(found, abandons=True), _worst(found, abandons=False)
+    of = [bound.name, *dict.fromkeys(plan.name for way in found for plan in way)]
+    if _holds(bound, limit[0], _sum(most)):
+        return _proved(question, bound, limit[0], most, of)
+    if _holds(bound, limit[0], _sum(least)):
+        open_call = next((plan.name for way in found if (plan := unsaid(way))), bound.caller)
+        return question.undecided(f"needs on_timeout of {open_call}", _places(bound, most), of)
+    surely = _worst(found, abandons=False, least=True)
+    certain = not _holds(bound, limit[1], max(surely, key=_one).sends)
+    return _broken(question, subject, (bound, limit[0]), least, of, certain=certain)
+
+
+def _worst(found: Sequence[Way], *, abandons: bool, least: bool = False) -> list[Amplification]:
+    """The sends of all ways by the cause that makes most of them."""
+    causes = dict.fromkeys(cause for way in found for cause in causes_of(way))
+    each = ([amplification(way, cause, abandons=abandons, least=least) for way in found] for cause in causes)
+    return max(each, key=_total)
+
+
+def _sum(parts: Sequence[Amplification]) -> int | None:
+    sends = [part.sends for part in parts]
+    return None if None in sends else sum(s for s in sends if s is not None)
+
+
+def _total(parts: Sequence[Amplification]) -> tuple[bool, int]:
+    total = _sum(parts)
+    return total is None, total or 0
+
+
+def _one(part: Amplification) -> tuple[bool, int]:
+    return _total([part])
+
+
+def _holds(bound: Bound, limit: Fraction, sends: int | None) -> bool:
+    return sends is not None and COMPARE[bound.op](sends, limit)
+
+
+def _places(bound: Bound, parts: Sequence[Amplification]) -> list[Place]:
+    layers = list(dict.fromkeys(plan for part in parts for plan in retrying(part)))
+    ends = [part.way[-1].call.callee for part in parts[:1]]
+    sites = layer_places(layers) or [end.place.labelled("sent to from here") for end in ends if end]
+    return [*sites, bound.place.labelled(f"promised here: {bound.name}")]
+
+
+def _proved(
+    question: Question, bound: Bound, limit: Fraction, parts: Sequence[Amplification], of: list[str]
+) -> Finding:
+    total = _sum(parts) or 0
+    message = f"one call of {bound.caller} sends at most {total} times to {bound.callee}, {bound.name} allows {limit}"
+    numbers: Numbers = {"sends": (total, ""), "allowed": (limit, "")}
+    evidence = arithmetic(numbers, certificate=sends_certificate(parts, limit, bound.op))
+    assumptions = [SHARED, *([IN_TURN.format(bound.caller)] if len(parts) > 1 else [])]
+    return question.proved(message, _places(bound, parts), of, evidence, assumptions=assumptions)
+
+
+def _broken(
+    question: Question, subject: Subject, asked: tuple[Bound, Fraction], parts: Sequence[Amplification],
+    of: list[str], *, certain: bool,
+) -> Finding:  # fmt: skip
+    (bound, limit), worst = asked, max(parts, key=_one)
+    alone = not _holds(bound, limit, worst.sends)
+    blamed = [worst] if alone else list(parts)
+    total = _sum(blamed)
+    times = "without bound" if total is None else f"{total} times"
+    layers = " + ".join(_layers(part) for part in blamed[:4]) + (" + ..." if len(blamed) > 4 else "")
+    sent = f"one call of {bound.caller} may send {times} to {bound.callee} ({layers}) on {worst.cause}"
+    evidence = arithmetic({**figures(worst), "allowed": (limit, "")}, witness=steps(worst))
+    return question.conflict(
+        f"{sent}, but {bound.name} allows {limit}", _places(bound, blamed), of, evidence, certain=certain and alone,
+        assumptions=[SHARED, *([] if alone else [IN_TURN.format(bound.caller)])],
+        repairs=_fewer(subject, bound, limit, worst) if alone else _fewer_each(subject, bound, limit, blamed),
+    )  # fmt: skip
+
+
+def _layers(part: Amplification) -> str:
+    return " x ".join(str(plan.tries or "unlimited") for plan in retrying(part)[:8]) or "1"
+
+
+def _fewer_each(
+    subject: Subject, bound: Bound, limit: Fraction, parts: Sequence[Amplification]
+) -> tuple[Repair, ...]:  # fmt: skip
+    """The innermost tries of every way so few that all ways together keep the bound."""
+    share = limit / len(parts)
+    found = [_fewer(subject, bound, share, part)[:1] for part in parts if part.sends is None or part.sends > share]
+    edits = dict.fromkeys(edit for made in found for one in made for edit in one.edits)
+    return offered(repairs.proposal(*edits)) if edits and all(found) else ()
+
+
+def _fewer(subject: Subject, bound: Bound, limit: Fraction, found: Amplification) -> tuple[Repair, ...]:
+    """Fewer tries in one layer, innermost first."""
+    allowed = int(limit) if bound.op == "<=" or limit.denominator != 1 else int(limit) - 1
+    counts = [
+        (plan, plan.tries, max(1, allowed * plan.tries // (found.sends or 1))) for plan in retrying(found) if plan.tries
+    ]
+    made = [fewer_tries(subject, plan, fewer) for plan, tries, fewer in counts if fewer < tries]
+    return offered(*reversed(made))

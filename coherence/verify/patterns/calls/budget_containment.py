@@ -1,0 +1,88 @@
+"""budget-containment: every try that a call configures fits the deadlines around it, at any depth.
+
+## What
+A call with a deadline T and n tries starts try k at S_k, the sum over the earlier tries of the time that the
+failure consumes and of the pause after it. Tries that start at T or later never run; a try that would end
+after T is cut. Only causes that consume time count: a timeout takes `per_try` (without one the whole
+deadline, so no retry runs), another cause what `fails` says. The same holds one level up: what a callee may
+spend on its own calls must fit one try of its caller, the patience of the workload, and every timer that ends it; what
+it needs to answer must fit a try, with its start where it may be scaled to zero.
+
+## Why it hurts
+The retries that the configuration promises do not exist when they are needed: the first slow answer uses up
+the budget, the caller sees a timeout, and the log shows one attempt.
+
+## Example
+```yaml
+coherence: 1
+calls:
+  - {from: clients, to: svc, deadline: 2 s, tries: 4}      # a try that hangs takes all of the 2 s
+```
+
+## Instead
+```yaml
+coherence: 1
+calls:
+  - {from: clients, to: svc, deadline: 2 s, per_try: 400 ms, tries: 4}
+```
+
+## Source
+istio/istio issues 21137, 30611 and 35545; grpc/grpc-go issue 6811: a deadline spans all attempts. A stated
+worst case may touch a limit (a warning); a clock of another process may not, since it started earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question, Subject
+from coherence.verify.calls.call_graph import CallTree, Enclosure, Work, call_tree, enclosures
+from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.patterns.calls._cold_start import cold_start
+from coherence.verify.patterns.calls._contradictory_limits import contradiction
+from coherence.verify.patterns.calls._inner_budget import cycles, inner_budget
+from coherence.verify.patterns.calls._own_budget import own_budget
+from coherence.verify.patterns.calls._serving_time import serving_time
+
+QUESTION = Question("COH201", "budget-containment", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST_KEPT = 64  # enclosures of one call whose answers are kept
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Each call against its own deadline, its callee's time and start, and everything that encloses it."""
+    tree = call_tree(subject.design)
+    for plan in tree.plans:
+        yield from _own(subject, plan)
+        yield from serving_time(QUESTION, subject, plan)
+        yield from cold_start(QUESTION, subject, plan)
+    for enclosure in enclosures(subject.design, tree):
+        yield from _inside(subject, tree, enclosure)
+    yield from cycles(QUESTION, tree)
+    yield from contradiction(QUESTION, subject.design)
+
+
+def _own(subject: Subject, plan: Plan) -> tuple[Finding, ...]:
+    """Of the call by itself; kept with it, so that an edit elsewhere does not ask it again."""
+    return plan.call.once(f"COH201 by itself{_sourced(subject)}", lambda: tuple(own_budget(QUESTION, subject, plan)))
+
+
+def _inside(subject: Subject, tree: CallTree, around: Enclosure) -> tuple[Finding, ...]:
+    """Of what one try encloses; kept with the first call inside, as long as the enclosure and the work are the same."""
+    work = tree.work.get(around.inside, Work())
+    if not work.calls:
+        return tuple(inner_budget(QUESTION, subject, tree, around))
+    kept: dict[Enclosure, tuple[Work, tuple[Finding, ...]]] = work.calls[0].call.once(
+        f"COH201 inside{_sourced(subject)}", dict
+    )
+    if around not in kept or kept[around][0] != work:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[around] = (work, tuple(inner_budget(QUESTION, subject, tree, around)))
+    return kept[around][1]
+
+
+def _sourced(subject: Subject) -> str:
+    """Answers with repairs are kept apart from those about a design without its text."""
+    return "" if subject.sources else ", without text"

@@ -1,0 +1,197 @@
+"""orphaned-work: nobody works for a caller that has gone.
+
+## What
+A caller waits `per_try` (or its deadline) for a callee, and the callee may need longer: for its own answer, for
+its calls, for their retries. With `on_timeout: abandon` the callee goes on after the caller has left, and each
+retry of the caller starts another copy beside it. With `cancel` the work ends with the try. Without `on_timeout`
+the question stays open wherever the times alone do not settle it.
+
+## Why it hurts
+Capacity goes into answers that nobody reads, most of all when the system is slow already; what the work changes
+is changed once per copy.
+
+## Example
+```yaml
+coherence: 1
+calls:
+  - {from: web, to: api, per_try: 1 s, tries: 2, on_timeout: abandon}
+  - {from: api, to: db, deadline: 5 s}
+```
+
+## Instead
+```yaml
+coherence: 1
+calls:
+  - {from: web, to: api, per_try: 6 s, tries: 2, on_timeout: abandon}
+  - {from: api, to: db, deadline: 5 s}
+```
+
+## Source
+boto/boto3 issue 883: a function ran four times because the read timeout was shorter than the function. B. Beyer et
+al., "Site Reliability Engineering", O'Reilly 2016, chapter 22: deadlines shrink down the call tree and cancellation
+travels along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import seconds
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.attempts import ZERO, Course, started, timeline
+from coherence.verify.calls.call_graph import IN_TURN, Enclosure, Work, call_tree, enclosure_of
+from coherence.verify.calls.claims import Numbers, bounded_sum, work_fits
+from coherence.verify.calls.repairs import longer, offered, shorter
+from coherence.verify.calls.retry_policies import Plan, longest_end
+
+QUESTION = Question("COH204", "orphaned-work", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Each call whose callee has stated work, against the time that the caller waits."""
+    tree = call_tree(subject.design)
+    for plan in tree.plans:
+        work, around = tree.work[plan.callee], enclosure_of(plan)
+        if around is not None and (work.serve or work.calls) and not tree.on_cycle(plan):
+            yield from _answer(subject, Left(plan, work, around))
+
+
+@value
+class Left:
+    """A call, the work that it may leave behind, and when."""
+
+    plan: Plan
+    work: Work
+    around: Enclosure
+
+    @property
+    def limit(self) -> Fraction:
+        return self.around.limit.low
+
+    @property
+    def callee(self) -> str:
+        return self.plan.callee
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.plan.name, self.callee, *(inner.name for inner in self.work.calls))
+
+    @property
+    def numbers(self) -> Numbers:
+        return {"work at worst": (self.work.known, "s"), "the caller waits": (self.limit, "s")}
+
+    @property
+    def in_turn(self) -> list[str]:
+        return [IN_TURN.format(self.callee)] if len(self.work.calls) > 1 else []
+
+
+def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
+    plan, work, limit = left.plan, left.work, left.limit
+    said = plan.call.on_timeout.text if plan.call.on_timeout else ""
+    late = work.known >= limit if work.calls else work.known > limit
+    if late and said == "abandon":
+        yield _orphan(subject, left)
+    elif late and said == "cancel":
+        yield _cancelled(left)
+    elif late:
+        need = f"{left.callee} may need {seconds(work.known)}, the caller waits {seconds(limit)}"
+        yield QUESTION.undecided(f"needs on_timeout of {plan.name}: {need}", _places(left), left.of)
+    elif said == "abandon":
+        yield _in_time(left)
+
+
+def _cancelled(left: Left) -> Finding:
+    ends = f"`on_timeout: cancel` of {left.plan.name} ends its work after {seconds(left.limit)}"
+    certificate = bounded_sum({"work_until_cancelled": left.limit}, left.limit, "<=")
+    evidence = arithmetic(left.numbers, certificate=certificate)
+    message = f"{left.callee} may need {seconds(left.work.known)}, but {ends}"
+    assumed = [f"cancelling {left.callee} also ends what it waits for"]
+    return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed)
+
+
+def _in_time(left: Left) -> Finding:
+    plan, work, limit = left.plan, left.work, left.limit
+    if work.longest is None or work.longest > limit or (work.calls and work.longest == limit):
+        needs = f"needs a bound on {_unbounded(left)}: {plan.name} abandons it after {seconds(limit)}"
+        return QUESTION.undecided(needs, _places(left), left.of)
+    gives_up = f"{plan.name} gives up after {seconds(limit)}"
+    message = f"{left.callee} is done after {seconds(work.longest)} at most, before {gives_up}"
+    bounds = [(inner, longest_end(inner) or ZERO) for inner in work.calls]
+    evidence = arithmetic(left.numbers, certificate=work_fits(bounds, work.serve, limit, strict=bool(work.calls)))
+    own = [] if work.serve else [f"the own time of {left.callee} is not stated and counts as 0 s"]
+    margin, assumed = work.longest < limit, left.in_turn + own
+    return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed, margin=margin)
+
+
+def _unbounded(left: Left) -> str:
+    """What keeps the work from having a bound."""
+    for inner in left.work.calls:
+        asks = [cause.ask for cause in inner.causes if not cause.known] + inner.open_pause()
+        if asks:
+            return f"{inner.name}, for example {asks[0]}"
+    return f"the work of {left.callee} (a deadline of each of its calls)"
+
+
+def _places(left: Left) -> list[Place]:
+    plan, work = left.plan, left.work
+    found = [left.around.place.labelled(f"{plan.name} waits this long")]
+    found += [work.serve.place.labelled(f"{left.callee} needs this long")] if work.serve else []
+    for inner in work.calls[:4]:
+        limit = inner.call.deadline if isinstance(inner.call.deadline, Quantity) else inner.call.per_try
+        found += [limit.place.labelled(f"{inner.name} may take this long")] if isinstance(limit, Quantity) else []
+    if plan.call.on_timeout is not None:
+        found.append(plan.call.on_timeout.place.labelled("what a timeout does to the work"))
+    return found
+
+
+def _orphan(subject: Subject, left: Left) -> Finding:
+    work, limit = left.work, left.around.limit
+    certain = work.serve is not None and limit.high is not None and work.serve.low > limit.high
+    copies = _copies(left)
+    beside = f", with up to {copies} copies at once" if copies > 1 else ""
+    more = f"for {seconds(work.known - limit.low)} more" if work.known > limit.low else "a moment longer"
+    works = "works" if certain else "may work"
+    message = f"{left.callee} {works} {more} after {left.plan.name} has given up and left it{beside}"
+    evidence = arithmetic({**left.numbers, "copies at once": (copies, "")}, witness=_witness(left), replayed=True)
+    return QUESTION.conflict(
+        message, _places(left), left.of, evidence,
+        certain=certain, assumptions=left.in_turn, repairs=_repairs(subject, left),
+    )  # fmt: skip
+
+
+def _timeout(plan: Plan) -> Course | None:
+    """The course of tries that all time out."""
+    cause = next((cause for cause in plan.causes if cause.name == "timeout"), None)
+    return plan.worst(cause) if cause is not None and plan.retries else None
+
+
+def _copies(left: Left) -> int:
+    """Tries that start before the work of the first one ends."""
+    course = _timeout(left.plan)
+    begun = started(course, left.work.known) if course is not None else 1
+    return begun if begun is not None else 1
+
+
+def _witness(left: Left) -> Iterator[Step]:
+    plan, work, course = left.plan, left.work, _timeout(left.plan)
+    yield Step(ZERO, f"{plan.name}: try 1 starts; {left.callee} works on it")
+    yield Step(left.limit, "the caller gives up; the work goes on")
+    later = (row for row in timeline(course, work.known, most=4) if row[0] > 1) if course else ()
+    yield from (Step(at, f"try {k} starts a copy beside it") for k, at, _ in later)
+    yield Step(work.known, "the work of try 1 ends; nobody reads it")
+
+
+def _repairs(subject: Subject, left: Left) -> tuple[Repair, ...]:
+    """Cancel, wait longer, or bound what is inside."""
+    word, work = left.plan.call.on_timeout, left.work
+    cancel = repairs.proposal(Edit(word.place, word.text, "cancel")) if word else None
+    only = work.calls[0].call.deadline if len(work.calls) == 1 and work.serve is None else None
+    inside = shorter(subject, only.place, left.limit) if isinstance(only, Quantity) else None
+    return offered(cancel, longer(subject, left.around.place, work.known), inside)

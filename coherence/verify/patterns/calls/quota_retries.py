@@ -1,0 +1,264 @@
+"""quota against retries: refused requests are sent again, and the repetitions count against the quota too.
+
+## What
+A limit in a window (`counts: attempts(api), at_most: q, window: W, when_full: reject`; `api.requests` and the
+`attempts` of the one workload that calls it are the same count) against lambda, the first tries
+of all workloads, and A, the sends that each becomes while every one is refused.  A cause of `retry_when` other than
+`timeout` is a refusal.
+
+- lambda W > q: more than the quota without any retry, in every run.  Where nobody tries again that is what the limit
+  is for, and only said; where refused requests come back it is a conflict.
+- lambda W <= q < lambda A W: once a burst has filled the quota, the refused come back and keep it full.  A stated burst
+  that fills it is shown; without one it is asked for.
+- lambda A W <= q: no retries can fill it (with the stated burst as well, where there is one).
+
+Callers that wait as long as the answer says (`pause: from answer`) come back when the window is over; how many of them
+at once is not stated, so nothing is claimed.
+
+## Why it hurts
+A minute of high load becomes an hour of refusals: the provider counts what it refuses, and the clients send three
+times as much as they need.
+
+## Example
+```yaml
+coherence: 1
+workload: {jobs: {rate: 30 req/s, burst: {rate: 300 req/s, lasts: 10 s}}}
+limits: {quota: {counts: attempts(api), at_most: 3600, window: 1 min, when_full: reject}}
+calls:
+  - {from: jobs, to: api, tries: 4, pause: 100 ms, retry_when: [rate_limited], fails: {rate_limited: 10 ms}}
+```
+
+## Instead
+```yaml
+coherence: 1
+workload: {jobs: {rate: 30 req/s, burst: {rate: 300 req/s, lasts: 10 s}}}
+limits: {quota: {counts: attempts(api), at_most: 3600, window: 1 min, when_full: reject}}
+calls:
+  - {from: jobs, to: api, tries: 1}
+```
+
+## Source
+BerriAI/litellm#7669 and #3646 (retries against a rate limit).  OpenAI documentation, Rate limits: unsuccessful requests
+count against the limit per minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import seconds, show
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Design, Limit, Workload
+from coherence.language.expressions.tree import Call as Function
+from coherence.language.expressions.tree import Name, Tree
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.call_graph import CallTree, call_tree
+from coherence.verify.calls.paths import Way, ways
+from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.patterns.calls._nested_retries import layer_places
+from coherence.verify.patterns.writers._pair import Numbers
+
+QUESTION = Question("COH247", "quota-retries", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+SENT = ("attempts", "calls", "requests", "sends")  # of a callee: every send to it counts
+
+
+@value
+class Quota:
+    """At most `most` sends to a callee in `window` seconds, and the workloads that send there."""
+
+    limit: Limit
+    callee: str
+    most: Fraction
+    window: Fraction
+    flows: tuple[tuple[Workload, Way], ...]
+
+    @property
+    def rate(self) -> Fraction:
+        return self.most / self.window
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        return tuple(dict.fromkeys(plan for _, way in self.flows for plan in way))
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.limit.name, *(plan.name for plan in self.plans), *(w.name for w, _ in self.flows), self.callee)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per quota on the sends to a callee whose callers have a stated rate."""
+    design = subject.design
+    if not design.calls or not design.limits:
+        return
+    tree = call_tree(design)
+    for limit in design.limits.values():
+        quota = _quota(subject, tree, limit)
+        if quota is not None:
+            yield from _answer(subject, quota)
+
+
+def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
+    most, window = limit.at_most, limit.window
+    refuses = limit.when_full is not None and limit.when_full.text == "reject"
+    counted = limit.counts.tree if limit.counts is not None else None
+    if not refuses or not isinstance(most, Quantity) or not isinstance(window, Quantity) or limit.per is not None:
+        return None
+    if window.low <= 0:
+        return None
+    callee, caller = _counted(subject.design, counted)
+    if callee is None:
+        return None
+    flows = _flows(subject, tree, callee, caller)
+    return Quota(limit, callee, most.low, window.high, flows) if flows else None
+
+
+def _counted(design: Design, counted: Tree | None) -> tuple[str | None, str | None]:
+    """(what is sent to, the one workload whose sends are counted): `attempts(api)`, `api.requests`, `jobs.attempts`."""
+    match counted:
+        case Function(function="attempts", arguments=(Name(path=callee),)):
+            return callee, None
+        case Name(path=path):
+            thing, _, signal = path.partition(".")
+            called = {call.callee.text for call in design.calls if call.callee is not None}
+            own = {c.callee.text for c in design.calls if c.caller is not None and c.callee is not None
+                   and c.caller.text == thing}  # fmt: skip
+            if signal in SENT and thing in called:
+                return thing, None
+            if signal == "attempts" and thing in design.workload and len(own) == 1:
+                return next(iter(own)), thing
+    return None, None
+
+
+def _flows(subject: Subject, tree: CallTree, callee: str, only: str | None = None) -> tuple[tuple[Workload, Way], ...]:
+    found: list[tuple[Workload, Way]] = []
+    for workload in subject.design.workload.values():
+        if only is not None and workload.name != only:
+            continue
+        way = ways(tree, workload.name, callee)
+        if way.cyclic or way.cut or (way.ways and workload.rate is None):
+            return ()
+        found += [(workload, one) for one in way.ways]
+    return tuple(found)
+
+
+def _sends(way: Way) -> Fraction | None:
+    """Sends of one first try while all are refused; None: no bound."""
+    total = Fraction(1)
+    for plan in way:
+        if any(cause.name != "timeout" for cause in plan.causes):
+            if plan.tries is None:
+                return None
+            total *= plan.tries
+    return total
+
+
+def _total(quota: Quota, *, peak: bool = False, again: bool = False, least: bool = False) -> Fraction | None:
+    """Sends per second: at the stated rates or at their bursts, of first tries or with all that come again."""
+    total = Fraction(0)
+    for workload, way in quota.flows:
+        assert workload.rate is not None
+        rate = workload.rate.low if least else workload.rate.high
+        if peak and workload.burst is not None and workload.burst.rate is not None:
+            rate = max(rate, workload.burst.rate.high)
+        times = _sends(way) if again else Fraction(1)
+        if times is None:
+            return None
+        total += rate * times
+    return total
+
+
+def _filled(quota: Quota) -> Fraction | None:
+    """Seconds after which a stated burst has filled the window; None where none does."""
+    bursts = [w.burst for w, _ in quota.flows if w.burst is not None]
+    peak = _total(quota, peak=True) or Fraction(0)
+    lasts = [b.lasts.high for b in bursts if b.lasts is not None]
+    if not lasts or peak <= quota.rate:
+        return None
+    usual = _total(quota) or Fraction(0)
+    spare = quota.most - usual * quota.window  # beside a window of the usual rate
+    needed = max(Fraction(0), spare) / (peak - usual)
+    return needed if needed < max(lasts) else None
+
+
+def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
+    first, again = _total(quota) or Fraction(0), _total(quota, again=True)
+    peak = _total(quota, peak=True, again=True)
+    if first > quota.rate and again == first:
+        message = f"{quota.limit.name} refuses {show(first - quota.rate)} req/s of {show(first)} req/s, for good"
+        yield QUESTION.note(message, _places(quota), quota.of, arithmetic(_numbers(quota)))
+    elif first > quota.rate:
+        stated, window = quota.limit.at_most, quota.limit.window
+        assert isinstance(stated, Quantity)
+        assert isinstance(window, Quantity)
+        certain = (_total(quota, least=True) or Fraction(0)) > stated.high / window.low
+        yield _conflict(subject, quota, "asks for more than the quota by its first tries alone", certain=certain)
+    elif any(plan.backoff.answered and plan.retries for plan in quota.plans):
+        return
+    elif again is not None and again <= quota.rate:
+        held = peak is not None and peak <= quota.rate
+        yield _proved(quota, peak if held and peak is not None else again)
+    elif (filled := _filled(quota)) is not None:
+        said = f"a burst fills it after {seconds(filled)}, and what is refused comes back and keeps it full"
+        yield _conflict(subject, quota, said, certain=False)
+    else:
+        bursts = [w.name for w, _ in quota.flows]
+        needs = f"needs a burst of {bursts[0]} that fills {quota.limit.name}: its retries would then keep it full"
+        yield QUESTION.undecided(needs, _places(quota), quota.of)
+
+
+def _places(quota: Quota) -> tuple[Place, ...]:
+    stated = quota.limit.at_most
+    assert isinstance(stated, Quantity)
+    rates = [w.rate.place.labelled("first tries come at this rate") for w, _ in quota.flows if w.rate is not None]
+    retrying = [plan for plan in quota.plans if plan.retries]
+    return (stated.place.labelled(f"so many in {seconds(quota.window)}"), *layer_places(retrying), *rates)
+
+
+def _numbers(quota: Quota) -> Numbers:
+    found: dict[str, tuple[Fraction | float | int, str]] = {"quota": (quota.rate, "req/s")}
+    found |= {"first tries": (_total(quota) or Fraction(0), "req/s")}
+    again = _total(quota, again=True)
+    return found | ({"when all are refused": (again, "req/s")} if again is not None else {})
+
+
+def _proved(quota: Quota, most: Fraction) -> Finding:
+    script = Certificate(claim=f"(<= (* {rational(most)} {rational(quota.window)}) {rational(quota.most)})").script()
+    message = f"{quota.limit.name} holds with every try refused: {show(most)} req/s of {show(quota.rate)} req/s"
+    return QUESTION.proved(message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script))
+
+
+def _conflict(subject: Subject, quota: Quota, said: str, *, certain: bool) -> Finding:
+    first, again = _total(quota) or Fraction(0), _total(quota, again=True)
+    after = f"{show(again)} req/s" if again is not None else "no bound"
+    message = (
+        f"{quota.limit.name} allows {show(quota.rate)} req/s to {quota.callee}, first tries are {show(first)} req/s, "
+        f"and {after} while they are refused: {said}"
+    )
+    witness = (
+        Step(Fraction(0), f"{quota.limit.name} is full: {quota.callee} refuses"),
+        Step(None, f"each refused request is sent again: {after} arrive, {show(quota.rate)} req/s are allowed"),
+        Step(quota.window, "the next window is full again"),
+    )
+    return QUESTION.conflict(
+        message, _places(quota), quota.of, arithmetic(_numbers(quota), witness=witness), certain=certain,
+        assumptions=("what is refused counts against the quota as well",), repairs=_repairs(subject, quota),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, quota: Quota) -> Iterator[Repair]:
+    """A quota for all that come again, or fewer tries."""
+    again, stated = _total(quota, peak=True, again=True), quota.limit.at_most
+    if again is not None and isinstance(stated, Quantity):
+        made = repairs.proposal(repairs.change(subject, stated, repairs.upward_round(again * quota.window)))
+        yield from [made] if made is not None else []
+    for plan in quota.plans:
+        tries = [t for t in plan.call.tries if isinstance(t, Quantity) and t.high > 1]
+        if len(tries) == 1:
+            made = repairs.proposal(repairs.change(subject, tries[0], Fraction(1)))
+            yield from [made] if made is not None else []

@@ -1,0 +1,212 @@
+"""retry-outlives-drain: the tries of a client end before the server that it keeps trying is gone.
+
+## What
+A server that is drained or reclaimed answers for the length of its drain and is then gone. A call that is under way
+when the drain begins goes on with its tries: the last one ends at S_n + per_try. If the server is gone by then, the
+remaining tries are sent to nothing. Where the server has other members, a retry reaches one of them, and only a call
+without retries must fit the drain.
+
+## Why it hurts
+Each roll-out, each preemption turns slow requests into failed ones, although client and server both have a number
+that was meant to prevent it.
+
+## Example
+```yaml
+coherence: 1
+components: {serving: {drain: 60 s}}
+calls:
+  - {from: app, to: serving, tries: 4, per_try: 20 s, pause: 2 s}      # up to 86 s
+```
+
+## Instead
+```yaml
+coherence: 1
+components: {serving: {drain: 90 s}}
+calls:
+  - {from: app, to: serving, tries: 4, per_try: 20 s, pause: 2 s}
+```
+
+## Source
+Kubernetes documentation, "Pod Lifecycle": termination grace runs from the deletion, the preStop hook included. The two
+clocks belong to two processes, so equality is no safety.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import seconds
+from coherence.base.values import replace
+from coherence.findings.finding import Finding, Repair, Step, Verdict
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Interval
+from coherence.verify.calls.attempts import ZERO, Course, last_end, least, timeline
+from coherence.verify.calls.call_graph import call_tree
+from coherence.verify.calls.claims import Numbers, bounded_sum, call_ends
+from coherence.verify.calls.drains import Drain, drains, unlisted
+from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
+from coherence.verify.calls.retry_policies import Plan, longest_end, serve_time
+from coherence.verify.calls.retry_policies import known_end as known_end_of
+from coherence.verify.facts.design_facts import copies, known
+from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
+
+QUESTION = Question("COH203", "retry-outlives-drain", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+NO_NEW_CALLS = "no new call is sent to what has begun to drain and is unlisted"
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Every call to a thing that is drained; what is not decided once, whichever of several timers drains it."""
+    found = tuple(drains(subject.design))
+    plans = call_tree(subject.design).plans if found else ()
+    asked: dict[str, Finding] = {}
+    for drain in found:
+        for plan in plans:
+            if plan.callee == drain.thing:
+                made = _answer(subject, plan, drain)
+                if made.verdict is Verdict.UNDECIDED:
+                    asked[made.message] = _both(asked.get(made.message, made), made)
+                else:
+                    yield made
+    yield from asked.values()
+
+
+def _answer(subject: Subject, plan: Plan, drain: Drain) -> Finding:
+    members = copies(known(subject), plan.callee)
+    several = members is not None and members.low is not None and members.low > 1
+    return _many_members(subject, plan, drain) if several else _one_member(subject, plan, drain, members)
+
+
+def _both(one: Finding, other: Finding) -> Finding:
+    """One finding for two that say the same of two timers."""
+    places, of = dict.fromkeys((*one.places, *other.places)), dict.fromkeys((*one.of, *other.of))
+    return replace(one, places=tuple(places), of=tuple(of))
+
+
+def _one_member(subject: Subject, plan: Plan, drain: Drain, members: Interval | None) -> Finding:
+    """All tries go to the thing that is drained."""
+    (known_end, longest), delay = _ends(subject, plan), _delay(subject, drain)
+    places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
+    if plan.limit is None or plan.limit.high is None:
+        return QUESTION.undecided(f"needs per_try or deadline of {plan.name}: a try has no end", places, of)
+    if known_end is None or delay + known_end >= drain.lasts.low:
+        alone = members is None or members.high == 1
+        return _outlives(subject, plan, drain, known_end and delay + known_end, alone=alone)
+    if longest is None or delay + longest >= drain.lasts.low:
+        return QUESTION.undecided(f"needs {_unknown(plan)}", places, of)
+    busy = delay + longest
+    message = f"the tries of {plan.name} end after {seconds(busy)}, {drain.thing} is gone after {drain.text}"
+    evidence = arithmetic(_numbers(drain, busy), certificate=call_ends(plan, longest, drain.lasts.low - delay))
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan))
+
+
+def _delay(subject: Subject, drain: Drain) -> Fraction:
+    """How long new calls still reach the thing after its drain began."""
+    listed = unlisted(subject.design, drain.thing)
+    return listed.high if listed else ZERO
+
+
+def _unknown(plan: Plan) -> str:
+    asks = [cause.ask for cause in plan.causes if not cause.known] + plan.open_pause()
+    return asks[0] if asks else f"a deadline of {plan.name}"
+
+
+def _ends(subject: Subject, plan: Plan) -> tuple[Fraction | None, Fraction | None]:
+    """(worst known end, upper bound) of a call; one try without retries ends with its answer."""
+    serve = serve_time(subject.design, plan.callee)
+    bounds = known_end_of(plan), longest_end(plan)
+    if serve is None or plan.retries:
+        return bounds
+    return least(bounds[0], serve.high), least(bounds[1], serve.high)
+
+
+def _many_members(subject: Subject, plan: Plan, drain: Drain) -> Finding:
+    """Retries reach other members; a call without them must end with the member that has it."""
+    delay = _delay(subject, drain)
+    places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
+    if plan.retries:
+        message = f"{drain.thing} has other members: a retry of {plan.name} reaches one of them"
+        return QUESTION.note(message, places, of, arithmetic(_numbers(drain, drain.lasts.low)))
+    _, longest = _ends(subject, plan)
+    if longest is None:
+        return QUESTION.undecided(f"needs per_try or deadline of {plan.name}: a try has no end", places, of)
+    busy = delay + longest
+    if busy >= drain.lasts.low:
+        return _outlives(subject, plan, drain, busy, alone=False)
+    message = (
+        f"a call {plan.name} to a draining member ends after {seconds(busy)}, the member is gone after {drain.text}"
+    )
+    certificate = bounded_sum({"until_unlisted": delay, "try_1": longest}, drain.lasts.low)
+    evidence = arithmetic(_numbers(drain, busy), certificate=certificate)
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan))
+
+
+def _numbers(drain: Drain, busy: Fraction | None) -> Numbers:
+    return {"drain": (drain.lasts.low, "s"), **({"tries go on for": (busy, "s")} if busy is not None else {})}
+
+
+def _assumptions(plan: Plan) -> list[str]:
+    made = [NO_NEW_CALLS, *([f"all tries of {plan.name} go to the one member"] if plan.retries else [])]
+    return made if plan.backoff.jitter == "none" else [*made, LONGEST_PAUSES]
+
+
+def _places(plan: Plan, drain: Drain) -> list[Place]:
+    call = plan.call
+    found = [call.tries[0].place.labelled("each of them is sent to it")] if call.tries else []
+    limit = call.per_try if isinstance(call.per_try, Quantity) else call.deadline
+    found += [limit.place.labelled("one try may take this long")] if isinstance(limit, Quantity) else []
+    if not found and call.callee is not None:
+        found = [call.callee.place.labelled("no limit on this call")]
+    return [*found, drain.place.labelled(f"{drain.thing} is gone after this")]
+
+
+def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None, *, alone: bool) -> Finding:
+    how_long = f"up to {seconds(busy)}" if busy is not None else "without end"
+    what = f"the tries of {plan.name} go on for" if plan.retries else f"a call {plan.name} may take"
+    gone = f"{drain.thing} is gone {drain.text} after its drain began"
+    evidence = arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy), replayed=True)
+    return QUESTION.conflict(
+        f"{what} {how_long}, but {gone}", _places(plan, drain), (plan.name, drain.name, drain.thing), evidence,
+        certain=alone and _surely(plan, drain), assumptions=_assumptions(plan),
+        repairs=_repairs(subject, plan, drain, busy),
+    )  # fmt: skip
+
+
+def _surely(plan: Plan, drain: Drain) -> bool:
+    """Do tries that hang, as they do against a thing that is gone, outlive every value of the drain?"""
+    hang = next((cause for cause in plan.causes if cause.name == "timeout"), None)
+    if hang is None or not plan.retries or drain.lasts.high is None:
+        return False
+    end = last_end(plan.best(hang))
+    bound = least(end, plan.deadline.low if plan.deadline else None)
+    return plan.tries is None or (bound is not None and bound > drain.lasts.high)
+
+
+def _course(plan: Plan) -> Course:
+    """The slowest known way in which the call can go."""
+    once = Course((1,), plan.limit.high if plan.limit else None, plan.backoff)
+    return max((plan.worst(cause) for cause in plan.known()), key=lambda course: course.takes or ZERO, default=once)
+
+
+def _witness(plan: Plan, drain: Drain, busy: Fraction | None) -> Iterator[Step]:
+    gone = drain.lasts.low
+    yield Step(ZERO, f"the drain of {drain.thing} begins; a call {plan.name} is under way")
+    rows = list(timeline(_course(plan), busy, most=8))
+    before = [row for row in rows if row[1] < gone]
+    for k, at, ends in before[:5]:
+        yield Step(at, f"try {k}" + (f" until {seconds(ends)}" if ends is not None else ""))
+    yield Step(gone, f"{drain.thing} is gone")
+    for k, at, _ in rows[len(before) : len(before) + 1]:
+        yield Step(at, f"try {k} is sent to nothing")
+
+
+def _repairs(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None) -> tuple[Repair, ...]:
+    """A longer drain, shorter tries, fewer tries."""
+    gone = drain.lasts.low
+    each = shorter_try(subject, plan, gone) if isinstance(plan.call.per_try, Quantity) else None
+    ends = [row[0] for row in timeline(_course(plan), gone, most=64) if row[2] is not None and row[2] < gone]
+    fewer = fewer_tries(subject, plan, ends[-1] if ends and plan.retries else None)
+    return offered(longer(subject, drain.place, busy), each, fewer)

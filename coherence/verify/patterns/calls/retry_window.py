@@ -1,0 +1,284 @@
+"""retry-window: the last try starts after the recovery that it waits for.
+
+## What
+A promise `cooldown before last try` says that retries are meant to outlast a timer: a cool-down, a lease, a restart.
+The timer runs from the first failure. The last try starts after the sum of the pauses and of the time that the tries
+between consume; under full jitter the pauses may all be zero, and at most they reach the cap. If the last try starts
+first, all of them meet the closed door. `pause: from answer` waits as long as the answer says.
+
+## Why it hurts
+The retries spend tries and time and cannot succeed: the caller sees an immediate failure, in spite of four tries.
+
+## Example
+```yaml
+coherence: 1
+timers: {cooldown: {from: full, after: 60 s, then: list deployment}}
+calls:
+  - {from: router, to: deployment, tries: 4, pause: {base: 1 s, cap: 4 s}, retry_when: [full], fails: {full: 50 ms}}
+promises: {useful: cooldown before last try}
+```
+
+## Instead
+```yaml
+coherence: 1
+timers: {cooldown: {from: full, after: 60 s, then: list deployment}}
+calls:
+  - {from: router, to: deployment, tries: 4, pause: from answer, retry_when: [full], fails: {full: 50 ms}}
+promises: {useful: cooldown before last try}
+```
+
+## Source
+BerriAI/litellm issues 7669 and 3646. What counts is the start of the last try, not tries times pause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from coherence.base.places import Place
+from coherence.base.units import seconds
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Call, Pause, Timer
+from coherence.language.schema_kinds import Quantity, Word
+from coherence.language.sentences import Promise
+from coherence.verify.calls.attempts import ZERO, Course, Span, nice_above, pauses, product, start
+from coherence.verify.calls.call_graph import call_tree
+from coherence.verify.calls.claims import EACH, Numbers, bounded_below
+from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter
+from coherence.verify.calls.retry_policies import Cause, Plan
+
+QUESTION = Question("COH210", "retry-window", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST_TRIES = 100  # a repair with more tries than this is no repair
+AFTER = "after the first failure"
+_ANSWERED = "the answer names the rest of the wait, and the caller keeps to it"
+
+
+@value
+class Window:
+    """A promise that `timer`, running from the first failure for `rest`, ends before the last try of a call starts."""
+
+    promise: Promise
+    timer: Timer
+    plan: Plan
+    rest: Span
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.promise.name, self.timer.name, self.plan.name)
+
+    @property
+    def needed(self) -> Fraction:
+        return self.rest.high or ZERO
+
+    def earliest(self, causes: tuple[Cause, ...]) -> Fraction:
+        """Start of the last try after the end of the first: shortest pauses, and tries between that fail at once."""
+        count = product(self.plan.fewest) or 1
+        fastest = min((cause.takes.low for cause in causes), default=ZERO)
+        return (_waits(self.plan, count, longest=False) or ZERO) + max(0, count - 2) * fastest
+
+    def latest(self, causes: tuple[Cause, ...]) -> Fraction | None:
+        """The same with longest pauses and tries; None where that has no bound."""
+        count, takes = self.plan.tries, [cause.takes.high for cause in causes]
+        longest = _waits(self.plan, count, longest=True) if count else None
+        if count is None or longest is None or None in takes:
+            return None
+        return longest + max(0, count - 2) * max((t for t in takes if t is not None), default=ZERO)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Every promise that a timer ends before the last try."""
+    design = subject.design
+    for promise in design.promises.values():
+        timer = design.timers.get(promise.first.text) if promise.first else None
+        if promise.kind == "before" and timer is not None and promise.second is not None and _is_last_try(promise):
+            plans = _plans(subject, promise, timer)
+            if not plans:
+                needs = "needs the call that is meant: write `last try to x` for the call to x"
+                yield QUESTION.undecided(
+                    needs, (promise.place.labelled("which call?"), timer.place), (promise.name, timer.name)
+                )
+            for plan in plans:
+                yield _answer(subject, promise, timer, plan)
+
+
+def _is_last_try(promise: Promise) -> bool:
+    return (
+        promise.second is not None
+        and promise.second.of == "last"
+        and re.match(r"(try|attempt)\b", promise.second.subject) is not None
+    )
+
+
+def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[Plan]:
+    """The calls whose last try is meant: the named one, else those to what the timer acts on, else the only one."""
+    plans = [plan for plan in call_tree(subject.design).plans if plan.call.tries]
+    named = re.search(r"\b(?:to|of) ([a-z][a-z0-9_.]*)", promise.second.subject if promise.second else "")
+    if named:
+        return [plan for plan in plans if named[1] in (plan.callee, plan.caller)]
+    acts_on = set(timer.then.text.split()) if timer.then else set()
+    return [plan for plan in plans if plan.callee in acts_on] or (plans if len(plans) == 1 else [])
+
+
+def _answer(subject: Subject, promise: Promise, timer: Timer, plan: Plan) -> Finding:
+    after, jitter = timer.after, timer.jitter.high if timer.jitter else ZERO
+    known = isinstance(after, Quantity)
+    rest = Span(max(ZERO, after.low - jitter), after.high + jitter) if isinstance(after, Quantity) else Span(ZERO, None)
+    window = Window(promise, timer, plan, rest)
+    if plan.tries == 1 or not plan.causes:
+        message = f"{plan.name} never tries again: its last try is its first"
+        return QUESTION.vacuous(message, _places(window), window.of, arithmetic({"tries": (1, "")}))
+    if plan.tries is None or not known:
+        missing = f"after of {timer.name}" if not known else f"tries of {plan.name}"
+        return QUESTION.undecided(f"needs {missing}", _places(window), window.of)
+    if plan.backoff.answered:
+        return _as_told(window) if isinstance(plan.call.pause, Word) else _ask(window, plan.open_pause()[0])
+    return _compared(subject, window)
+
+
+def _ask(window: Window, missing: str) -> Finding:
+    return QUESTION.undecided(f"needs {missing}", _places(window), window.of)
+
+
+def _compared(subject: Subject, window: Window) -> Finding:
+    plan, end = window.plan, window.plan.deadline.high if window.plan.deadline else None
+    latest, known = window.latest(plan.causes), plan.known()
+    if end is not None and end <= window.rest.low:
+        return _too_early(subject, window, f"{plan.name} ends after {seconds(end)} by its deadline", certain=True)
+    if latest is not None and latest <= window.rest.low:
+        return _too_early(subject, window, f"{_last(plan)} starts at most {seconds(latest)} {AFTER}", certain=True)
+    if window.earliest(plan.causes) > window.needed:
+        starts = end is None or (latest is not None and latest < end)
+        return (
+            _proved(window) if starts else _ask(window, f"a longer deadline of {plan.name}: the last try may not start")
+        )
+    if known and window.earliest(known) <= window.needed:
+        perhaps = f"{_last(plan)} starts perhaps only {seconds(window.earliest(known))} {AFTER}"
+        return _too_early(subject, window, perhaps, certain=False)
+    return _ask(window, next(cause.ask for cause in plan.causes if not cause.known))
+
+
+def _last(plan: Plan) -> str:
+    return f"the last of the {plan.tries} tries of {plan.name}"
+
+
+def _waits(plan: Plan, count: int, *, longest: bool) -> Fraction | None:
+    """Sum of the pauses before try `count`."""
+    return start(Course(plan.most if longest else plan.fewest, ZERO, plan.backoff, longest=longest), count)
+
+
+def _places(window: Window) -> list[Place]:
+    call, timer, promise = window.plan.call, window.timer, window.promise
+    found = list(_pause_places(call))
+    found += [quantity.place.labelled("tries") for quantity in call.tries[:1]]
+    after = timer.after.place if timer.after is not None else timer.place
+    return [
+        *found,
+        after.labelled(f"{timer.name} ends after this"),
+        promise.place.labelled(f"promised: {promise.name}"),
+    ]
+
+
+def _pause_places(call: Call) -> Iterator[Place]:
+    match call.pause:
+        case Pause(base=base, cap=cap):
+            labelled = ((base, "the first pause"), (cap, "the longest pause"))
+            yield from (quantity.place.labelled(text) for quantity, text in labelled if quantity is not None)
+        case Quantity() | Word() as pause:
+            yield pause.place.labelled("the pause between tries")
+        case None if call.callee is not None:
+            yield call.callee.place.labelled("no pause: the tries follow at once")
+
+
+def _numbers(window: Window) -> Numbers:
+    numbers: Numbers = {"last try starts, earliest": (window.earliest(window.plan.causes), "s")}
+    if (latest := window.latest(window.plan.causes)) is not None:
+        numbers["last try starts, latest"] = (latest, "s")
+    return {**numbers, "wait that is needed": (window.rest.low, "s")}
+
+
+def _assumptions(window: Window) -> list[str]:
+    begins = window.timer.start.text if window.timer.start else "the first failure"
+    return [f"{window.timer.name} runs from the end of the first try of {window.plan.name} ({begins})"]
+
+
+def _as_told(window: Window) -> Finding:
+    need = rational(window.needed)
+    facts = (f"(>= answer {need})", "(>= tries_between 0.0)")
+    names = {"answer": "Real", "tries_between": "Real"}
+    certificate = Certificate(names, facts, f"(>= (+ answer tries_between) {need})").script()
+    evidence = arithmetic({"wait that is needed": (window.needed, "s")}, certificate=certificate)
+    message = f"{window.plan.name} waits as long as the answer says, so a try follows {window.timer.name}"
+    assumed = [*_assumptions(window), _ANSWERED]
+    return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=assumed)
+
+
+def _proved(window: Window) -> Finding:
+    plan, earliest = window.plan, window.earliest(window.plan.causes)
+    count = product(plan.fewest) or 1
+    sums = [_waits(plan, k, longest=False) or ZERO for k in range(1, min(count, EACH) + 1)]
+    parts = {f"pause_{k}": later - sooner for k, (sooner, later) in enumerate(pairwise(sums), 1)}
+    parts["other_pauses_and_tries"] = earliest - sum(parts.values(), ZERO)
+    starts = f"{_last(plan)} starts {seconds(earliest)} {AFTER} at the earliest"
+    evidence = arithmetic(_numbers(window), certificate=bounded_below(parts, window.needed))
+    message = f"{starts}, {window.timer.name} ends after {seconds(window.needed)}"
+    return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=_assumptions(window))
+
+
+def _too_early(subject: Subject, window: Window, why: str, *, certain: bool) -> Finding:
+    evidence = arithmetic(_numbers(window), witness=_witness(window, longest=certain))
+    return QUESTION.conflict(
+        f"{why}, but {window.timer.name} lasts {seconds(window.rest.low)}", _places(window), window.of, evidence,
+        certain=certain, assumptions=_assumptions(window), repairs=_repairs(subject, window),
+    )  # fmt: skip
+
+
+def _witness(window: Window, *, longest: bool) -> Iterator[Step]:
+    plan, name = window.plan, window.timer.name
+    takes = [cause.takes.high if longest else cause.takes.low for cause in plan.causes]
+    each, count = max((t for t in takes if t is not None), default=ZERO), plan.tries or 1
+    yield Step(ZERO, f"try 1 fails: {name} begins")
+    for k in dict.fromkeys((*range(2, min(count, 6)), count)):
+        waited = _waits(plan, k, longest=longest)
+        if waited is not None:
+            yield Step(waited + (k - 2) * each, f"try {k} starts" + (", the last one" if k == count else ""))
+    yield Step(window.rest.low, f"{name} ends")
+
+
+def _repairs(subject: Subject, window: Window) -> tuple[Repair, ...]:
+    """A longer pause, more tries, or a shorter wait."""
+    plan, after = window.plan, window.timer.after
+    more = fewer_tries(subject, plan, _enough(plan, window.needed))
+    earliest = window.earliest(plan.causes)
+    sooner = shorter(subject, after.place, earliest) if isinstance(after, Quantity) else None
+    return offered(_longer_pause(subject, plan, window.needed), more, sooner)
+
+
+def _longer_pause(subject: Subject, plan: Plan, need: Fraction) -> Repair | None:
+    """Pauses whose sum outlasts the wait: the same factor from a longer first one, under a cap that lets them grow."""
+    call, gaps = plan.call, (plan.tries or 1) - 1
+    match call.pause:
+        case Quantity() as pause:
+            return longer(subject, pause.place, need / gaps)
+        case None if call.tries:
+            text = repairs.duration_text(subject, nice_above(need / gaps))
+            return repairs.proposal(repairs.insert(subject, call.tries[-1].place, "pause", text))
+        case Pause(base=Quantity() as base, cap=cap) if plan.backoff.jitter in ("none", "equal") and gaps <= EACH:
+            ratio, share = plan.backoff.factor.low, 2 if plan.backoff.jitter == "equal" else 1
+            first = nice_above(share * need / sum((ratio**k for k in range(gaps)), ZERO))
+            edits = [repairs.change(subject, base, first)]
+            edits += [repairs.change(subject, cap, nice_above(first * ratio ** (gaps - 1)))] if cap else []
+            return repairs.proposal(*edits)
+    return None
+
+
+def _enough(plan: Plan, need: Fraction) -> int | None:
+    """The fewest tries whose pauses, at their shortest, outlast the wait."""
+    counts = range((plan.tries or 1) + 1, MOST_TRIES)
+    return next((n for n in counts if (pauses(plan.backoff, n - 1, longest=False) or ZERO) > need), None)

@@ -1,0 +1,218 @@
+"""shutdown-vs-retry: what a policy ends and another policy starts again gets done in between.
+
+## What
+A timer ends a job after a fixed time, and the job comes back: it `returns`, or its caller tries again. If the job
+needs longer than the timer allows and keeps no progress, every life ends like the one before. A job that writes a
+checkpoint keeps what it had reached: `checkpoint: 10 min` on the component is how often, `takes: {checkpoint: 30 s}`
+how long the writing takes; then each life must be long enough for at least one.
+
+## Why it hurts
+Machines are held and work is done, for ever, and nothing is completed; no error says so, since each end is ordered and
+each start succeeds.
+
+## Example
+```yaml
+coherence: 1
+components: {job: {takes: {load: 10 min, run: 90 min .. 2 h}, returns: always}}
+timers: {policy: {from: job starts, after: 1 h, then: stop job}}
+```
+
+## Instead
+```yaml
+coherence: 1
+components: {job: {takes: {load: 10 min, run: 90 min .. 2 h, checkpoint: 1 min}, checkpoint: 15 min, returns: always}}
+timers: {policy: {from: job starts, after: 1 h, then: stop job}}
+```
+
+## Source
+Competing shutdown and retry logic: terminated by policy infinitely often and no progress, which holds where the
+deadline of the policy is shorter than the needed time and no budget bounds the tries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import SECOND, seconds
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Component, Timer
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.attempts import ZERO, Span
+from coherence.verify.calls.call_graph import call_tree, ended_by
+from coherence.verify.calls.claims import Numbers, bounded_sum
+from coherence.verify.calls.repairs import longer, offered
+from coherence.verify.calls.retry_policies import Plan
+
+QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+LAST_CHECKPOINT = "a life goes on where the last checkpoint was written"
+AFTERWARDS = ("checkpoint", "dump", "drain", "grace", "stop")  # activities that are not work of a life
+
+
+@value
+class Life:
+    """A thing that a timer ends: seconds that it is given, that it needs, and how it comes back."""
+
+    timer: Timer
+    component: Component
+    given: Span
+    before: Span  # start-up in every life
+    work: Span
+    back: tuple[Plan, ...]  # calls that try again; none: it returns by itself
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Every timer that ends a thing which comes back."""
+    design = subject.design
+    for timer in design.timers.values():
+        component = design.components.get(ended_by(timer))
+        if component is not None and _from_its_start(timer, component):
+            yield from _timer(subject, timer, component)
+
+
+def _from_its_start(timer: Timer, component: Component) -> bool:
+    """Does the timer run from a start of the work itself?  A grace runs from a drain: there the work is over."""
+    start = timer.start
+    own = start is not None and start.kind == "starts" and start.thing == component.name
+    return own and start is not None and start.activity not in AFTERWARDS
+
+
+def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Finding]:
+    back = tuple(plan for plan in call_tree(subject.design).plans if plan.callee == component.name and plan.retries)
+    returns = component.returns is not None and component.returns.text != "never"
+    if not isinstance(timer.after, Quantity) or not (returns or back):
+        return
+    needed = _needed(timer, component)
+    of = (timer.name, component.name, *(plan.name for plan in back))
+    if needed is None:
+        places = (timer.after.place.labelled("it is ended after this"), component.place.labelled("needs how long?"))
+        yield QUESTION.undecided(f"needs takes of {component.name}: the time that one life needs", places, of)
+        return
+    jitter = timer.jitter.high if timer.jitter else ZERO
+    given = Span(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
+    yield _answer(subject, Life(timer, component, given, *needed, () if returns else back), of)
+
+
+def _needed(timer: Timer, component: Component) -> tuple[Span, Span] | None:
+    """(start-up, work) of one life, from the timer's start event to the end of what it waits for."""
+    takes = [(name, q) for name, q in (component.takes or {}).items() if name not in AFTERWARDS]
+    first = timer.start.activity if timer.start else ""
+    last = timer.unless.activity if timer.unless and timer.unless.thing == component.name else ""
+    names = [name for name, _ in takes]
+    begin = names.index(first) if first in names else 0
+    end = names.index(last) if last in names else len(names) - 1
+    chosen = [q for _, q in takes[begin : end + 1]]
+    if not chosen:
+        return None
+    return _total(chosen[:-1]), Span(chosen[-1].low, chosen[-1].high)
+
+
+def _total(parts: list[Quantity]) -> Span:
+    return Span(sum((q.low for q in parts), ZERO), sum((q.high for q in parts), ZERO))
+
+
+def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
+    most, least, given = _high(life.before) + _high(life.work), life.before.low + life.work.low, life.given.low
+    numbers: Numbers = {"needed, least": (least, "s"), "needed, most": (most, "s"), "given": (given, "s")}
+    if most < given:
+        certificate = bounded_sum({"before": _high(life.before), "work": _high(life.work)}, given)
+        allowed = f"is given {seconds(given)} by {life.timer.name}"
+        message = f"{life.component.name} needs {seconds(most)} at most and {allowed}"
+        return QUESTION.proved(message, _places(life), of, arithmetic(numbers, certificate=certificate))
+    kept = _kept(life)
+    if kept is not None and kept[0] > 0:
+        return _goes_on(life, of, numbers, kept)
+    never = least >= _high(life.given) and _kept_at_best(life) == 0
+    return _never(subject, life, of, numbers, certain=never)
+
+
+def _goes_on(life: Life, of: tuple[str, ...], numbers: Numbers, kept: tuple[Fraction, Fraction]) -> Finding:
+    progress, cycle = kept
+    lives = -(-_high(life.work) // progress)
+    each = f"each life of {life.component.name} keeps at least {seconds(progress)} of progress"
+    certificate = bounded_sum({"before": _high(life.before), "to_a_checkpoint": cycle}, life.given.low, "<=")
+    numbers = {**numbers, "progress kept": (progress, "s"), "lives": (lives, "")}
+    evidence, assumed = arithmetic(numbers, certificate=certificate), [LAST_CHECKPOINT]
+    message = f"{each}: done after {lives} lives at most"
+    return QUESTION.proved(message, _places(life), of, evidence, assumptions=assumed)
+
+
+def _high(span: Span) -> Fraction:
+    return span.high if span.high is not None else span.low
+
+
+def _kept(life: Life) -> tuple[Fraction, Fraction] | None:
+    """(progress that a life surely keeps, time to its first checkpoint); None without checkpoints."""
+    every, write = _checkpoint(life.component)
+    if every is None:
+        return None
+    cycle = every.high + (write.high if write else ZERO)
+    return ((life.given.low - _high(life.before)) // cycle) * every.low if life.given.low >= _high(
+        life.before
+    ) else ZERO, cycle
+
+
+def _kept_at_best(life: Life) -> Fraction:
+    every, write = _checkpoint(life.component)
+    if every is None:
+        return ZERO
+    cycle = every.low + (write.low if write else ZERO)
+    return max(ZERO, (_high(life.given) - life.before.low) // cycle * every.high) if cycle else ZERO
+
+
+def _checkpoint(component: Component) -> tuple[Quantity | None, Quantity | None]:
+    every, write = component.constants.get("checkpoint"), (component.takes or {}).get("checkpoint")
+    usable = isinstance(every, Quantity) and every.dimension == SECOND and every.low > 0
+    return every if usable and isinstance(every, Quantity) else None, write
+
+
+def _places(life: Life) -> list[Place]:
+    takes = [
+        q.place.labelled(f"{life.component.name} needs time to {name}")
+        for name, q in (life.component.takes or {}).items()
+        if name not in AFTERWARDS
+    ]
+    found = (
+        [life.timer.after.place.labelled(f"{life.timer.name} ends it after this")]
+        if isinstance(life.timer.after, Quantity)
+        else []
+    )
+    back = [q.place.labelled("and it is tried again") for plan in life.back for q in plan.call.tries[:1]]
+    returns = (
+        [life.component.returns.place.labelled("and it comes back")] if life.component.returns and not life.back else []
+    )
+    return [*found, *takes, *back, *returns]
+
+
+def _never(subject: Subject, life: Life, of: tuple[str, ...], numbers: Numbers, *, certain: bool) -> Finding:
+    name, given = life.component.name, seconds(life.given.low)
+    need = seconds(numbers["needed, least" if certain else "needed, most"][0])
+    tries = max((plan.tries or 0 for plan in life.back), default=0)
+    bounded = bool(life.back) and all(plan.tries is not None for plan in life.back)
+    again = f"all {tries} tries end so" if bounded else "it comes back and is ended again, for ever"
+    kept = "" if _checkpoint(life.component)[0] is None else " (no checkpoint is reached before)"
+    needs = f"it {'needs' if certain else 'may need'} {need}{kept}"
+    message = f"{life.timer.name} ends {name} after {given}, but {needs}: {again}, without progress"
+    evidence = arithmetic(numbers, witness=_witness(life, lives=min(3, tries) if bounded else 3))
+    made = _repairs(subject, life, Fraction(numbers["needed, most"][0]))
+    return QUESTION.conflict(message, _places(life), of, evidence, certain=certain, repairs=made)
+
+
+def _witness(life: Life, *, lives: int) -> Iterator[Step]:
+    given = life.given.low
+    for number in range(lives):
+        yield Step(number * given, f"life {number + 1} of {life.component.name} starts from the beginning")
+        yield Step((number + 1) * given, f"{life.timer.name} ends it, unfinished")
+
+
+def _repairs(subject: Subject, life: Life, most: Fraction) -> tuple[Repair, ...]:
+    """More time, or a checkpoint that fits a life."""
+    after, every = life.timer.after, _checkpoint(life.component)[0]
+    room = life.given.low - _high(life.before)
+    sooner = repairs.proposal(repairs.change(subject, every, room / 4)) if every is not None and room > 0 else None
+    return offered(longer(subject, after.place, most) if isinstance(after, Quantity) else None, sooner)

@@ -1,0 +1,1 @@
+"""Questions about the design itself: auditability, and statements that nothing satisfies."""

@@ -1,0 +1,147 @@
+"""What can never happen: timers switched off, loops without a reachable trigger, and all that waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from coherence.base.places import Place
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question, arithmetic
+from coherence.language.design import Design, Limit, Loop, Relay, Timer
+from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
+from coherence.language.names import resolve
+from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.language.sentences import Event
+from coherence.model.model import Interval, interval
+
+Reachable = Callable[[Loop], bool]
+Why = dict[str, tuple[Place, str]]  # name of a timer or loop -> where it is said, and the words
+
+
+def ask(question: Question, design: Design, reachable: Reachable) -> Iterator[Finding]:
+    """Timers, promises and limits about what never happens."""
+    why = never(design, reachable)
+    for timer in design.timers.values():
+        name = fires(timer.start, design) if timer.start is not None else ""
+        if name in why and timer.start is not None:
+            yield _vacuous(question, f"the timer {timer.name} can never fire", timer.start, name, why, timer.name)
+    for promise in design.promises.values():
+        name = fires(promise.first, design) if promise.kind == "response" and promise.first is not None else ""
+        if name in why and promise.first is not None:
+            words = f"the promise {promise.name} says nothing"
+            yield _vacuous(question, words, promise.first, name, why, promise.name)
+    for limit in design.limits.values():
+        yield from _counts_nothing(question, design, limit)
+
+
+def never(design: Design, reachable: Reachable) -> Why:
+    """Every timer and loop that can never act."""
+    found: Why = {}
+    for timer in design.timers.values():
+        off = next((one for one in (timer.after, timer.misses) if isinstance(one, Word)), None)
+        if off is not None:
+            found[timer.name] = (off.place, f"{timer.name} is {off.text}")
+    for loop in design.loops.values():
+        if not reachable(loop):
+            trigger = loop.trigger.enter if isinstance(loop.trigger, Relay) else loop.trigger
+            place = trigger.place if isinstance(trigger, Formula) else loop.place
+            found[loop.name] = (place, f"no state triggers {loop.name}")
+    waiting = [timer for timer in design.timers.values() if timer.start is not None and timer.name not in found]
+    while late := [timer for timer in waiting if _origin(timer, design) in found]:
+        for timer in late:
+            found[timer.name] = (timer.place, f"{timer.name} waits for {_origin(timer, design)}")
+        waiting = [timer for timer in waiting if timer.name not in found]
+    return found
+
+
+def _origin(timer: Timer, design: Design) -> str:
+    return fires(timer.start, design) if timer.start is not None else ""
+
+
+def fires(event: Event, design: Design) -> str:
+    """The timer or loop of which the event is the firing; nothing where others may bring it about too."""
+    name = event.text.removesuffix(" seen").removesuffix(" fires").removeprefix("last ")
+    if event.kind != "outside" or not (name in design.timers or name in design.loops):
+        return ""
+    made = (timer.then.text for timer in design.timers.values() if timer.then is not None)
+    return "" if name in made or f"{name} fires" in made else name
+
+
+def _vacuous(question: Question, words: str, event: Event, name: str, why: Why, of: str) -> Finding:
+    place, reason = why[name]
+    places = (event.place.labelled(f"waits for {name}"), place.labelled(reason))
+    return question.vacuous(f"{words}: it begins with '{event.text}', and {reason}", places, (of, name), arithmetic({}))
+
+
+def _counts_nothing(question: Question, design: Design, limit: Limit) -> Iterator[Finding]:
+    if limit.counts is None or limit.at_most is None:
+        return
+    found = bounds(limit.counts.tree, design)
+    if found is None or found.high is None or found.high > 0 or not _names(limit.counts.tree):
+        return
+    if isinstance(limit.at_most, Quantity) and limit.at_most.low < 0:
+        return
+    places = [limit.counts.place.labelled("never above 0")]
+    places += [place.labelled("0 by this") for place in _constants(limit.counts.tree, design)]
+    message = f"the limit {limit.name} counts nothing: {limit.counts} is never above 0"
+    yield question.vacuous(message, places, (limit.name,), arithmetic({"largest count": (found.high, "")}))
+
+
+def _names(tree: Tree) -> bool:
+    match tree:
+        case Name():
+            return True
+        case Arithmetic(left=left, right=right):
+            return _names(left) or _names(right)
+        case Call(arguments=parts):
+            return any(map(_names, parts))
+    return False
+
+
+def _constant(path: str, design: Design) -> Quantity | None:
+    thing, _, key = resolve(path, design).partition(".")
+    component = design.components.get(thing)
+    if component is None or any(_writes(loop, f"{thing}.{key}") for loop in design.loops.values()):
+        return None
+    value = component.copies if key == "copies" else component.constants.get(key)
+    return value if isinstance(value, Quantity) else None
+
+
+def _writes(loop: Loop, path: str) -> bool:
+    signal = loop.actuation.signal if loop.actuation else None
+    return signal is not None and signal.text == path
+
+
+def _constants(tree: Tree, design: Design) -> Iterator[Place]:
+    match tree:
+        case Name(path=path) if (found := _constant(path, design)) is not None and found.high <= 0:
+            yield found.place
+        case Arithmetic(left=left, right=right):
+            yield from _constants(left, design)
+            yield from _constants(right, design)
+
+
+def bounds(tree: Tree, design: Design) -> Interval | None:
+    """The interval of a sum or product of constants; None where it is not known."""
+    match tree:
+        case Number(value=value):
+            return Interval(value, value)
+        case Name(path=path):
+            found = _constant(path, design)
+            return interval(found) if found is not None else None
+        case Arithmetic(op=op, left=left, right=right) if op in ("+", "-", "*"):
+            return _combined(op, bounds(left, design), bounds(right, design))
+    return None
+
+
+def _combined(op: str, one: Interval | None, other: Interval | None) -> Interval | None:
+    if one is None or other is None:
+        return None
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return None
+    if op == "+":
+        return Interval(one.low + other.low, one.high + other.high)
+    if op == "-":
+        return Interval(one.low - other.high, one.high - other.low)
+    products = [a * b for a in (one.low, one.high) for b in (other.low, other.high)]
+    return Interval(min(products), max(products))

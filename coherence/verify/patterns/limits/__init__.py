@@ -1,0 +1,1 @@
+"""Questions about limits: demand, disruption, memory, overload, settings without effect."""

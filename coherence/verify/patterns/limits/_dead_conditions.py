@@ -1,0 +1,256 @@
+"""Conditions that no state fulfils within the stated ranges, and rules behind rules that always win."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Limit, Loop, Workload
+from coherence.language.expressions import names as used
+from coherence.language.expressions import walk
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Compare, Name, Number, Tree, rename
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.model.model import EVERYTHING, Interval
+from coherence.verify.actions.loop_directions import loop_trigger, seen
+from coherence.verify.facts import satisfiability
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.facts.ranges import Values, enclosure, truth
+from coherence.verify.facts.satisfiability import Question as Asked
+from coherence.verify.facts.satisfiability import both, opposite
+from coherence.verify.facts.state_ranges import stated, whole
+from coherence.verify.systems.literals import plainly_possible
+
+MEANT_TO_FILL = ("wait", "reject", "evict and redo")
+
+
+def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
+    """One answer per condition of a loop that never holds."""
+    values: Values | None = None
+    for loop in subject.design.loops.values():
+        trigger = loop_trigger(loop)
+        if (trigger is None and not loop.rules) or _sees_more(loop):
+            continue
+        values = reachable(subject, facts) if values is None else values
+        if trigger is not None:
+            yield from _trigger(ask, subject, facts, loop, trigger, values)
+        yield from _rules(ask, subject, facts, loop, values)
+
+
+def _sees_more(loop: Loop) -> bool:
+    """Does a sensor see what a limit keeps waiting?"""
+    return loop.target is not None and any(link.kind == "sees" for link in loop.target.sensor)
+
+
+def reachable(subject: Subject, facts: Known) -> Values:
+    """What signals may be: stated ranges, with bursts and retries, states within their ends, counts up to a cap."""
+    values = stated(facts)
+    for workload in subject.design.workload.values():
+        values |= _arrivals(subject, workload)
+    if subject.design.components:
+        values |= {p: s.range for p, s in subject.model.states.items() if s.range != EVERYTHING and p not in values}
+    for path, limits in facts.counted.items():
+        for limit in limits:
+            high = facts.range(tree).high if _bounds(limit) and (tree := cap(facts, limit)) is not None else None
+            if high is not None:
+                values[path] = _capped(values.get(path, Interval(Fraction(0), None)), high)
+    return values
+
+
+def built_in(facts: Known, values: Values) -> Values:
+    """The ranges that the system gives itself (bounds, caps, states, members); what the world brings may be more."""
+    own = set(facts.written) | set(facts.counted)
+    members = (".copies", ".count")
+    return {
+        path: span if path in own or path not in facts.quantities or path.endswith(members) else _world(span)
+        for path, span in values.items() if not path.endswith(".rate") or path in own
+    }  # fmt: skip
+
+
+def _world(span: Interval) -> Interval:
+    """A value of the world keeps its sign."""
+    return Interval(Fraction(0), None) if span.low is not None and span.low >= 0 else EVERYTHING
+
+
+def _capped(span: Interval, high: Fraction) -> Interval:
+    return Interval(span.low, high if span.high is None else min(span.high, high))
+
+
+def _bounds(limit: Limit) -> bool:
+    """Is the count itself held at the cap, at all times and as a whole?"""
+    partial = (limit.per, limit.scope, limit.window, limit.during)
+    meant = limit.when_full is not None and limit.when_full.text in MEANT_TO_FILL
+    return meant and not limit.actions and all(key is None for key in partial)
+
+
+def _arrivals(subject: Subject, workload: Workload) -> dict[str, Interval]:
+    """The rate of a workload in calm and in bursts; retries come on top, as many as there may be."""
+    if workload.rate is None:
+        return {}
+    stated = [workload.rate, *([workload.burst.rate] if workload.burst and workload.burst.rate else [])]
+    switches = getattr(workload.arrivals, "switches", ())
+    stated += [switch.rate for switch in switches if switch.rate is not None]
+    retried = any(call.caller and call.caller.text == workload.name for call in subject.design.calls)
+    high = None if retried else max(q.high for q in stated)
+    return {f"{workload.name}.rate": Interval(min(q.low for q in stated), high)}
+
+
+def _trigger(
+    ask: Question, subject: Subject, facts: Known, loop: Loop, trigger: Formula, values: Values
+) -> Iterator[Finding]:
+    tree = seen(facts, loop, trigger.tree)
+    if _impossible(facts, tree, values) and not _stated_alone(subject, facts, trigger.tree):
+        message = f"{loop.name} never acts: {trigger} never holds"
+        yield _dead(ask, subject, facts, loop, (trigger, tree), values, message)
+
+
+def _rules(ask: Question, subject: Subject, facts: Known, loop: Loop, values: Values) -> Iterator[Finding]:
+    earlier: list[tuple[Formula, Tree]] = []
+    for rule in loop.rules:
+        if rule.when is None:
+            continue
+        tree = seen(facts, loop, rule.when.tree)
+        if _impossible(facts, tree, values):
+            if not _stated_alone(subject, facts, rule.when.tree):
+                message = f"a rule of {loop.name} never acts: {rule.when} never holds"
+                yield _dead(ask, subject, facts, loop, (rule.when, tree), values, message)
+        elif earlier and (winner := _always_wins(facts, earlier, tree, values)) is not None:
+            yield _shadowed(ask, loop, rule.when, winner)
+        earlier.append((rule.when, tree))
+
+
+def _impossible(facts: Known, tree: Tree, values: Values) -> bool:
+    """No state within the ranges: by intervals where they tell, else by the solver."""
+    quick = truth(tree, values)
+    if quick is not None:
+        return not quick
+    if all(values.get(name, EVERYTHING) == EVERYTHING for name in used(tree)) or plainly_possible(tree, values):
+        return False
+    return _refuted(facts, (tree,), values)
+
+
+def _refuted(facts: Known, trees: tuple[Tree, ...], values: Values) -> bool:
+    spans = dict(values)
+    for tree in trees:
+        spans |= satisfiability.past_ranges(tree, values)
+    asked = Asked(tuple(satisfiability.plain(tree, steady=False) for tree in trees), spans, whole(facts))
+    try:
+        found = satisfiability.world(asked)
+    except NotExactError:
+        return False
+    return not isinstance(found, satisfiability.World) and found.unsat
+
+
+def _stated_alone(subject: Subject, facts: Known, tree: Tree) -> bool:
+    """Does the condition contradict itself, or a constant that it reads by name (a vacuous design)?"""
+    full = rename(tree, lambda path: facts.bare.get(path, path))
+    constants = {
+        f"{component.name}.{key}": Interval(value.low, value.high)
+        for component in subject.design.components.values()
+        for key, value in component.constants.items() if isinstance(value, Quantity)
+    }  # fmt: skip
+    return _refuted(facts, (full,), {path: span for path, span in constants.items() if path not in facts.written})
+
+
+def _always_wins(facts: Known, earlier: list[tuple[Formula, Tree]], tree: Tree, values: Values) -> list[Formula] | None:
+    """The earlier rules one of which holds whenever this one does; None where it can come to act."""
+    if not _refuted(facts, (*(opposite(one) for _, one in earlier), tree), values):
+        return None
+    kept = list(earlier)
+    for one in list(earlier):
+        fewer = [other for other in kept if other is not one]
+        if fewer and _refuted(facts, (*(opposite(t) for _, t in fewer), tree), values):
+            kept = fewer
+    return [formula for formula, _ in kept]
+
+
+def _shadowed(ask: Question, loop: Loop, rule: Formula, winners: list[Formula]) -> Finding:
+    first = " or ".join(str(winner) for winner in winners)
+    message = f"a rule of {loop.name} never acts: whenever {rule} holds, {first} holds too and comes first"
+    places = (rule.place.labelled("never reached"), *(w.place.labelled("this rule always wins") for w in winners))
+    steps = (Step(None, f"{rule} holds"), Step(None, f"so does {first}: the first true rule wins"))
+    return ask.conflict(message, places, (loop.name,), arithmetic({}, witness=steps), certain=False)
+
+
+def _dead(
+    ask: Question, subject: Subject, facts: Known, loop: Loop, found: tuple[Formula, Tree], values: Values, message: str
+) -> Finding:  # fmt: skip
+    formula, tree = found
+    spans = [(n, s) for n in used(tree) if (s := values.get(n, EVERYTHING)) != EVERYTHING]
+    reach = {str(side): span for side, span in _sides(tree, values)}
+    numbers = {f"{name} {end}": (value, "") for name, span in spans for end, value in _ends(span)}
+    numbers |= {f"reading {end}": (value, "") for span in list(reach.values())[:1] for end, value in _ends(span)}
+    places = [formula.place.labelled("never holds")]
+    places += [facts.places[name].labelled(f"{name} may be this") for name, _ in spans if name in facts.places]
+    places += [place for name, _ in spans for place in _caps(facts, name)]
+    if len(places) == 1:
+        places.append(loop.place.labelled(f"so {loop.name} does nothing here"))
+    told = "; ".join(f"{name} is {_shown(span, tree, name)}" for name, span in spans)
+    steps = (Step(None, told or "whatever the state"), Step(None, f"{formula} does not hold"))
+    evidence = arithmetic(numbers, witness=steps)
+    if _guard(subject, loop) or not _impossible(facts, tree, built_in(facts, values)):
+        return ask.note(f"{message} within the stated ranges", places, (loop.name,), evidence)
+    return ask.conflict(
+        message, places, (loop.name,), evidence, certain=False, repairs=_repairs(subject, formula, tree, values)
+    )
+
+
+def _caps(facts: Known, name: str) -> Iterator[Place]:
+    for limit in facts.counted.get(name, ()):
+        if _bounds(limit):
+            yield place_of(limit.at_most, limit).labelled(f"{limit.name} holds {name} at this")
+
+
+def _ends(span: Interval) -> Iterator[tuple[str, Fraction]]:
+    yield from (("least", span.low),) if span.low is not None else ()
+    yield from (("most", span.high),) if span.high is not None else ()
+
+
+def _sides(tree: Tree, values: Values) -> Iterator[tuple[Tree, Interval]]:
+    for node in walk(tree):
+        if isinstance(node, Compare) and isinstance(node.right, Number):
+            yield node.left, enclosure(node.left, values)
+
+
+def _shown(span: Interval, tree: Tree, name: str) -> str:
+    dimension = next(
+        (n.right.dimension for n in walk(tree)
+         if isinstance(n, Compare) and isinstance(n.right, Number) and n.left == Name(name)), units.ONE,
+    )  # fmt: skip
+    low = units.show(span.low, dimension) if span.low is not None else ""
+    high = units.show(span.high, dimension) if span.high is not None else ""
+    if low and high:
+        return low if low == high else f"{low} to {high}"
+    return f"at least {low}" if low else f"at most {high}"
+
+
+def _guard(subject: Subject, loop: Loop) -> bool:
+    """A safety loop, or one that is promised never to act, is there for what should not happen."""
+    if loop.layer is not None and loop.layer.text == "safety":
+        return True
+    promised = (p for p in subject.design.promises.values() if p.kind == "never" and p.condition is not None)
+    return any(loop.name in used(p.condition.tree) for p in promised if p.condition is not None)
+
+
+def _repairs(subject: Subject, formula: Formula, tree: Tree, values: Values) -> Iterator[Repair]:
+    """A threshold inside what the reading may be."""
+    from coherence.findings import repairs
+
+    if not isinstance(formula.tree, Compare) or not isinstance(formula.tree.right, Number):
+        return
+    assert isinstance(tree, Compare)
+    span = enclosure(tree.left, values)
+    if span.low is None or span.high is None or span.low == span.high:
+        return
+    middle = repairs.downward_round((span.low + span.high) / 2)
+    number = formula.tree.right
+    made = repairs.proposal(repairs.rewrite(subject, formula.at(number.span), middle, number.dimension))
+    yield from [made] if made else []
+
+
+__all__ = ["answers", "both", "reachable"]

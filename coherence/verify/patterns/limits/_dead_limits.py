@@ -1,0 +1,104 @@
+"""Limits that another limit hides: over another window, or on a count that the first one bounds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.findings.finding import Finding, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Limit
+from coherence.language.expressions import names as used
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Compare, Tree
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.facts.satisfiability import World, question, world
+
+SCOPE = ("per", "scope", "during", "actions", "when_full")
+MOST_PAIRS = 400
+
+
+def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
+    """One answer per limit that is never the one that binds."""
+    alike: dict[tuple[object, ...], list[Limit]] = {}
+    for limit in subject.design.limits.values():
+        if limit.counts is not None and limit.at_most is not None and limit.part is None:
+            alike.setdefault(tuple(str(getattr(limit, key)) for key in SCOPE), []).append(limit)
+    for group in alike.values():
+        for one, other in itertools.islice(itertools.combinations(group, 2), MOST_PAIRS):
+            yield from _pair(ask, facts, one, other)
+
+
+def _pair(ask: Question, facts: Known, one: Limit, other: Limit) -> Iterator[Finding]:
+    assert one.counts is not None
+    assert other.counts is not None
+    a, b = facts.tree(one.counts.tree), facts.tree(other.counts.tree)
+    windows = tuple(w.low if isinstance(w, Quantity) and w.exact else None for w in (one.window, other.window))
+    if a == b and None not in windows and windows[0] != windows[1]:
+        yield from _windows(ask, facts, *sorted((one, other), key=_window))
+    elif one.window is None and other.window is None and one.counts.tree != other.counts.tree:
+        for small, large, inner, outer in ((one, other, a, b), (other, one, b, a)):
+            if set(used(inner)) & set(used(outer)) and small.when_full is not None:
+                yield from _implied(ask, facts, small, large, inner, outer)
+
+
+def _window(limit: Limit) -> Fraction:
+    return limit.window.low if isinstance(limit.window, Quantity) else Fraction(0)
+
+
+def _windows(ask: Question, facts: Known, short: Limit, long: Limit) -> Iterator[Finding]:
+    """A longer window holds at most ceil(ratio) shorter ones; a shorter one never more than the longer."""
+    caps = [facts.range(tree) if (tree := cap(facts, limit)) is not None else None for limit in (short, long)]
+    if any(found is None or not found.exact for found in caps) or _window(short) <= 0:
+        return
+    small, large = (found.low or Fraction(0) for found in caps if found is not None)
+    fits = math.ceil(_window(long) / _window(short))
+    if large >= small * fits:
+        claim = f"(>= {rational(large)} (* {rational(small)} {rational(fits)}))"
+        why = f"{units.seconds(_window(long))} are {fits} windows of {units.seconds(_window(short))}"
+        yield _hidden(ask, long, short, claim, why, {"most in the longer window": (small * fits, "")})
+    elif small >= large:
+        claim = f"(>= {rational(small)} {rational(large)})"
+        why = f"what comes within {units.seconds(_window(short))} comes within {units.seconds(_window(long))}"
+        yield _hidden(ask, short, long, claim, why, {"most in the longer window": (large, "")})
+
+
+def _implied(ask: Question, facts: Known, small: Limit, large: Limit, inner: Tree, outer: Tree) -> Iterator[Finding]:
+    """Where the first cap holds, the second count stays within its own, though it could pass it alone."""
+    first, second = cap(facts, small), cap(facts, large)
+    if first is None or second is None:
+        return
+    kept, passed = Compare("<=", inner, first), Compare(">", outer, second)
+    try:
+        asked = question(facts, (kept, passed), steady=False)
+        found, alone = world(asked), world(question(facts, (passed,), steady=False))
+        back = world(question(facts, (Compare("<=", outer, second), Compare(">", inner, first)), steady=False))
+    except NotExactError:
+        return
+    if isinstance(found, World) or not found.unsat or not isinstance(alone, World) or not isinstance(back, World):
+        return
+    why = f"while {small.counts} <= {small.at_most}, {large.counts} stays below {large.at_most}"
+    yield _hidden(ask, large, small, "", why, {}, asked.script())
+
+
+def _hidden(
+    ask: Question, hidden: Limit, binding: Limit, claim: str, why: str,
+    numbers: dict[str, tuple[Fraction | float | int, str]], script: str = "",
+) -> Finding:  # fmt: skip
+    places = (
+        place_of(hidden.at_most, hidden).labelled("never reached"),
+        place_of(binding.at_most, binding).labelled("this one binds first"),
+    )
+    message = f"{hidden.name} never takes effect: {binding.name} binds first ({why})"
+    steps = (Step(None, f"{binding.name} is full"), Step(None, f"{hidden.name} has room left: {why}"))
+    certificate = script or Certificate(claim=claim).script()
+    evidence = arithmetic(numbers, witness=steps, certificate=certificate)
+    return ask.conflict(message, places, (hidden.name, binding.name), evidence, certain=False)
+
+
+__all__ = ["answers"]

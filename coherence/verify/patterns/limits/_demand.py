@@ -1,0 +1,207 @@
+"""A limit against the range of what it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.units import ONE, Dimension
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Limit
+from coherence.language.expressions import names as used
+from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.limits import cap, floor, largest, narrowed, place_of
+from coherence.verify.facts.range_claims import claimed
+from coherence.verify.facts.ranges import Corner, extremes, truth
+from coherence.verify.timers.recurrences import counts_events
+from coherence.verify.timers.removals import OUT
+
+MEANT_TO_FILL = ("wait", "reject", "evict and redo")  # a limit that does this is a mechanism, not a promise
+
+
+def demand(question: Question, subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
+    """The cap, and the floor, against everything that the count may be."""
+    assert limit.counts is not None
+    counts = facts.tree(limit.counts.tree)
+    for bound, op in ((cap(facts, limit), "<="), (floor(facts, limit), ">=")):
+        if bound is None:
+            continue
+        missing = facts.missing(counts)
+        if missing:
+            yield from _asked(question, facts, limit, missing)
+        elif missing := facts.missing(bound):
+            yield question.undecided(f"needs {_spoken(missing[0])}", (limit.place,), (limit.name,))
+        else:
+            yield from _judged(question, subject, facts, limit, Compare(op, counts, bound))
+
+
+def _spoken(path: str) -> str:
+    thing, _, signal = path.partition(".")
+    return f"{signal} of {thing}" if signal else path
+
+
+def _asked(question: Question, facts: Known, limit: Limit, missing: tuple[str, ...]) -> Iterator[Finding]:
+    """Ask only where the design says that reaching the limit loses something, or computes the count itself."""
+    assert limit.counts is not None
+    computed = not isinstance(limit.counts.tree, Name)
+    declared = [path for path in missing if path.partition(".")[0] in facts.design.components]
+    lost = limit.when_full is not None and limit.when_full.text == "fail and lose" and not counts_events(limit)
+    if lost or (computed and declared and limit.when_full is None):
+        place = limit.counts.place.labelled("what it counts")
+        yield question.undecided(f"needs {_spoken((declared or list(missing))[0])}", (place,), (limit.name,))
+
+
+def _judged(question: Question, subject: Subject, facts: Known, limit: Limit, claim: Compare) -> Iterator[Finding]:
+    holds = truth(claim, facts.values)
+    meant = claim.op == "<=" and _meant(facts, limit, claim.left)
+    if holds:
+        yield _proved(question, facts, limit, claim)
+        return
+    beyond = _beyond(claim)
+    found = extremes(beyond, facts.values)
+    if found is not None and found[1].value > 0 and not (meant and holds is None):
+        yield _conflict(question, subject, facts, limit, claim, found, certain=holds is False)
+    elif not meant:
+        yield question.undecided(
+            f"whether {limit.counts} keeps to {limit.name}: what it is made of does not vary independently",
+            _places(facts, limit, claim, ()), (limit.name,),
+        )  # fmt: skip
+
+
+def _meant(facts: Known, limit: Limit, counts: Tree) -> bool:
+    """A mechanism: it says that it waits or sheds, or it holds back a loop that takes members out."""
+    if limit.when_full is not None:
+        return limit.when_full.text in MEANT_TO_FILL
+    if not isinstance(counts, Name) or counts.path.partition(".")[2] not in OUT:
+        return False
+    return any(writer.kind == "step" for writer in facts.written.get(counts.path, ()))
+
+
+def _beyond(claim: Compare) -> Tree:
+    """How far the count is past the bound: positive where the claim fails."""
+    return Arithmetic("-", claim.left, claim.right) if claim.op == "<=" else Arithmetic("-", claim.right, claim.left)
+
+
+def _proved(question: Question, facts: Known, limit: Limit, claim: Compare) -> Finding:
+    count, bound = facts.range(claim.left), facts.range(claim.right)
+    worst, limited = (count.high, bound.low) if claim.op == "<=" else (count.low, bound.high)
+    numbers = {"count": (worst or Fraction(0), ""), "limit": (limited or Fraction(0), "")}
+    touches = worst == limited and _dimension(limit).physical != ONE
+    script = claimed(claim, facts.values, whole=facts.whole) or claimed(_plain(claim.op, worst, limited), {})
+    message = f"{limit.counts} keeps to {limit.name}"
+    return question.proved(
+        message,
+        _places(facts, limit, claim, ()),
+        (limit.name,),
+        arithmetic(numbers, certificate=script),
+        margin=not touches,
+    )
+
+
+def _plain(op: str, worst: Fraction | None, limited: Fraction | None) -> Compare:
+    from coherence.language.expressions.tree import Number
+
+    return Compare(op, Number(worst or Fraction(0)), Number(limited or Fraction(0)))
+
+
+def _conflict(
+    question: Question,
+    subject: Subject,
+    facts: Known,
+    limit: Limit,
+    claim: Compare,
+    found: tuple[Corner, Corner],
+    *,
+    certain: bool,
+) -> Finding:
+    worst = found[1]
+    values = {path: value for path, value in worst.at.items() if path in used(claim.left)}
+    count, bound = _value(claim.left, worst), _value(claim.right, worst)
+    shown, allowed = (units.show(value, _dimension(limit)) for value in (count, bound))
+    cause = ", ".join(f"{path} = {units.show(value, _unit_of(facts, path))}" for path, value in values.items())
+    word = "at most" if claim.op == "<=" else "at least"
+    message = (
+        f"{limit.counts} can be {shown}, {limit.name} is {word} {allowed}"
+        if not certain
+        else f"{limit.counts} is {shown}, {limit.name} is {word} {allowed}"
+    )
+    then = f": {limit.when_full}" if limit.when_full else ""
+    witness = [
+        Step(None, cause or f"{limit.counts}"),
+        Step(None, f"{limit.counts} is {shown}, the limit is {allowed}{then}"),
+    ]
+    numbers = {"count": (count, ""), "limit": (bound, ""), **{path: (value, "") for path, value in values.items()}}
+    return question.conflict(
+        message, _places(facts, limit, claim, tuple(values)), (limit.name, *_writers(facts, tuple(values))),
+        arithmetic(numbers, witness=witness), certain=certain, repairs=_repairs(subject, facts, limit, claim, worst),
+    )  # fmt: skip
+
+
+def _value(tree: Tree, corner: Corner) -> Fraction:
+    from coherence.language.expressions.evaluate import evaluate
+    from coherence.verify.facts.ranges import Constants
+
+    return Fraction(evaluate(tree, Constants(corner.at)))
+
+
+def _writers(facts: Known, paths: tuple[str, ...]) -> list[str]:
+    return [writer.name for path in paths for writer in facts.written.get(path, ())]
+
+
+def _dimension(limit: Limit) -> Dimension:
+    stated = (limit.at_most, limit.at_least)
+    return next((value.dimension for value in stated if isinstance(value, Quantity)), ONE)
+
+
+def _unit_of(facts: Known, path: str) -> Dimension:
+    quantity = facts.quantities.get(path)
+    if quantity is not None:
+        return quantity.dimension
+    from coherence.verify.patterns.writers._pair import quantities
+
+    stated = (q for writer in facts.written.get(path, ()) for q in quantities(writer))
+    return next((q.dimension for q in stated), ONE)
+
+
+def _places(facts: Known, limit: Limit, claim: Compare, varied: tuple[str, ...]) -> tuple[Place, ...]:
+    stated = limit.at_most if claim.op == "<=" else limit.at_least
+    word = "at most this" if claim.op == "<=" else "at least this"
+    places = [place_of(stated, limit).labelled(f"{limit.name}: {word}")]
+    made_of = [path for path in varied or used(claim.left) if path in facts.places]
+    places += [facts.places[path].labelled(f"{path} enters the count") for path in made_of]
+    if len(places) == 1 and limit.counts is not None:
+        places.append(limit.counts.place.labelled("what it counts"))
+    return tuple(places)
+
+
+def _repairs(subject: Subject, facts: Known, limit: Limit, claim: Compare, worst: Corner) -> Iterator[Repair]:
+    """Move the limit to the worst count, or one constant to where the count still fits."""
+    stated = limit.at_most if claim.op == "<=" else limit.at_least
+    count = _value(claim.left, worst)
+    if isinstance(stated, Quantity) and stated.exact:
+        moved = repairs.proposal(repairs.change(subject, stated, count))
+        yield from [moved] if moved else []
+    for path in used(claim.left):
+        quantity, found = facts.quantities.get(path), largest(facts, _beyond(claim), path)
+        if quantity is not None and found is not None:
+            less = repairs.proposal(narrowed(subject, quantity, found))
+            yield from [less] if less else []
+    yield from _written(subject, facts, claim)
+
+
+def _written(subject: Subject, facts: Known, claim: Compare) -> Iterator[Repair]:
+    """A loop that writes the counted signal itself stops at the limit."""
+    from coherence.verify.patterns.writers._pair import quantities
+
+    bound = facts.range(claim.right)
+    writers = facts.written.get(claim.left.path, []) if isinstance(claim.left, Name) else []
+    if bound.exact and bound.low is not None and len(writers) == 1:
+        stated = quantities(writers[0])
+        made = repairs.proposal(repairs.change(subject, stated[-1], bound.low)) if stated else None
+        yield from [made] if made else []

@@ -1,0 +1,200 @@
+"""Disruption budgets: with the fewest copies there may be, at least one must be free to go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import ONE
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
+from coherence.language.design import Design, Limit
+from coherence.language.expressions.lower_smt import real
+from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import COPIES, Known, copies
+from coherence.verify.facts.limits import at_members, cap, floor, place_of, raised
+from coherence.verify.facts.range_claims import claimed
+from coherence.verify.facts.writers import Writer
+from coherence.verify.patterns.writers._pair import Numbers, quantities
+
+AVAILABLE = ("available", "healthy", "ready", "up")
+UNAVAILABLE = ("unavailable", "disrupted", "down", "evicted", "missing", "gone")
+PART = "pod_disruption_budget"
+MOST_COPIES = 10_000
+
+
+def is_budget(facts: Known, limit: Limit) -> bool:
+    """A floor under the members that are up, or a cap on those that an eviction takes away."""
+    if limit.counts is None or not isinstance(limit.counts.tree, Name) or limit.counts.tree.path in facts.values:
+        return False
+    word = limit.counts.tree.path.partition(".")[2]
+    if limit.at_least is not None:
+        return word in AVAILABLE
+    return limit.at_most is not None and word in UNAVAILABLE and _evicts(facts, limit)
+
+
+def _evicts(facts: Known, limit: Limit) -> bool:
+    """Is the cap about evictions?  (A cap on unavailable members may also be about a rollout.)"""
+    thing = _thing(limit)
+    named = any("evict" in action.text or "drain" in action.text for action in limit.actions)
+    return _is_part(limit) or named or thing in facts.design.once("evicted things", lambda: _evicted(facts.design))
+
+
+def _evicted(design: Design) -> frozenset[str]:
+    """Things that some loop evicts."""
+    evictions = (loop.actuation.evict for loop in design.loops.values() if loop.actuation)
+    return frozenset(evict.text for evict in evictions if evict is not None)
+
+
+def _is_part(limit: Limit) -> bool:
+    return limit.part is not None and limit.part.text == PART
+
+
+def _thing(limit: Limit) -> str:
+    assert limit.counts is not None
+    assert isinstance(limit.counts.tree, Name)
+    return limit.counts.tree.path.partition(".")[0]
+
+
+def allowed(facts: Known, limit: Limit) -> Tree:
+    """How many members may go at once, all of them being up."""
+    members = Name(f"{_thing(limit)}.copies")
+    least, most = floor(facts, limit), cap(facts, limit)
+    if least is not None:
+        return Arithmetic("-", members, least)
+    assert most is not None
+    return most
+
+
+def budget(question: Question, subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
+    """The answer about one budget."""
+    thing = _thing(limit)
+    range_ = copies(facts, thing)
+    stated = limit.at_least if limit.at_least is not None else limit.at_most
+    place = place_of(stated, limit).labelled("the budget")
+    if range_ is None or range_.low is None or range_.high is None:
+        yield question.undecided(f"needs copies of {thing}", (place,), (limit.name,))
+        return
+    if range_.high < 1:
+        return
+    free = _free(facts, limit, thing, range_)
+    if free is None:
+        yield question.undecided(f"needs the numbers that {limit.name} is made of", (place,), (limit.name,))
+        return
+    where = (place, facts.places.get(f"{thing}.copies", limit.place).labelled(f"how many {thing} there may be"))
+    fewest, blocked = min(free), [count for count, left in free.items() if left < 1]
+    if blocked:
+        yield _blocked(question, subject, facts, limit, blocked[0], free, where)
+    else:
+        numbers: Numbers = {"fewest copies": (fewest, ""), "free to go": (free[fewest], "")}
+        script = _certificate(facts, limit, thing, range_, free)
+        yield question.proved(
+            f"{limit.name} lets at least one of {thing} go",
+            where,
+            (limit.name,),
+            arithmetic(numbers, certificate=script),
+        )
+
+
+def _free(facts: Known, limit: Limit, thing: str, range_: Interval) -> dict[int, Fraction] | None:
+    """Members -> how many may go, for every count from the fewest (at least one) to the most."""
+    assert range_.low is not None
+    assert range_.high is not None
+    tree, low, high = allowed(facts, limit), max(1, math.ceil(range_.low)), math.floor(range_.high)
+    if high - low > MOST_COPIES:
+        return None
+    found = {count: at_members(facts, tree, thing, count) for count in range(low, high + 1)}
+    kept = {count: Fraction(math.floor(left)) for count, left in found.items() if left is not None}
+    return kept if kept and len(kept) == len(found) else None
+
+
+def _certificate(facts: Known, limit: Limit, thing: str, range_: Interval, free: dict[int, Fraction]) -> str:
+    """For all whole counts at once where the budget is linear in them, else the list of all."""
+    path = f"{thing}.copies"
+    values = {**facts.values, path: Interval(max(Fraction(1), range_.low or Fraction(0)), range_.high)}
+    claim = Compare(">=", allowed(facts, limit), Number(Fraction(1)))
+    script = claimed(claim, values, whole=frozenset({path}))
+    listed = " ".join(f"(>= {real(left)} 1.0)" for left in free.values())
+    return script or Certificate(claim=f"(and true {listed})").script()
+
+
+def _blocked(
+    question: Question,
+    subject: Subject,
+    facts: Known,
+    limit: Limit,
+    count: int,
+    free: dict[int, Fraction],
+    where: tuple[Place, ...],
+) -> Finding:
+    thing = _thing(limit)
+    certain = all(left < 1 for left in free.values())
+    number = f"{count} cop{'y' if count == 1 else 'ies'} of {thing}"
+    message = (
+        f"{limit.name} never lets one go with {number}: "
+        "every eviction is refused and a drain of its node waits for ever"
+    )
+    witness = (
+        Step(Fraction(0), f"{number}, all of them up; a node is to be emptied"),
+        Step(None, f"{limit.name} allows {free[count]} to go: the eviction is refused, and again at each retry"),
+    )
+    numbers: Numbers = {"copies": (count, ""), "free to go": (free[count], "")}
+    writers = [writer.name for writer in _scalers(facts, thing)]
+    return question.conflict(
+        message, where, (limit.name, *writers), arithmetic(numbers, witness=witness),
+        certain=certain, assumptions=("no member is down already",), repairs=_repairs(subject, facts, limit, count),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, facts: Known, limit: Limit, count: int) -> Iterator[Repair]:
+    """One more copy, or a budget that leaves one free."""
+    thing = _thing(limit)
+    lowest = facts.quantities.get(f"{thing}.copies") or next(
+        (q for w in _scalers(facts, thing) for q in quantities(w)), None
+    )
+    needed = _enough(facts, limit, thing, count)
+    if lowest is not None and needed is not None:
+        more = repairs.proposal(raised(subject, lowest, Fraction(needed)))
+        yield from [more] if more else []
+    stated = limit.at_least if limit.at_least is not None else limit.at_most
+    if stated is not None:
+        value = Fraction(count - 1) if limit.at_least is not None else Fraction(1)
+        less = repairs.proposal(repairs.rewrite(subject, stated.place, value, ONE))
+        yield from [less] if less else []
+
+
+def _scalers(facts: Known, thing: str) -> list[Writer]:
+    """The loops that choose how many members there are."""
+    return [writer for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ())]
+
+
+def _enough(facts: Known, limit: Limit, thing: str, count: int) -> int | None:
+    """The fewest copies with which one may go."""
+    tree = allowed(facts, limit)
+    return next(
+        (n for n in range(count, count + 200) if (left := at_members(facts, tree, thing, n)) is not None and left >= 1),
+        None,
+    )
+
+
+def twice(question: Question, limits: Iterable[Limit]) -> Iterator[Finding]:
+    """Two disruption budgets on one pod: every eviction fails."""
+    found: dict[str, list[Limit]] = {}
+    for limit in limits:
+        if _is_part(limit) and limit.counts is not None and isinstance(limit.counts.tree, Name):
+            found.setdefault(_thing(limit), []).append(limit)
+    for thing, several in found.items():
+        if len(several) > 1:
+            places = tuple(limit.place.labelled(f"a budget for {thing}") for limit in several)
+            witness = (Step(None, f"an eviction of {thing} finds {len(several)} budgets and is refused with an error"),)
+            message = (
+                f"{thing} has {len(several)} disruption budgets: the eviction API answers every eviction with an error"
+            )
+            numbers = {"budgets": (len(several), "")}
+            yield question.conflict(
+                message, places, [limit.name for limit in several], arithmetic(numbers, witness=witness)
+            )

@@ -1,0 +1,137 @@
+"""What members of components hold (`needs:`), all of them running, against the capacity that they hold it of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import ONE, show
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Component
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import Known, copies
+from coherence.verify.jobs.capacity import needed, supplies
+from coherence.verify.jobs.contest import waits_together
+from coherence.verify.patterns.writers._pair import Numbers
+
+
+@value
+class Held:
+    """Members of one component that hold so much of a capacity each; `few` .. `many` of them."""
+
+    component: Component
+    need: Quantity
+    few: Fraction
+    many: Fraction
+
+    @property
+    def least(self) -> Fraction:
+        return self.few * self.need.low
+
+    @property
+    def most(self) -> Fraction:
+        return self.many * self.need.high
+
+
+@value
+class Supply:
+    """A capacity: how much there is of it, at which places that is said, and the quantity if it is one."""
+
+    name: str
+    amount: Fraction
+    places: tuple[Place, ...]
+    quantity: Quantity | None = None
+
+
+def answers(question: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
+    """A conflict per capacity that the members of components pass when all of them run."""
+    groups: dict[tuple[str, str], list[Held]] = {}
+    for component in facts.design.components.values():
+        for resource, need in needed(component).items() if _ours(facts, component) else ():
+            held, supply = _held(facts, component, need), supplies(facts, component, resource)
+            if held is not None and need.dimension.physical == ONE:
+                groups.setdefault((supply, resource), []).append(held)
+    for (path, resource), found in groups.items():
+        supply_ = _supply(facts, path, resource)
+        if supply_ is not None and sum(one.most for one in found) > supply_.amount:
+            yield _conflict(question, subject, facts, supply_, resource, found)
+
+
+def _ours(facts: Known, component: Component) -> bool:
+    """Members that wait for each other, and those that placement rules spread, are other questions' matter."""
+    ruled = any(rule.must for rule in facts.design.placement.get(component.name, ()))
+    claimed = component.runs_on is not None and component.runs_on.text in facts.design.claims
+    return not (ruled or claimed or waits_together(facts, component))
+
+
+def _held(facts: Known, component: Component, need: Quantity) -> Held | None:
+    count = copies(facts, component.name)
+    if count is None or count.low is None or count.high is None:
+        return None
+    return Held(component, need, count.low, count.high)
+
+
+def _supply(facts: Known, path: str, resource: str) -> Supply | None:
+    """The capacity on a path; without one, of all places together where each says what it has."""
+    if path:
+        return _of_thing(facts, path)
+    stated = [(given.get(resource), given.get("count")) for given in facts.design.places.values()]
+    amounts = [(one, many) for one, many in stated if isinstance(one, Quantity)]
+    if not amounts or any(not isinstance(many, Quantity | None) for _, many in amounts):
+        return None
+    total = sum((one.high * (many.high if isinstance(many, Quantity) else 1) for one, many in amounts), Fraction(0))
+    return Supply(f"all places ({resource})", total, tuple(one.place for one, _ in amounts))
+
+
+def _of_thing(facts: Known, path: str) -> Supply | None:
+    """A capacity of one thing; of like members (`node: {copies: 8, gpu: 8}`) each has it."""
+    thing, _, key = path.partition(".")
+    amount, alike = facts.values[path].high, copies(facts, thing) if key != "count" else None
+    if thing in facts.design.claims or amount is None or (alike is not None and alike.high is None):
+        return None
+    if alike is None or alike.high == 1:
+        return Supply(path, amount, (facts.places[path],), facts.quantities.get(path))
+    places = (facts.places[path], facts.places[f"{thing}.copies"])
+    return Supply(f"all of {thing}", amount * (alike.high or 0), places)
+
+
+def _conflict(
+    question: Question, subject: Subject, facts: Known, supply: Supply, resource: str, found: list[Held]
+) -> Finding:
+    most, least = sum(one.most for one in found), sum(one.least for one in found)
+    parts = ", ".join(f"{show(one.many)} of {one.component.name} hold {show(one.need.high)} each" for one in found)
+    message = f"{parts}: {show(Fraction(most))} {resource}, but there are {show(supply.amount)} ({supply.name})"
+    places = [
+        *(one.need.place.labelled(f"one of {one.component.name} holds this") for one in found),
+        *(place.labelled("so much is there") for place in supply.places),
+        *(facts.places[p].labelled("so many members") for p in _paths(found) if p in facts.places),
+    ]
+    numbers: Numbers = {"held": (Fraction(most), ""), "there": (supply.amount, "")}
+    witness = (Step(None, parts), Step(None, f"the last one finds less than it needs of {supply.name} and never runs"))
+    writers = [w.name for p in _paths(found) for w in facts.written.get(p.replace(".copies", ".desired"), ())]
+    of = (*(one.component.name for one in found), *writers)
+    return question.conflict(
+        message, places, of, arithmetic(numbers, witness=witness), certain=least > supply.amount,
+        assumptions=("nothing adds capacity",), repairs=_repairs(subject, facts, supply, found),
+    )  # fmt: skip
+
+
+def _paths(found: list[Held]) -> list[str]:
+    return [f"{one.component.name}.copies" for one in found]
+
+
+def _repairs(subject: Subject, facts: Known, supply: Supply, found: list[Held]) -> Iterator[Repair]:
+    """More of the capacity, or as many members of one component as fit."""
+    most = sum((one.most for one in found), Fraction(0))
+    offered = [repairs.change(subject, supply.quantity, most)] if supply.quantity is not None else []
+    for one in found:
+        room, stated = supply.amount - (most - one.most), facts.quantities.get(f"{one.component.name}.copies")
+        if stated is not None and one.need.high > 0 and room >= one.need.high:
+            offered.append(repairs.change(subject, stated, Fraction(room // one.need.high)))
+    for edit in offered:
+        made = repairs.proposal(edit)
+        yield from [made] if made is not None else []

@@ -1,0 +1,138 @@
+"""What the requests of a workload hold: at most, and on average."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.language.design import Limit, Spread2, Workload
+from coherence.language.expressions import names as used
+from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
+from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Interval, interval
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.limits import place_of
+from coherence.verify.facts.ranges import enclosure
+
+
+@value
+class Memory:
+    """What one request holds (`each`, a tree over the workload), how much there is, and how many may run."""
+
+    limit: Limit
+    each: Tree
+    blocks: Fraction
+    workload: Workload
+    running: tuple[Limit, Fraction] | None
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.limit.name, *((self.running[0].name,) if self.running else ()))
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        memory = place_of(self.limit.at_most, self.limit).labelled("the memory")
+        admits = (
+            (place_of(self.running[0].at_most, self.running[0]).labelled("so many are admitted"),)
+            if self.running
+            else ()
+        )
+        return (memory, *admits, self.workload.place.labelled("what arrives"))
+
+
+LENGTHS = ("tokens", "prompt", "answer")
+
+
+def missing_length(memory: Memory) -> str:
+    """The length that the formula needs and the workload does not say; empty where none is missing."""
+    stated = {**_lengths(memory.workload)}
+    return next((word for path in used(memory.each) if (word := _length(path)) and word not in stated), "")
+
+
+def _length(path: str) -> str:
+    word = path.partition(".")[2]
+    return word if word in LENGTHS else ""
+
+
+def _lengths(workload: Workload) -> dict[str, tuple[Interval, Interval]]:
+    """Length -> (range of its mean, range of its values); all tokens are those of prompt and answer together."""
+    stated = {"tokens": workload.tokens, "prompt": workload.prompt, "answer": workload.answer}
+    found = {word: (_mean(given), _values(given)) for word, given in stated.items() if given is not None}
+    if "tokens" not in found and "prompt" in found and "answer" in found:
+        (one, whole), (other, rest) = found["prompt"], found["answer"]
+        both = Arithmetic("+", Name("a"), Name("b"))
+        found["tokens"] = (enclosure(both, {"a": one, "b": other}), enclosure(both, {"a": whole, "b": rest}))
+    return found
+
+
+def _mean(given: Spread2 | Quantity) -> Interval:
+    if isinstance(given, Quantity):
+        return interval(given)
+    return interval(given.mean) if given.mean is not None else Interval(None, None)
+
+
+def _values(given: Spread2 | Quantity) -> Interval:
+    if isinstance(given, Quantity):
+        return interval(given)
+    return Interval(Fraction(0), given.max.high if given.max is not None else None)
+
+
+def longest_place(workload: Workload) -> Place | None:
+    """Where the longest request is stated."""
+    stated = (workload.tokens, workload.prompt, workload.answer)
+    tops = (given.max if isinstance(given, Spread2) else given for given in stated)
+    return next((top.place for top in tops if top is not None), None)
+
+
+def sizes(facts: Known, memory: Memory) -> tuple[Fraction, Fraction | None]:
+    """(least, most) that one request may hold; the most is None where no longest request is stated."""
+    lengths = _lengths(memory.workload)
+    ranges = {path: lengths[word][1] for path in used(memory.each) if (word := _length(path)) in lengths}
+    found = enclosure(memory.each, {**facts.values, **ranges})
+    return found.low or Fraction(0), found.high
+
+
+def expected(facts: Known, memory: Memory) -> Interval | None:
+    """The mean of what one request holds; None where it is not linear in the lengths."""
+    return _expected(facts, memory.each, _lengths(memory.workload))
+
+
+def _expected(facts: Known, tree: Tree, lengths: dict[str, tuple[Interval, Interval]]) -> Interval | None:
+    """Linear in the lengths, and within one of a rounded value."""
+    match tree:
+        case Number(value=value):
+            return Interval(value, value)
+        case Name(path=path):
+            word = _length(path)
+            return lengths[word][0] if word in lengths else facts.values.get(path)
+        case Arithmetic(op="+" | "-" as op, left=left, right=right):
+            return _both(op, _expected(facts, left, lengths), _expected(facts, right, lengths))
+        case Arithmetic(op="*" | "/" as op, left=left, right=right) if not _varies(right):
+            return _both(op, _expected(facts, left, lengths), _expected(facts, right, lengths))
+        case Arithmetic(op="*", left=left, right=right) if not _varies(left):
+            return _both("*", _expected(facts, left, lengths), _expected(facts, right, lengths))
+        case Call(function="ceil" | "floor" as function, arguments=(inner,)):
+            found = _expected(facts, inner, lengths)
+            if found is None or found.low is None or found.high is None:
+                return None
+            return Interval(found.low, found.high + 1) if function == "ceil" else Interval(found.low - 1, found.high)
+    return None
+
+
+def _varies(tree: Tree) -> bool:
+    """Does it differ from request to request?"""
+    return any(_length(path) for path in used(tree))
+
+
+def _both(op: str, left: Interval | None, right: Interval | None) -> Interval | None:
+    if left is None or right is None:
+        return None
+    return enclosure(Arithmetic(op, Name("left"), Name("right")), {"left": left, "right": right})
+
+
+def offered_load(workload: Workload) -> Fraction | None:
+    """Rate times mean residence at least; the service time alone is a lower bound of the residence."""
+    stay = workload.residence if workload.residence is not None else workload.service
+    mean = stay.mean if isinstance(stay, Spread2) else stay
+    return workload.rate.low * mean.low if workload.rate is not None and mean is not None else None

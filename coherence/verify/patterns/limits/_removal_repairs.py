@@ -1,0 +1,63 @@
+"""Changes that keep enough members in service: a cap, a floor, more members."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Repair
+from coherence.findings.question_input import Subject
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.queues.offered_load import Rate
+from coherence.verify.timers.removals import Removal
+
+Rates = tuple[Rate, Rate] | None  # what is asked, and what one member serves; None where the trigger alone decides
+
+
+@value
+class Stage:
+    """So many members, of which `most` may go: the fewest out with which the rest are overloaded (None: never)."""
+
+    members: int
+    most: int
+    need: int | None
+
+
+def proposed(subject: Subject, facts: Known, removal: Removal, rates: Rates, stage: Stage) -> Iterator[Repair]:
+    """A cap that leaves enough, more members, or both."""
+    if rates is None:
+        return
+    enough = math.floor(rates[0].peak / rates[1].low) + 1
+    for limit in removal.caps:
+        if isinstance(limit.at_most, Quantity) and enough < stage.members:
+            yield from _one(repairs.proposal(repairs.change(subject, limit.at_most, Fraction(stage.members - enough))))
+        if isinstance(limit.at_least, Quantity):
+            yield from _one(repairs.proposal(repairs.change(subject, limit.at_least, Fraction(enough))))
+    stated = facts.quantities.get(f"{removal.thing}.copies")
+    if stated is not None and stated.exact and removal.caps:
+        yield from _one(repairs.proposal(repairs.change(subject, stated, Fraction(enough + stage.most))))
+    elif not removal.caps:
+        floor = _floor(subject, removal.thing, enough)
+        more = [repairs.change(subject, stated, Fraction(enough + 1))] if stated is not None else []
+        yield from _one(repairs.proposal(floor, *(more if enough >= stage.members else [])))
+
+
+def _floor(subject: Subject, thing: str, enough: int) -> Edit | None:
+    """A limit under those left, in a section of its own at the end of the file."""
+    design = subject.design
+    text = subject.sources.get(design.file)
+    if text is None or design.limits or design.spelling:
+        return None
+    lines = repairs.lines_of(text)
+    end = Place(design.file, len(lines), len(lines[-1]) + 1, len(lines), len(lines[-1]) + 1)
+    entry = f"keep_{thing}: {{counts: {thing}.ready, at_least: {enough}}}"
+    return Edit(end, "", ("\n" if lines[-1] else "") + f"limits: {{{entry}}}\n")
+
+
+def _one(made: Repair | None) -> Iterator[Repair]:
+    yield from [made] if made is not None else []

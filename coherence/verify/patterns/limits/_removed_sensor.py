@@ -1,0 +1,71 @@
+"""A sensor that runs where another loop takes members away: its only copy goes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from coherence.base.places import Place
+from coherence.findings.finding import Finding, Step
+from coherence.findings.question_input import Question, arithmetic
+from coherence.language import names
+from coherence.language.design import Component, Loop
+from coherence.language.expressions import names as used
+from coherence.verify.facts.design_facts import Known, copies
+from coherence.verify.timers.recurrences import comes_back
+
+
+def removed(question: Question, facts: Known, removing: Iterable[tuple[Loop, str]]) -> Iterator[Finding]:
+    """One answer per loop that removes members of a thing and loop that reads what has its only copy there."""
+    reading = [(loop, one) for loop in facts.design.loops.values() for one in _sensors(facts, loop)]
+    for remover, host in removing:
+        for reader, sensor in reading:
+            alone = _alone(facts, sensor)
+            if reader.name == remover.name or sensor.runs_on is None or sensor.runs_on.text != host or not alone:
+                continue
+            places = _places(remover, reader, sensor, host)
+            of = (remover.name, reader.name, sensor.name)
+            again = comes_back(sensor)
+            if again is None:
+                needs = f"needs returns of {sensor.name}: {remover.name} may take the {host} of the only one away"
+                yield question.undecided(f"{needs}, and {reader.name} reads it", places, of)
+            elif not again:
+                yield _lost(question, (remover, reader), sensor, host, places)
+
+
+def _sensors(facts: Known, loop: Loop) -> Iterator[Component]:
+    """The components whose signals the loop reads, other than those that it acts on, and what its sensor names."""
+    read = {facts.bare.get(path, path) for formula in names.loop_formulas(loop) for path in used(formula.tree)}
+    links = loop.target.sensor if loop.target is not None else ()
+    told = {word for link in links if link.kind == "sees" for word in link.what.replace(".", " ").split()}
+    written = loop.actuation.signal.text if loop.actuation is not None and loop.actuation.signal is not None else ""
+    things = ({path.partition(".")[0] for path in read} | told) - {written.partition(".")[0]}
+    return (component for name, component in facts.design.components.items() if name in things)
+
+
+def _alone(facts: Known, sensor: Component) -> bool:
+    """Is there one of it, as far as the design says?"""
+    many = copies(facts, sensor.name)
+    return many is None or many.high is None or many.high <= 1
+
+
+def _places(remover: Loop, reader: Loop, sensor: Component, host: str) -> tuple[Place, ...]:
+    return (
+        remover.place.labelled(f"takes members of {host} away"),
+        sensor.place.labelled(f"its only copy runs on {host}"),
+        reader.place.labelled(f"reads {sensor.name}"),
+    )
+
+
+def _lost(
+    question: Question, loops: tuple[Loop, Loop], sensor: Component, host: str, places: tuple[Place, ...]
+) -> Finding:
+    remover, reader = loops
+    message = f"{remover.name} may take away the {host} on which the only {sensor.name} runs: {reader.name} reads it"
+    witness = (
+        Step(None, f"{remover.name} takes the {host} of {sensor.name} away"),
+        Step(None, f"{sensor.name} does not come back: {reader.name} has no reading any more and stands still"),
+    )
+    return question.conflict(
+        message, places, (remover.name, reader.name, sensor.name), arithmetic({"copies": (1, "")}, witness=witness),
+        certain=False,
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""capacity claims: what shares a capacity can ask for more than there is.
+
+## What
+Adds what the claims on a tier or a component may reach (the bounds of the loops that write them, stated
+ranges) and compares the sum with the count.  A sum that passes it for some values is a possible conflict:
+whether the loops go there together is their dynamics; that nothing in the design keeps them from it is not.
+
+What members hold (`needs: {gpu: 4}`) is added up in the same way over all members that a component has or may be
+given, against what they run on, the one thing that has the resource, or all places together.  Jobs that wait for
+their turn, members that wait for each other and members under placement rules are decided elsewhere.
+
+## Why it hurts
+Each loop is right about its own bound.  Together they promise the same accelerators twice: one of them
+waits, preempts or fails, and which one it is depends on who came first.
+
+## Example
+```yaml
+coherence: 1
+infrastructure: {tiers: {h100: {uses: h100_sxm, count: 64}}}
+claims: {h100: pool.desired + batch.running}
+loops:
+  scale:
+    target: {signal: pool.busy, setpoint: 70 %}
+    actuation: {signal: pool.desired, law: proportional, bounds: [4, 64]}
+  fill:
+    trigger: pool.idle > 2
+    actuation: {signal: batch.running, law: step, by: 5, bounds: [0, 64]}
+```
+
+## Instead
+Bounds that fit together: `[4, 44]` for the pool and `[0, 20]` for the batch.
+
+## Source
+The design language: `claims` says what shares a capacity; sum <= count is a promise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.expressions import names as used
+from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
+from coherence.language.schema_kinds import Formula
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.range_claims import claimed
+from coherence.verify.facts.ranges import Corner, extremes, truth
+from coherence.verify.patterns.limits import _held
+from coherence.verify.patterns.writers._pair import Numbers, quantities
+
+QUESTION = Question("COH211", "capacity-claims", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per claimed capacity, and a conflict per capacity that members of components pass."""
+    holding = any(component.needs is not None for component in subject.design.components.values())
+    if not (subject.design.claims or holding):
+        return
+    facts = known(subject)
+    yield from _held.answers(QUESTION, subject, facts)
+    for name, formula in subject.design.claims.items():
+        yield _claim(subject, facts, name, formula)
+
+
+def _claim(subject: Subject, facts: Known, name: str, formula: Formula) -> Finding:
+    tree, supply = facts.tree(formula.tree), Name(f"{name}.count")
+    where = formula.place.labelled(f"claims on {name}")
+    missing = facts.missing(tree)
+    if supply.path not in facts.values:
+        return QUESTION.undecided(f"needs count of {name}", (where,), (name,))
+    if missing:
+        return QUESTION.undecided(f"needs bounds of {missing[0]}", (where,), (name,))
+    fits = Compare("<=", tree, supply)
+    places = _places(facts, where, supply, tree)
+    holds = truth(fits, facts.values)
+    if holds:
+        return _proved(facts, name, fits, places)
+    found = extremes(Arithmetic("-", tree, supply), facts.values)
+    if found is None or found[1].value <= 0:
+        return QUESTION.undecided(
+            f"needs bounds of what claims {name}: its parts do not vary independently", places, (name,)
+        )
+    return _conflict(subject, facts, name, fits, found[1], places, certain=holds is False)
+
+
+def _places(facts: Known, where: Place, supply: Name, tree: Tree) -> tuple[Place, ...]:
+    found = [where, facts.places[supply.path].labelled("this many there are")]
+    found += [facts.places[path].labelled(f"{path} may take this") for path in used(tree) if path in facts.places]
+    return tuple(found)
+
+
+def _owners(facts: Known, tree: Tree) -> list[str]:
+    return [writer.name for path in used(tree) for writer in facts.written.get(path, ())]
+
+
+def _proved(facts: Known, name: str, fits: Compare, places: tuple[Place, ...]) -> Finding:
+    most, count = facts.range(fits.left).high, facts.range(fits.right).low
+    numbers: Numbers = {"claimed at most": (most or Fraction(0), ""), "count": (count or Fraction(0), "")}
+    evidence = arithmetic(numbers, certificate=claimed(fits, facts.values))
+    return QUESTION.proved(f"the claims on {name} fit", places, (name, *_owners(facts, fits.left)), evidence)
+
+
+def _conflict(
+    subject: Subject, facts: Known, name: str, fits: Compare, worst: Corner, places: tuple[Place, ...], *, certain: bool
+) -> Finding:
+    count = worst.at[f"{name}.count"]
+    claimed_ = worst.value + count
+    parts = ", ".join(f"{path} = {worst.at[path]}" for path in used(fits.left))
+    message = f"the claims on {name} can reach {claimed_} of {count}: {parts}"
+    witness = (Step(None, parts), Step(None, f"{claimed_} are claimed, {count} are there"))
+    numbers: Numbers = {
+        "claimed": (claimed_, ""),
+        "count": (count, ""),
+        **{path: (worst.at[path], "") for path in used(fits.left)},
+    }
+    return QUESTION.conflict(
+        message, places, (name, *_owners(facts, fits.left)), arithmetic(numbers, witness=witness),
+        certain=certain, repairs=_repairs(subject, facts, name, fits.left, worst, count),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, facts: Known, name: str, tree: Tree, worst: Corner, count: Fraction) -> Iterator[Repair]:
+    """Lower one upper bound, lower all in proportion, or add capacity."""
+    most = worst.value + count
+    uppers = {path: facts.written[path][-1] for path in used(tree) if len(facts.written.get(path, ())) == 1}
+    for path, writer in uppers.items():
+        stated, room = quantities(writer), worst.at[path] - worst.value
+        if len(stated) == 2 and room > max(stated[0].high, Fraction(0)):
+            one = repairs.proposal(repairs.change(subject, stated[1], room))
+            yield from [one] if one else []
+    edits = [
+        repairs.change(subject, quantities(writer)[-1], Fraction(math.floor(worst.at[path] * count / most)))
+        for path, writer in uppers.items() if quantities(writer)
+    ]  # fmt: skip
+    supply = facts.quantities.get(f"{name}.count")
+    more = repairs.change(subject, supply, most) if supply is not None else None
+    for made in (repairs.proposal(*edits), repairs.proposal(more)):
+        yield from [made] if made else []

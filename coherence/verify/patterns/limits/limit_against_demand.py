@@ -1,0 +1,128 @@
+"""limit against demand: what a limit counts can reach more than it allows, or leaves nothing to act on.
+
+## What
+Evaluates what a limit counts over the ranges that the design states, with the limit's own rounding, and
+compares it with the cap: `2 * agent.turns + 1` for 3 to 20 turns against 25 steps.  Equality fits, since
+counts are whole.  A limit that waits or sheds is meant to be reached and is judged only when it always is.
+A disruption budget is the same question from the other side: with the fewest copies that an autoscaler may
+choose, at least one must be free to go.  Of two caps on one count only the smaller ever binds.
+
+## Why it hurts
+The run that matters most, the long one, dies at the limit and loses its work.  The node that must be emptied
+waits for ever, because the budget never lets a pod go.  The generous setting is never reached.
+
+## Example
+```yaml
+coherence: 1
+components: {agent: {turns: 3 .. 20}}
+limits: {steps: {counts: 2 * agent.turns + 1, at_most: 25, per: run, when_full: fail and lose}}
+```
+
+## Instead
+```yaml
+coherence: 1
+components: {agent: {turns: 3 .. 20}}
+limits: {steps: {counts: 2 * agent.turns + 1, at_most: 41, per: run, when_full: fail and lose}}
+```
+
+## Source
+bytedance/deer-flow#55 (steps), devantler-tech/platform#1880 (a budget over one replica), devantler-tech/platform#1709
+(a request above its limit), envoyproxy/envoy#11908 (the smaller of two caps).  Kubernetes documentation, Specifying a
+Disruption Budget: percentages of both fields round up.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from coherence.findings.finding import Finding, Repair
+from coherence.findings.question_input import Question, Subject
+from coherence.language.design import Limit
+from coherence.language.expressions import walk
+from coherence.language.expressions.tree import Call, Compare, Name
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.limits import cap
+from coherence.verify.facts.ranges import truth
+from coherence.verify.patterns.limits import _disruption
+from coherence.verify.patterns.limits._demand import demand
+
+QUESTION = Question("COH209", "limit-against-demand", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+SEVERAL = ("karpenter_budget",)  # several side by side are its idiom: the smallest active one binds
+SCOPE = ("per", "scope", "window", "during", "actions")  # caps that differ in one of these do not meet
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Each limit against what it counts, then every two caps on one count."""
+    limits = subject.design.limits.values()
+    if not limits:
+        return
+    facts = known(subject)
+    for limit in limits:
+        if _disruption.is_budget(facts, limit):
+            yield from _disruption.budget(QUESTION, subject, facts, limit)
+        elif limit.counts is not None and not _about_memory(limit):
+            yield from demand(QUESTION, subject, facts, limit)
+    yield from _disruption.twice(QUESTION, limits)
+    alike: dict[tuple[object, ...], list[Limit]] = {}
+    for limit in limits:
+        if limit.counts is not None:
+            alike.setdefault((limit.counts.tree, *(getattr(limit, key) for key in SCOPE)), []).append(limit)
+    for group in alike.values():
+        for one, other in itertools.combinations(group, 2):
+            yield from _smaller(subject, facts, one, other)
+
+
+def _about_memory(limit: Limit) -> bool:
+    """`sum of` members belongs to memory-admission."""
+    assert limit.counts is not None
+    return any(isinstance(node, Call) and node.function == "sum of" for node in walk(limit.counts.tree))
+
+
+def _smaller(subject: Subject, facts: Known, one: Limit, other: Limit) -> Iterator[Finding]:
+    """Two caps on one count in the same scope: the larger is never reached."""
+    if one.part is not None and one.part == other.part and one.part.text in SEVERAL:
+        return
+    first, second = cap(facts, one), cap(facts, other)
+    if first is None or second is None:
+        return
+    for small, large, lower, upper in ((one, other, first, second), (other, one, second, first)):
+        if truth(Compare("<", lower, upper), facts.values) and not _never_full(facts, small):
+            yield _demand_hidden(subject, facts, small, large)
+
+
+def _never_full(facts: Known, limit: Limit) -> bool:
+    tree = cap(facts, limit)
+    assert limit.counts is not None
+    return tree is not None and bool(truth(Compare("<=", facts.tree(limit.counts.tree), tree), facts.values))
+
+
+def _demand_hidden(subject: Subject, facts: Known, small: Limit, large: Limit) -> Finding:
+    from coherence.findings import repairs
+    from coherence.findings.finding import Step
+    from coherence.findings.question_input import arithmetic
+    from coherence.language.schema_kinds import Quantity
+    from coherence.verify.facts.limits import place_of
+
+    low, high = (facts.range(tree).high or 0 for limit in (small, large) if (tree := cap(facts, limit)) is not None)
+    counted = small.counts.tree.path if small.counts and isinstance(small.counts.tree, Name) else str(small.counts)
+    stops = f"{small.name} stops it at {small.at_most}"
+    message = f"{large.name} allows {counted} up to {large.at_most}, but {stops}: the smaller binds"
+    places = (
+        place_of(large.at_most, large).labelled("never reached"),
+        place_of(small.at_most, small).labelled("this one binds"),
+    )
+    witness = (Step(None, f"{counted} reaches {small.at_most}: {small.name} is full, {large.name} is not"),)
+    edits: list[Repair | None] = []
+    if isinstance(small.at_most, Quantity) and isinstance(large.at_most, Quantity):
+        edits = [
+            repairs.proposal(repairs.change(subject, a, b.low))
+            for a, b in ((small.at_most, large.at_most), (large.at_most, small.at_most))
+        ]
+    evidence = arithmetic({small.name: (low, ""), large.name: (high, "")}, witness=witness)
+    assumptions = (f"more than {small.at_most} are asked for at once",)
+    return QUESTION.conflict(
+        message, places, (large.name, small.name), evidence,
+        certain=False, assumptions=assumptions, repairs=[e for e in edits if e],
+    )  # fmt: skip

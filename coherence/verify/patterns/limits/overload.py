@@ -1,0 +1,233 @@
+"""overload: more is asked of a thing, first tries alone, than all of its members can serve.
+
+## What
+lambda, the first tries of all workloads that reach a thing, against N mu: its members (of an autoscaled thing the
+most that it may have) and the rate or mean service time of one.  lambda >= N mu and the queue grows without bound;
+equality too, for any service that is not exactly regular.  A limit that sheds (`when_full: reject` on what waits
+there) bounds the queue and not the loss: it is said as a note.  Of a burst only the stated rate outside it
+counts; retries are the matter of `metastable-retries`.
+
+A second comparison is made where a limit bounds the queue: a caller that waits T for an answer gets none from a
+place in the queue behind T N mu others.  The queue of Q is useful where Q <= T N mu.
+
+## Why it hurts
+Latency grows until something gives way: callers time out, and from then on all work is done for nobody.
+
+## Example
+```yaml
+coherence: 1
+workload: {requests: {rate: 12 req/s, service: {mean: 100 ms}}}
+components: {engine: {copies: 1}}
+calls: [{from: requests, to: engine, per_try: 5 s, on_timeout: cancel}]
+```
+
+## Instead
+```yaml
+coherence: 1
+workload: {requests: {rate: 12 req/s, service: {mean: 100 ms}}}
+components: {engine: {copies: 2}}
+limits: {waiting: {counts: engine.waiting, at_most: 80, when_full: reject}}
+calls: [{from: requests, to: engine, per_try: 5 s, on_timeout: cancel}]
+```
+
+## Source
+vllm-project/vllm (no admission bound: pending requests grow while clients resend).  Kleinrock, Queueing Systems 1
+(1975): a queue is stable for lambda < N mu.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import seconds, show
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Call, Limit
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import COPIES, Known, copies, known
+from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.queues.offered_load import RUNNING, Rate, member_rate, offered
+
+QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+WAITING = ("backlog", "pending", "queue", "queued", "waiting")
+
+
+@value
+class Station:
+    """A thing with what is asked of it, what one member serves, and the fewest and most members it may have."""
+
+    thing: str
+    asked: Rate
+    each: Rate
+    few: int
+    many: int
+    scaled: bool
+
+    @property
+    def capacity(self) -> Fraction:
+        """What it serves for certain, with all the members that it may be given."""
+        return (self.many if self.scaled else self.few) * self.each.low
+
+    @property
+    def most(self) -> Fraction:
+        return self.many * self.each.high
+
+    @property
+    def numbers(self) -> Numbers:
+        return {
+            "asked": (self.asked.high, "req/s"), "one member": (self.each.low, "req/s"),
+            "members": (self.many if self.scaled else self.few, ""), "capacity": (self.capacity, "req/s"),
+        }  # fmt: skip
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per thing whose load and capacity are stated, and per bounded queue of it."""
+    if not subject.design.workload:
+        return
+    facts = known(subject)
+    for thing in subject.design.components:
+        station = _station(facts, thing)
+        if station is not None:
+            yield from _load(subject, facts, station)
+            yield from _queues(subject, facts, station)
+
+
+def _station(facts: Known, thing: str) -> Station | None:
+    asked, each, members = offered(facts, thing), member_rate(facts, thing), copies(facts, thing)
+    if asked is None or each is None or members is None or members.low is None or members.high is None:
+        return None
+    scaled = any(f"{thing}.{word}" in facts.written for word in COPIES)
+    few, many = math.ceil(members.low), math.floor(members.high)
+    return Station(thing, asked, each, few, many, scaled) if many >= 1 else None
+
+
+def _places(facts: Known, station: Station) -> tuple[Place, ...]:
+    number = facts.places.get(f"{station.thing}.copies")
+    many = (number.labelled("so many members"),) if number is not None else ()
+    return (*station.asked.places, *station.each.places, *many)
+
+
+def _of(facts: Known, station: Station) -> tuple[str, ...]:
+    calls = [call.name for call in facts.design.calls if call.callee is not None and call.callee.text == station.thing]
+    writers = [w.name for word in COPIES for w in facts.written.get(f"{station.thing}.{word}", ())]
+    return (station.thing, *station.asked.names, *calls, *writers)
+
+
+def _load(subject: Subject, facts: Known, station: Station) -> Iterator[Finding]:
+    asked, places = station.asked, _places(facts, station)
+    if asked.high < station.capacity:
+        members = rational(station.capacity / station.each.low)
+        claim = f"(< {rational(asked.high)} (* {members} {rational(station.each.low)}))"
+        evidence = arithmetic(station.numbers, certificate=Certificate(claim=claim).script())
+        message = f"{station.thing} serves {_per(station.capacity)}, asked are {_per(asked.high)}"
+        yield QUESTION.proved(message, places, _of(facts, station), evidence)
+        return
+    shed = next(_sheds(facts, station.thing), None)
+    full = f"asked are {_per(asked.high)}, {station.thing} serves {_per(station.capacity)}"
+    if shed is not None:
+        message = f"{shed.name} sheds at least {_per(asked.high - station.capacity)}: {full}"
+        where = (*places, shed.place.labelled("what waits beyond this is refused"))
+        yield QUESTION.note(message, where, (*_of(facts, station), shed.name), arithmetic(station.numbers))
+        return
+    rest = asked.high - station.capacity
+    grows = f"the queue grows by {_per(rest)}" if rest else "the queue has no bound"
+    witness = (Step(Fraction(0), full), Step(Fraction(60), f"{show(rest * 60)} more are waiting than a minute before"))
+    yield QUESTION.conflict(
+        f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
+        certain=asked.low >= station.most, repairs=_more(subject, facts, station),
+    )  # fmt: skip
+
+
+def _per(rate: Fraction) -> str:
+    return f"{show(rate)} req/s"
+
+
+def _sheds(facts: Known, thing: str) -> Iterator[Limit]:
+    for path, limits in facts.counted.items():
+        head, _, signal = path.partition(".")
+        if head == thing and signal in (*WAITING, *RUNNING):
+            yield from (
+                x for x in limits if x.when_full is not None and x.when_full.text in ("reject", "fail and lose")
+            )
+
+
+def _more(subject: Subject, facts: Known, station: Station) -> Iterator[Repair]:
+    """As many members as serve it with a fifth to spare, or fewer requests."""
+    enough = math.ceil(station.asked.high / station.each.low * Fraction(6, 5)) + 1
+    stated = facts.quantities.get(f"{station.thing}.copies")
+    if stated is not None:
+        made = repairs.proposal(repairs.change(subject, stated, Fraction(enough)))
+        yield from [made] if made else []
+
+
+def _queues(subject: Subject, facts: Known, station: Station) -> Iterator[Finding]:
+    """Each bounded queue against the patience of each caller."""
+    for path, limits in facts.counted.items():
+        head, _, signal = path.partition(".")
+        for limit in limits if head == station.thing and signal in WAITING else ():
+            tree = cap(facts, limit) if limit.when_full is not None and limit.when_full.text == "reject" else None
+            most = facts.range(tree).high if tree is not None else None
+            for call in facts.design.calls:
+                patience = _patience(call)
+                reaches = call.callee is not None and call.callee.text == station.thing
+                if most is not None and patience is not None and reaches:
+                    yield _waits(subject, facts, station, (limit, most), (call, patience))
+
+
+def _patience(call: Call) -> Quantity | None:
+    """How long the caller waits for one answer."""
+    stated = [q for q in (call.per_try, call.deadline) if isinstance(q, Quantity)]
+    return min(stated, key=lambda q: q.low) if stated else None
+
+
+def _waits(
+    subject: Subject, facts: Known, station: Station, bound: tuple[Limit, Fraction], caller: tuple[Call, Quantity]
+) -> Finding:
+    (limit, most), (call, patience) = bound, caller
+    rate = station.few * station.each.low
+    wait = most / rate
+    numbers: Numbers = {
+        "queue": (most, ""),
+        "served": (rate, "req/s"),
+        "wait": (wait, "s"),
+        "patience": (patience.low, "s"),
+    }
+    places = (
+        place_of(limit.at_most, limit).labelled("so many may wait"),
+        patience.place.labelled(f"{call.name} waits no longer"), *_places(facts, station)[len(station.asked.places) :],
+    )  # fmt: skip
+    of = (limit.name, call.name, station.thing)
+    if wait <= patience.low:
+        claim = f"(<= {rational(most)} (* {rational(patience.low)} {rational(rate)}))"
+        evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
+        message = f"the last of {show(most)} in the queue of {station.thing} waits {seconds(wait)} of {patience}"
+        return QUESTION.proved(message, places, of, evidence, margin=wait < patience.low)
+    useless = most - patience.low * rate
+    message = (
+        f"{limit.name} lets {show(most)} wait, {seconds(wait)} of work, but {call.name} gives up after {patience}: "
+        f"the last {show(math.floor(useless))} are served for nobody"
+    )
+    witness = (
+        Step(Fraction(0), f"a request takes the last of {show(most)} places"),
+        Step(patience.low, f"its caller gives up; {show(useless)} are still before it"),
+        Step(wait, "it is served, and nobody waits for the answer"),
+    )
+    return QUESTION.conflict(
+        message, places, of, arithmetic(numbers, witness=witness), certain=False,
+        assumptions=("the queue is first come, first served, and full at times",),
+        repairs=_shorter(subject, limit, patience, rate),
+    )  # fmt: skip
+
+
+def _shorter(subject: Subject, limit: Limit, patience: Quantity, rate: Fraction) -> Iterator[Repair]:
+    stated, fits = limit.at_most, Fraction(math.floor(patience.low * rate))
+    if isinstance(stated, Quantity) and fits > 0:
+        made = repairs.proposal(repairs.change(subject, stated, fits))
+        yield from [made] if made is not None else []

@@ -1,0 +1,270 @@
+"""removal cascade: each member that is taken out overloads the rest, which are taken out in turn.
+
+## What
+N members serve mu each, lambda is asked of them.  With k of them out the rest are overloaded when
+lambda >= (N - k) mu.  What takes out overloaded members (a loop whose trigger reads how many are out or left, a
+probe that runs from an event such as `server slow`) then goes on until none is left, or its cap stops it.  The
+smallest such k is found for every N in the range.  k = 0 needs no cause at all; k = 1 is what the removal is for;
+more must be stated (`failing:` of the component).  A cap that keeps (N - m) mu > lambda is a proof.  A loop's own
+trigger is evaluated where it decides: it must stay true from k on.
+
+The same numbers decide whether an ejection cap leaves enough: with m ejected, (N - m) mu <= lambda is an outage that
+the failing members alone would not have been.  Where two loops share one cap, it may
+withhold what both would take out: more fail together (`failing:`) than the cap lets go.  An autoscaler helps until
+its upper bound: there N is that bound.
+
+## Why it hurts
+A slow member is shed to protect the callers.  The others get its share, become slow, and are shed too: a load that
+was a little too high becomes no service at all, and it does not come back by itself.
+
+## Example
+```yaml
+coherence: 1
+workload: {requests: {rate: 200 req/s}}
+components: {pods: {copies: 4, load: requests.rate, rate_per_replica: 60 req/s}}
+timers: {readiness: {from: pods overloaded, every: 5 s, misses: 3, then: unlist pods}}
+```
+
+## Instead
+One of five may go, and four carry the load:
+```yaml
+coherence: 1
+workload: {requests: {rate: 200 req/s}}
+components: {pods: {copies: 5, load: requests.rate, rate_per_replica: 60 req/s}}
+limits: {panic: {counts: pods.ready, at_least: 4}}
+timers: {readiness: {from: pods overloaded, every: 5 s, misses: 3, then: unlist pods}}
+```
+
+## Source
+kubernetes/kubernetes#115917 (readiness removal cascades at twice the load); istio/istio#20135 (ejection without
+panic).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import show
+from coherence.base.values import replace
+from coherence.findings.finding import Finding, Step, Verdict
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.expressions.tree import Number, Tree, rename
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import COPIES, Known, copies, known
+from coherence.verify.facts.ranges import truth
+from coherence.verify.patterns.limits._removal_repairs import Rates, Stage, proposed
+from coherence.verify.patterns.limits._withheld import withheld
+from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.queues.offered_load import Rate, member_rate, offered
+from coherence.verify.timers.removals import LEFT, Removal, failing, paths, removals, with_out
+
+QUESTION = Question("COH240", "removal-cascade", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST_MEMBERS = 10_000
+MOST_STEPS = 50_000  # evaluations of a trigger
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per way out of service that load drives, or that a cap bounds."""
+    facts = known(subject)
+    yield from withheld(QUESTION, facts)
+    for removal in removals(facts):
+        if removal.driven or (removal.caps and not removal.event):
+            yield from _answer(subject, facts, removal)
+        elif removal.event:
+            yield from _perhaps(subject, facts, removal)
+
+
+def _answer(subject: Subject, facts: Known, removal: Removal) -> Iterator[Finding]:
+    asked, each, range_ = offered(facts, removal.thing), member_rate(facts, removal.thing), copies(facts, removal.thing)
+    told = removal.trigger is not None and removal.driven and not facts.missing(_without(removal))
+    if range_ is None or range_.low is None or range_.high is None or range_.high - range_.low > MOST_MEMBERS:
+        if removal.driven and (facts.design.workload or asked is not None):
+            yield _ask(removal, f"copies of {removal.thing}")
+    elif (asked is None or each is None) and not told:
+        what = "the load of {0} (`load:`, or a workload that calls it)" if asked is None else "rate_per_replica of {0}"
+        if removal.driven or (asked is None) != (each is None):
+            yield _ask(removal, what.format(removal.thing))
+    else:
+        rates = (asked, each) if asked is not None and each is not None else None
+        counts = _counts(facts, removal.thing, range_)
+        if told and len(counts) * counts[-1] > MOST_STEPS:
+            yield _ask(removal, f"a smaller range of copies of {removal.thing}: {len(counts) * counts[-1]} states")
+            return
+        yield from _judged(subject, facts, removal, rates, [_stage(facts, removal, rates, n) for n in counts])
+
+
+def _without(removal: Removal) -> Tree:
+    """The trigger with the numbers of members, in and out, set to 1."""
+    own = {removal.out, f"{removal.thing}.copies", *(f"{removal.thing}.{word}" for word in LEFT)}
+    assert removal.trigger is not None
+    return rename(removal.trigger, lambda path: Number(Fraction(1)) if path in own else path)
+
+
+def _perhaps(subject: Subject, facts: Known, removal: Removal) -> Iterator[Finding]:
+    """A probe of which it is not known whether overload makes it fail: asked where that would decide."""
+    found = _answer(subject, facts, replace(removal, driven=True, event=""))
+    if any(finding.verdict is Verdict.CONFLICT for finding in found):
+        words = f"`from: {removal.thing} overloaded` where it does, `from: {removal.thing} hangs` where not"
+        yield _ask(removal, f"whether overload makes '{removal.event}' happen ({words})")
+
+
+def _ask(removal: Removal, needs: str) -> Finding:
+    return QUESTION.undecided(f"needs {needs}", removal.places, (*removal.of, removal.thing))
+
+
+def _counts(facts: Known, thing: str, range_: Interval) -> range:
+    """Every number of members; of an autoscaled thing only the largest, where no more can be added."""
+    low, high = max(1, math.ceil(range_.low or 0)), math.floor(range_.high or 0)
+    scaled = any(f"{thing}.{word}" in facts.written for word in COPIES)
+    return range(high if scaled else low, high + 1)
+
+
+def _stage(facts: Known, removal: Removal, rates: Rates, members: int) -> Stage | None:
+    most = removal.most(facts, members)
+    if most is None:
+        return None
+    need = max(0, members - math.floor(rates[0].peak / rates[1].low)) if rates else 0
+    if removal.trigger is None or not removal.driven:
+        return Stage(members, most, need if need <= most and (need < most or not removal.driven) else None)
+    first = _holds_from(facts, removal, members, min(most, members - 1))
+    return None if first is None else Stage(members, most, max(first, need) if max(first, need) < most else None)
+
+
+def _holds_from(facts: Known, removal: Removal, members: int, last: int) -> int | None:
+    """The fewest out from which on the trigger holds, for some stated values, until no more may go."""
+    assert removal.trigger is not None
+    found = None
+    for out in range(last, -1, -1):
+        holds = truth(removal.trigger, with_out(facts, removal, members, out))
+        if holds is None and facts.missing(_without(removal)):
+            return None
+        if holds is False:
+            break
+        found = out
+    return last + 1 if found is None else found
+
+
+def _judged(
+    subject: Subject, facts: Known, removal: Removal, rates: Rates, found: list[Stage | None]
+) -> Iterator[Finding]:
+    stages, fails = [stage for stage in found if stage is not None], failing(facts, removal.thing)
+    broken = [stage for stage in stages if stage.need is not None]
+    reached = [stage for stage in broken if _reached(removal, stage, fails)]
+    if len(stages) < len(found) or not stages:
+        yield _ask(removal, f"the numbers in {' and '.join(removal.of)}")
+    elif reached:
+        certain = _certain(facts, removal, rates, stages)
+        yield _conflict(subject, facts, removal, rates, reached[0], certain=certain)
+    elif broken and fails is None:
+        worst = min(broken, key=lambda stage: stage.need or 0)
+        out = f"with {worst.need} of {worst.members} out the rest are overloaded"
+        yield _ask(removal, f"how many fail together ({removal.thing}.failing): {out}")
+    elif rates is not None:
+        most = math.floor(fails.high) if broken and fails is not None and fails.high is not None else None
+        yield from _kept(removal, rates, stages, most)
+
+
+def _reached(removal: Removal, stage: Stage, fails: Interval | None) -> bool:
+    """None out, or the one that the removal is for; more must be stated.  A mere cap needs the failures themselves."""
+    assert stage.need is not None
+    if removal.driven and stage.need <= 1:
+        return True
+    return fails is not None and fails.high is not None and fails.high >= max(1, stage.need)
+
+
+def _certain(facts: Known, removal: Removal, rates: Rates, stages: list[Stage]) -> bool:
+    """Overloaded with all members in, at the smallest load and the fastest member, whatever their number."""
+    if any(stage.need != 0 for stage in stages):
+        return False
+    if removal.trigger is not None and removal.driven:
+        return all(truth(removal.trigger, with_out(facts, removal, stage.members, 0)) for stage in stages)
+    return rates is not None and all(rates[0].low >= stage.members * rates[1].high for stage in stages)
+
+
+def _numbers(rates: Rates, stage: Stage) -> Numbers:
+    found: dict[str, tuple[Fraction | float | int, str]] = {}
+    if rates is not None:
+        found |= {"asked": (rates[0].peak, "req/s"), "one member": (rates[1].low, "req/s")}
+    found |= {"members": (stage.members, ""), "may be out": (stage.most, "")}
+    return found | ({"out": (stage.need, "")} if stage.need is not None else {})
+
+
+def _shown(rate: Fraction) -> str:
+    return f"{show(rate)} req/s"
+
+
+def _conflict(
+    subject: Subject, facts: Known, removal: Removal, rates: Rates, stage: Stage, *, certain: bool
+) -> Finding:
+    need, carry = stage.need or 0, _carry(rates, stage)
+    end = "none is left" if stage.most >= stage.members else f"{stage.members - stage.most} are left"
+    if removal.driven:
+        message = f"{removal.name} empties {removal.thing}: {carry}, and each that goes overloads the rest until {end}"
+    else:
+        message = f"{removal.name} may take out {stage.most} of {stage.members} {removal.thing}: {carry}"
+    why = f"{need} of {stage.members} are out" if need else f"all {stage.members} are in"
+    witness = (
+        Step(Fraction(0), f"{why}: {carry}"),
+        Step(None, f"{removal.name} takes out the next one" if removal.driven else "requests queue without bound"),
+        Step(None, f"{end}, the load is the same"),
+    )
+    sides = rates or ()
+    assumptions = (
+        *((f"an overloaded member is one that {removal.name} takes out",) if removal.driven else ()),
+        *(("one member goes out for another reason (a crash, an update)",) if need == 1 and removal.driven else ()),
+    )
+    places = (*removal.places, *(place for rate in sides for place in rate.places), *_where(facts, removal))
+    return QUESTION.conflict(
+        message, places, _of(removal, rates), arithmetic(_numbers(rates, stage), witness=witness), certain=certain,
+        assumptions=assumptions, repairs=proposed(subject, facts, removal, rates, stage),
+    )  # fmt: skip
+
+
+def _carry(rates: Rates, stage: Stage) -> str:
+    left = stage.members - (stage.need or 0)
+    if rates is None:
+        return f"with {left} of {stage.members} left its trigger holds"
+    return f"{left} of {stage.members} carry {_shown(left * rates[1].low)}, asked are {_shown(rates[0].peak)}"
+
+
+def _of(removal: Removal, rates: Rates) -> tuple[str, ...]:
+    return (*removal.of, removal.thing, *(name for rate in rates or () for name in rate.names))
+
+
+def _where(facts: Known, removal: Removal) -> tuple[Place, ...]:
+    found = [(f"{removal.thing}.copies", "how many there are"), *((p, "fail together") for p in paths(removal.thing))]
+    return tuple(facts.places[path].labelled(label) for path, label in found if path in facts.places)
+
+
+def _kept(removal: Removal, rates: tuple[Rate, Rate], stages: list[Stage], most: int | None) -> Iterator[Finding]:
+    """Those that stay carry the load: proved; they are overloaded, yet nothing takes them out: worth knowing."""
+    asked, each = rates
+    worst = min(stages, key=lambda stage: stage.members - _out(stage, most))
+    left = worst.members - _out(worst, most)
+    places = (*removal.places, *asked.places, *each.places)
+    if left * each.low <= asked.peak:
+        served = f"they serve {_shown(left * each.low)}, asked are {_shown(asked.peak)}"
+        message = (
+            f"{removal.name} takes out {worst.members - left} and no more, yet the {left} of {worst.members} "
+            f"{removal.thing} left are overloaded: {served}"
+        )
+        yield QUESTION.note(message, places, _of(removal, rates), arithmetic(_numbers(rates, worst)))
+        return
+    claims = " ".join(_claim(stage, asked, each, most) for stage in stages)
+    message = f"the {left} of {worst.members} {removal.thing} that stay carry {_shown(asked.peak)}"
+    evidence = arithmetic(_numbers(rates, worst), certificate=Certificate(claim=f"(and true {claims})").script())
+    said = (f"at most {most} of {removal.thing} fail together",) if most is not None else ()
+    yield QUESTION.proved(message, places, _of(removal, rates), evidence, assumptions=said)
+
+
+def _out(stage: Stage, most: int | None) -> int:
+    return stage.most if most is None else min(stage.most, most)
+
+
+def _claim(stage: Stage, asked: Rate, each: Rate, most: int | None) -> str:
+    left = stage.members - _out(stage, most)
+    return f"(> (* {left}.0 {rational(each.low)}) {rational(asked.peak)})"

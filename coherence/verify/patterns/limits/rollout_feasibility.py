@@ -1,0 +1,227 @@
+"""rollout feasibility: an update that may neither take a copy away nor start one more.
+
+## What
+A rolling update goes on when it may take one copy away (the cap on `X.down`, rounded, is at least 1) or may
+start one extra (the cap on `X.extra` is at least 1) and there is room for one.  Every number of copies in the
+range is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the second to 1.
+
+## Why it hurts
+25 % of one copy rounds up to one extra and down to none away.  With every accelerator taken the extra one stays
+pending, the old one may not go, and the update hangs until somebody looks.
+
+## Example
+```yaml
+coherence: 1
+components: {model: {copies: 1, needs: {gpu: 1}}, pool: {gpu: 1}}
+limits:
+  surge: {counts: model.extra, at_most: 25 % of model.copies round up}
+  gone:  {counts: model.down,  at_most: 25 % of model.copies round down}
+promises: {done: eventually model.old == 0}
+```
+
+## Instead
+`gone: {counts: model.down, at_most: 1}`, or one accelerator more.
+
+## Source
+JiRaska/open-bank-oss#3545 (107 of 119 Deployments).  Kubernetes source, pkg/controller/deployment/util:
+ResolveFenceposts (surge up, unavailable down, both 0 gives unavailable 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import ONE
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
+from coherence.language.design import Limit
+from coherence.language.expressions import names as used
+from coherence.language.expressions.lower_smt import real
+from coherence.language.expressions.tree import Name
+from coherence.verify.facts.design_facts import Known, copies, known
+from coherence.verify.facts.limits import at_members, cap, place_of
+from coherence.verify.jobs.capacity import Room, room_for_one
+from coherence.verify.patterns.writers._pair import Numbers
+
+QUESTION = Question("COH212", "rollout-feasibility", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+EXTRA, AWAY, OLD = ("extra", "surge", "surplus"), ("down", "unavailable", "gone"), ("old", "outdated")
+MOST_COPIES = 10_000
+FENCEPOST = "where both caps round to 0, one copy may go (as Kubernetes does)"
+
+
+@value
+class Rollout:
+    """A thing that is updated copy by copy, with the caps on extra and on missing copies."""
+
+    thing: str
+    surge: Limit | None
+    away: Limit
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return tuple(limit.name for limit in (self.surge, self.away) if limit is not None)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per thing whose updates are limited."""
+    if not any(_counted(limit, AWAY) for limit in subject.design.limits.values()):
+        return
+    facts = known(subject)
+    for rollout in _rollouts(subject):
+        yield from _answer(subject, facts, rollout)
+
+
+def _counted(limit: Limit, words: tuple[str, ...]) -> str:
+    """The thing of which the limit counts members of this kind."""
+    tree = limit.counts.tree if limit.counts else None
+    thing, _, word = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
+    return thing if word in words and limit.at_most is not None else ""
+
+
+def _rollouts(subject: Subject) -> Iterator[Rollout]:
+    """Caps on missing copies that stand beside a cap on extra ones or a promise about old ones."""
+    limits = subject.design.limits.values()
+    surges = {thing: limit for limit in limits if (thing := _counted(limit, EXTRA))}
+    for away in limits:
+        thing = _counted(away, AWAY)
+        if thing and (thing in surges or thing in _updated(subject)):
+            yield Rollout(thing, surges.get(thing), away)
+
+
+def _updated(subject: Subject) -> set[str]:
+    """Things that a promise says will have no old copies some day."""
+    eventual = (
+        p.condition for p in subject.design.promises.values() if p.kind.startswith("eventually") and p.condition
+    )
+    paths = (path.partition(".") for condition in eventual for path in used(condition.tree))
+    return {thing for thing, _, word in paths if word in OLD}
+
+
+def _answer(subject: Subject, facts: Known, rollout: Rollout) -> Iterator[Finding]:
+    thing, place = rollout.thing, place_of(rollout.away.at_most, rollout.away).labelled("so many may be missing")
+    if rollout.surge is None:
+        yield QUESTION.undecided(
+            f"needs how many extra copies of {thing} may start ({thing}.extra)", (place,), rollout.of
+        )
+        return
+    range_ = copies(facts, thing)
+    if range_ is None or range_.low is None or range_.high is None or range_.high - range_.low > MOST_COPIES:
+        yield QUESTION.undecided(f"needs copies of {thing}", (place,), rollout.of)
+        return
+    counts = range(max(1, math.ceil(range_.low)), math.floor(range_.high) + 1)
+    cases = [case for count in counts if (case := _case(facts, rollout, rollout.surge, count)) is not None]
+    if len(cases) != len(counts) or not cases:
+        yield QUESTION.undecided(f"needs the caps on {thing}.extra and {thing}.down in numbers", (place,), rollout.of)
+        return
+    places = (place, place_of(rollout.surge.at_most, rollout.surge).labelled("so many extra may start"))
+    yield from _judged(subject, facts, rollout, cases, places)
+
+
+@value
+class Case:
+    """One number of copies: how many may be extra and missing, and the room for one more (None: not stated)."""
+
+    copies: int
+    extra: Fraction
+    away: Fraction
+    room: Room
+
+    @property
+    def goes_on(self) -> bool | None:
+        if self.away >= 1 or self.extra < 1:
+            return True  # a copy may go; or both are 0 and Kubernetes lets one go
+        return self.room.enough
+
+
+def _case(facts: Known, rollout: Rollout, surge: Limit, count: int) -> Case | None:
+    trees = cap(facts, surge), cap(facts, rollout.away)
+    values = [at_members(facts, tree, rollout.thing, count) for tree in trees if tree is not None]
+    if len(values) != 2 or values[0] is None or values[1] is None:
+        return None
+    return Case(count, values[0], values[1], room_for_one(facts, rollout.thing, count))
+
+
+def _judged(
+    subject: Subject, facts: Known, rollout: Rollout, cases: list[Case], places: tuple[Place, ...]
+) -> Iterator[Finding]:
+    stuck = [case for case in cases if case.goes_on is False]
+    open_ = [case for case in cases if case.goes_on is None]
+    if stuck:
+        yield _conflict(subject, facts, rollout, stuck[0], places, certain=len(stuck) == len(cases))
+    elif open_:
+        yield QUESTION.undecided(
+            f"needs {open_[0].room.missing}: with {open_[0].copies} no copy may go first", places, rollout.of
+        )
+    else:
+        yield _proved(rollout, cases, places)
+
+
+def _proved(rollout: Rollout, cases: list[Case], places: tuple[Place, ...]) -> Finding:
+    zero = any(case.away < 1 and case.extra < 1 for case in cases)
+    by_room = [case for case in cases if case.away < 1 <= case.extra]
+    claims = [f"(or (>= {real(c.away)} 1.0) (< {real(c.extra)} 1.0) {c.room.claim})" for c in cases]
+    assumptions = [
+        *([FENCEPOST] if zero else []),
+        *(["the room left is usable by one more copy: it is not split over places"] if by_room else []),
+    ]
+    numbers: Numbers = {
+        "fewest copies": (cases[0].copies, ""),
+        "may be missing": (cases[0].away, ""),
+        "may be extra": (cases[0].extra, ""),
+    }
+    evidence = arithmetic(numbers, certificate=Certificate(claim=f"(and true {' '.join(claims)})").script())
+    return QUESTION.proved(
+        f"an update of {rollout.thing} can always go on", places, rollout.of, evidence, assumptions=assumptions
+    )
+
+
+def _conflict(
+    subject: Subject, facts: Known, rollout: Rollout, case: Case, places: tuple[Place, ...], *, certain: bool
+) -> Finding:
+    thing, room = rollout.thing, case.room
+    number = f"{case.copies} cop{'y' if case.copies == 1 else 'ies'}"
+    message = (
+        f"an update of {thing} hangs with {number}: {case.away} may be missing, {case.extra} may be extra, "
+        f"but {room.left_text} {room.what} left and one copy needs {room.need_text}"
+    )
+    promise = next(
+        (p for p in subject.design.promises.values() if p.condition and f"{thing}.{OLD[0]}" in used(p.condition.tree)),
+        None,
+    )
+    witness = (
+        Step(Fraction(0), f"{number} of {thing} run; the update begins"),
+        Step(
+            None,
+            f"one extra copy may start and stays pending: {room.left_text} {room.what} left, {room.need_text} needed",
+        ),
+        Step(
+            None,
+            f"an old copy may not go before a new one is ready ({case.away} may be missing): nothing moves any more",
+        ),
+    )
+    numbers: Numbers = {
+        "copies": (case.copies, ""), "may be missing": (case.away, ""), "may be extra": (case.extra, ""),
+        f"{room.what} left": (room.left or Fraction(0), ""), f"{room.what} needed": (room.need or Fraction(0), ""),
+    }  # fmt: skip
+    also = (room.place.labelled("the capacity"),) if room.place else ()
+    broken = (promise.place.labelled("this promise"),) if promise else ()
+    return QUESTION.conflict(
+        message, (*places, *also, *broken), (*rollout.of, *((promise.name,) if promise else ())),
+        arithmetic(numbers, witness=witness), certain=certain,
+        assumptions=("nothing else frees capacity meanwhile",), repairs=_repairs(subject, facts, rollout, room),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, facts: Known, rollout: Rollout, room: Room) -> Iterator[Repair]:
+    """Let one copy go, or add what one more needs."""
+    stated, supply = rollout.away.at_most, facts.quantities.get(room.supply)
+    edits = [repairs.rewrite(subject, stated.place, Fraction(1), ONE)] if stated is not None else []
+    if supply is not None and room.need is not None and room.left is not None:
+        edits.append(repairs.change(subject, supply, supply.high + room.need - room.left))
+    yield from (made for edit in edits if (made := repairs.proposal(edit)) is not None)

@@ -1,0 +1,1 @@
+"""Questions about placement, eviction, preemption and gangs."""

@@ -1,0 +1,87 @@
+"""One evictor with the numbers that its trigger reads, and repairs: places for all, or a trigger that can be met."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Repair
+from coherence.findings.question_input import Subject
+from coherence.language.design import Loop
+from coherence.language.expressions.tree import Call, Compare, Number, Tree
+from coherence.language.schema_kinds import Formula
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.eviction import IDLE, NONE, Evictor, chase, needs_of
+from coherence.verify.jobs.sites import Cluster, cluster
+
+
+@value
+class Case:
+    """A loop that evicts by how members lie, the members there may be, and the values its trigger reads."""
+
+    loop: Loop
+    trigger: Formula
+    evictor: Evictor
+    low: int
+    high: int
+    constants: dict[str, Fraction]
+
+
+def values_at(case: Case, there: Cluster, members: int) -> dict[str, Fraction]:
+    """The constants, with what follows from the number of members and of places."""
+    thing = case.evictor.thing
+    found = {**case.constants, **{f"{thing}.{word}": Fraction(members) for word in ("copies", "desired", "replicas")}}
+    found |= {f"{site.name}.count": Fraction(site.number) for site in there.sites if "," not in site.name}
+    missing = needs_of(case.evictor, found)
+    if missing is not None:
+        raise NeedsError(missing, case.trigger.place)
+    return found
+
+
+def proposals(subject: Subject, facts: Known, case: Case, there: Cluster, members: int) -> Iterator[Repair]:
+    """Places for all, or a trigger that the best placement meets; with a rule by which the placer spreads."""
+    thing, by = case.evictor.thing, case.evictor.labels[0]
+    rule = () if thing in subject.design.placement else (_rule(subject, thing, by),)
+    counted, copies = there.sites[0].counted, facts.quantities.get(f"{thing}.copies")
+    if len(there.sites) == 1 and counted is not None and _helps(facts, case, there, members, places=members):
+        yield from _made(repairs.change(subject, counted, Fraction(members)), *rule)
+    for number in _thresholds(case.trigger.tree):
+        level = Fraction(math.ceil(Fraction(members, max(there.nodes, 1))))
+        if not any(rule_.together for rule_ in there.rules):
+            yield from _made(repairs.rewrite(subject, case.trigger.at(number.span), level, number.dimension), *rule)
+    if copies is not None and copies.exact and _helps(facts, case, there, there.nodes, places=None):
+        yield from _made(repairs.change(subject, copies, Fraction(there.nodes)), *rule)
+
+
+def _helps(facts: Known, case: Case, there: Cluster, members: int, *, places: int | None) -> bool:
+    """Under the stated placement, does it come to rest with so many members (and places)?"""
+    if case.evictor.thing not in facts.design.placement:
+        return True
+    numbers = dict.fromkeys(facts.design.places, places) if places is not None else dict(there.chosen)
+    other = cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=numbers)
+    return chase(case.evictor, other, members, values_at(case, other, members)).verdict in (NONE, IDLE)
+
+
+def _thresholds(tree: Tree) -> Iterator[Number]:
+    if isinstance(tree, Compare) and isinstance(tree.left, Call) and isinstance(tree.right, Number) and tree.op == ">":
+        yield tree.right
+
+
+def _rule(subject: Subject, thing: str, by: str) -> Edit | None:
+    """A placement rule as a new last line; None where the design has a placement already."""
+    text = subject.sources.get(subject.design.file)
+    if text is None or subject.design.placement:
+        return None
+    lines = text.rstrip("\n").split("\n")
+    end = Place(subject.design.file, len(lines), len(lines[-1]) + 1, len(lines), len(lines[-1]) + 1)
+    return Edit(end, "", f"\nplacement: {{{thing}: [spread by {by} <= 1]}}")
+
+
+def _made(*edits: Edit | None) -> Iterator[Repair]:
+    made = repairs.proposal(*edits)
+    yield from [made] if made is not None else []

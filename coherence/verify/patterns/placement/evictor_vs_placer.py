@@ -1,0 +1,272 @@
+"""evictor vs placer: whatever the placer answers, the evictor acts again.
+
+## What
+A loop evicts members of a thing while a condition on how they lie holds (`count of web by node > 1`), and the
+member comes back to wherever the placer puts it.  If from some placement on no answer of the placer ever makes
+the condition false, the two go round for ever; if only some answers do, it is possible.  Members, places, musts and
+preferences are one finite relation, explored whole, with places alike as one; the answer is given for every number
+of places.
+
+## Why it hurts
+Twelve members on three nodes cannot lie on twelve nodes.  Every five minutes a healthy member is killed to mend what
+cannot be mended, and its replacement gives the reason for the next kill.
+
+## Example
+```yaml
+coherence: 1
+components: {web: {copies: 12, returns: always}}
+places: {node: {count: 3}}
+loops: {remove_duplicates: {timescale: {period: 5 min}, trigger: count of web by node > 1, actuation: {evict: web}}}
+```
+
+## Instead
+`trigger: count of web by node > ceil(web.copies / node.count)` with `placement: {web: [spread by node <= 1]}`, or
+as many nodes as members.
+
+## Source
+kubernetes-sigs/descheduler#252 and #75 (RemoveDuplicates), #994 (the member returns to the node it came from).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.findings.finding import Finding, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Loop
+from coherence.language.schema_kinds import Formula
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.count_ranges import adders, count_range, told, variants
+from coherence.verify.jobs.eviction import (
+    BLOCKED,
+    CERTAIN,
+    IDLE,
+    MOVE,
+    NONE,
+    POSSIBLE,
+    UNKNOWN,
+    Chase,
+    Evictor,
+    chase,
+    evictor,
+    moves,
+)
+from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_acts
+from coherence.verify.jobs.placing import Counts, canonical, shown
+from coherence.verify.jobs.sites import Cluster, cluster
+from coherence.verify.jobs.state_graph import Edge
+from coherence.verify.patterns.placement._evictor import Case, proposals, values_at
+from coherence.verify.patterns.writers._pair import Numbers
+
+QUESTION = Question("COH226", "evictor-vs-placer", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST_MEMBERS, BOUND, MOST_SWEPT = 200, 50, 8000
+WORST = (CERTAIN, POSSIBLE, UNKNOWN, BLOCKED, NONE, IDLE)
+FULLEST = "it evicts from a place that is fullest by its own count"
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per loop that evicts by counting members on places."""
+    evicting = [loop for loop in subject.design.loops.values() if loop.actuation and loop.actuation.evict]
+    if not evicting:
+        return
+    facts = known(subject)
+    for loop in evicting:
+        thing = loop.actuation.evict.text if loop.actuation and loop.actuation.evict else ""
+        one = evictor(thing, loop.trigger.tree) if isinstance(loop.trigger, Formula) else None
+        if one is not None and isinstance(loop.trigger, Formula):
+            yield from _asked(subject, facts, loop, loop.trigger, one)
+
+
+def _asked(subject: Subject, facts: Known, loop: Loop, trigger: Formula, one: Evictor) -> Iterator[Finding]:
+    where = trigger.place.labelled(f"{loop.name} evicts while this holds")
+    if not subject.design.places:
+        needs = f"needs the places of {one.thing} (places: {{node: {{count: ...}}}})"
+        yield QUESTION.undecided(needs, (where,), (loop.name, one.thing))
+        return
+    try:
+        if _returns(subject, facts, one.thing):
+            yield _answer(subject, facts, _case(facts, loop, trigger, one))
+    except NeedsError as error:
+        found = (where, *((error.place.labelled("this"),) if error.place else ()))
+        yield QUESTION.undecided(error.needs, found, (loop.name, one.thing))
+
+
+def _returns(subject: Subject, facts: Known, thing: str) -> bool:
+    """Does an evicted member come back?  Where a loop says how many there are, it does."""
+    component = subject.design.components.get(thing)
+    returns = component.returns if component is not None else None
+    if returns is not None:
+        return returns.text != "never"
+    if any(facts.written.get(f"{thing}.{word}") for word in ("desired", "replicas", "copies")):
+        return True
+    raise NeedsError(f"returns of {thing} (always, never or after a time)", component.place if component else None)
+
+
+def _case(facts: Known, loop: Loop, trigger: Formula, one: Evictor) -> Case:
+    low, high = count_range(facts, one.thing, MOST_MEMBERS, trigger.place)
+    constants = {path: span.low for path, span in facts.values.items() if span.exact and span.low is not None}
+    for path in [
+        p for p in constants if p.partition(".")[0] == one.thing and p.endswith(("copies", "desired", "replicas"))
+    ]:
+        del constants[path]
+    return Case(loop, trigger, one, low, high, constants)
+
+
+def _answer(subject: Subject, facts: Known, case: Case) -> Finding:
+    tried = [cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=n) for n in variants(facts)]
+    found = [(there, _results(case, there)) for there in tried]
+    there, results = min(found, key=lambda pair: min(WORST.index(result.verdict) for result in pair[1].values()))
+    certain = all(result.verdict == CERTAIN for _, one in found for result in one.values())
+    places, of = _places(facts, case, there), _of(case)
+    verdicts = {result.verdict for result in results.values()}
+    if verdicts & {CERTAIN}:
+        loop = next((site.adder for site in there.sites if site.adder), None) or adders(facts, there)
+        if loop is not None and not _even_with_most(facts, case, there):
+            return QUESTION.undecided(
+                f"needs when {loop} adds places for {case.evictor.thing}, and where", places, (*of, loop)
+            )
+        return _conflict(subject, facts, case, there, results, places, certain=certain)
+    if UNKNOWN in verdicts:
+        return QUESTION.undecided("more states of members on places than are tried", places, of, bound="6000 states")
+    if POSSIBLE in verdicts:
+        if not there.rules:
+            needs = f"needs placement of {case.evictor.thing}: with no rule the placer may put it back where it was"
+            return QUESTION.undecided(needs, places, of)
+        return _conflict(subject, facts, case, there, results, places, certain=certain)
+    if BLOCKED in verdicts and not verdicts & {IDLE, NONE}:
+        return QUESTION.undecided(f"needs a placement of all {case.evictor.thing}: its rules leave none", places, of)
+    return _proved(case, there, results, places, of)
+
+
+def _of(case: Case) -> tuple[str, str]:
+    return case.loop.name, case.evictor.thing
+
+
+def _results(case: Case, there: Cluster) -> dict[int, Chase]:
+    """The verdict for each number of members."""
+    members = range(max(1, case.low), max(1, case.high) + 1)
+    return {n: chase(case.evictor, there, n, values_at(case, there, n)) for n in members}
+
+
+def _even_with_most(facts: Known, case: Case, there: Cluster) -> bool:
+    """Is it certain as well when every place that may be added is there?"""
+    numbers = {site.name: site.most for site in there.sites if site.most > site.number}
+    if not numbers:
+        return False
+    full = cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=numbers)
+    return chase(case.evictor, full, case.high, values_at(case, full, case.high)).verdict == CERTAIN
+
+
+def _places(facts: Known, case: Case, there: Cluster) -> tuple[Place, ...]:
+    thing = case.evictor.thing
+    made = [case.trigger.place.labelled(f"{case.loop.name} evicts while this holds")]
+    if f"{thing}.copies" in facts.places:
+        made.append(facts.places[f"{thing}.copies"].labelled(f"so many {thing}"))
+    made += [rule.place.labelled("how they are placed") for rule in there.rules]
+    return (*made, *(site.place.labelled("the places") for site in there.sites[:3]))
+
+
+def _proved(
+    case: Case, there: Cluster, results: dict[int, Chase], places: tuple[Place, ...], of: tuple[str, ...]
+) -> Finding:
+    idle = all(result.verdict == IDLE for result in results.values())
+    what = "never acts" if idle else "comes to rest"
+    most = max(results)
+    constants = {path: Interval(v, v) for path, v in values_at(case, there, most).items()}
+    script = None
+    if len(results) == 1:
+        graph = results[most].graph
+        script = comes_to_rest(there, graph, MOVE) if graph is not None else None
+        if graph is None:
+            script = never_acts(case.evictor, there, most, constants) if idle else levels_out(there, most)
+    numbers: Numbers = {"members": (most, ""), "places": (there.nodes, "")}
+    message = f"{case.loop.name} {what}: {most} of {case.evictor.thing} on {there.told}"
+    return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=(FULLEST,))
+
+
+def _conflict(
+    subject: Subject, facts: Known, case: Case, there: Cluster, results: dict[int, Chase], places: tuple[Place, ...],
+    *, certain: bool,
+) -> Finding:  # fmt: skip
+    bad = {n: r for n, r in results.items() if r.verdict in (CERTAIN, POSSIBLE)}
+    members, found = next(((n, r) for n, r in bad.items() if r.verdict == CERTAIN), next(iter(bad.items())))
+    thing = case.evictor.thing
+    how = "whatever the placer answers" if found.verdict == CERTAIN else "if the placer answers so"
+    number = f"{members}" if len(results) == 1 else f"{min(bad)} to {max(bad)}"
+    message = (
+        f"{case.loop.name} evicts {thing} for ever, {how}: {number} of {thing} on {there.told} "
+        f"always meet `{case.trigger.text}` again{_by_nodes(facts, case, there, members)}"
+    )
+    numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
+    witness = tuple(_witness(case, there, members, found))
+    return QUESTION.conflict(
+        message, places, _of(case), arithmetic(numbers, witness=witness), certain=certain, assumptions=(FULLEST,),
+        repairs=proposals(subject, facts, case, there, members),
+    )  # fmt: skip
+
+
+def _by_nodes(facts: Known, case: Case, stated: Cluster, members: int) -> str:
+    """The verdict for 1 to 50 places of each kind whose count is stated."""
+    lines, budget = [], MOST_SWEPT
+    for name, given in facts.design.places.items():
+        if "count" not in given:
+            continue
+        verdicts: list[tuple[int, str]] = []
+        for number in range(1, max(BOUND, members + 1) + 1):
+            numbers = {**dict(stated.chosen), name: number}
+            there = cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=numbers)
+            found = chase(case.evictor, there, members, values_at(case, there, members))
+            budget -= len(found.graph.edges) if found.graph else 1
+            if budget <= 0:
+                break
+            verdicts.append((number, _plain(found.verdict, stated=bool(there.rules))))
+            if _saturated(facts, case, verdicts, members):
+                break
+        lines.append(f"; {name}: {told(verdicts, saturated=_saturated(facts, case, verdicts, members))}")
+    return "".join(lines)
+
+
+def _saturated(facts: Known, case: Case, verdicts: list[tuple[int, str]], members: int) -> bool:
+    """Beyond as many places alike as members, one more empty place changes nothing that the trigger reads."""
+    from coherence.language.expressions import names
+
+    reads = any(path.endswith(".count") for path in names(case.evictor.trigger))
+    return len(facts.design.places) == 1 and not reads and bool(verdicts) and verdicts[-1][0] > members
+
+
+def _plain(verdict: str, *, stated: bool) -> str:
+    if verdict in (IDLE, NONE):
+        return "none"
+    return "left to the placer" if verdict == POSSIBLE and not stated else verdict
+
+
+def _witness(case: Case, there: Cluster, members: int, found: Chase) -> Iterator[Step]:
+    """A placement, and a few rounds of eviction and answer with the names of the places."""
+    period = case.loop.timescale.period.high if case.loop.timescale and case.loop.timescale.period else None
+    here, constants = found.first, values_at(case, there, members)
+    if here is None:
+        return
+    yield Step(Fraction(0), f"{members} of {case.evictor.thing} lie so: {shown(there, here)}")
+    start = here
+    rounds = len(found.cycle) or 2
+    for turn in range(1, rounds + 1):
+        edge = _turn(case, there, here, found, turn, constants)
+        here = edge.to
+        time = period * turn if period is not None else None
+        yield Step(time, f"`{case.trigger.text}` holds: {edge.text} ({shown(there, here)})")
+    same = "as at the beginning" if here == start else "and it holds again"
+    yield Step(None, f"{same}: no member has stayed, and the next round begins")
+
+
+def _turn(
+    case: Case, there: Cluster, here: Counts, found: Chase, turn: int, constants: dict[str, Fraction]
+) -> Edge[Counts]:
+    made = list(moves(case.evictor, there, here, constants, every=True))
+    if found.cycle:
+        return next(edge for edge in made if canonical(there, edge.to) == found.cycle[turn - 1].to)
+    return next((edge for edge in made if edge.to != here), made[0])

@@ -1,0 +1,221 @@
+"""placement feasibility: spread rules that leave no place for the next member.
+
+## What
+Members of a thing are placed one at a time, each where every must still holds; scale-down takes them away again.
+All states that this reaches are explored, with nodes alike and zones alike as one.  Every number of members from
+the autoscaler's lowest to its highest must have a place, from every such state.  A number can have a solution on
+paper and still never be reached, because the members before it have no way there.
+
+## Why it hurts
+The autoscaler says 6 and 5 run: the sixth stays pending, the load stays high, and the autoscaler asks for more.
+Each rule is sensible alone; which number they forbid together depends on how many nodes stand in which zone.
+
+## Example
+```yaml
+coherence: 1
+places: {n1: {zone: a}, n2: {zone: a}, n3: {zone: b}}
+placement: {web: [spread by zone <= 1, spread by node <= 1]}
+loops:
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: web.cpu, setpoint: 50 %}
+    actuation: {signal: web.desired, bounds: [1, 6]}
+```
+
+## Instead
+`prefer spread by zone <= 1`, or `bounds: [1, 5]`.
+
+## Source
+bingzheliu/Kivi, failure case C3 (this example, run on a real cluster by its authors).  Kubernetes documentation, Pod
+Topology Spread Constraints: maxSkew, DoNotSchedule and ScheduleAnyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import ONE
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.sentences import Spread
+from coherence.verify.facts.design_facts import COPIES, Known, known
+from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.count_ranges import adders, count_range, summary, swept_nodes, variants
+from coherence.verify.jobs.obligations import always_a_place
+from coherence.verify.jobs.placement import (
+    BOUND,
+    CERTAIN,
+    NONE,
+    POSSIBLE,
+    UNKNOWN,
+    Levels,
+    Placement,
+    levels,
+    on_paper,
+    placement,
+    told,
+)
+from coherence.verify.jobs.placing import shown, total
+from coherence.verify.jobs.sites import Cluster, cluster
+from coherence.verify.patterns.writers._pair import Numbers, quantities
+
+QUESTION = Question("COH227", "placement-feasibility", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST_MEMBERS = 300
+WORST = (CERTAIN, POSSIBLE, UNKNOWN, NONE)
+DOWN = "scale-down takes from a fullest place (as a ReplicaSet does)"
+ADDED = "places are added when a member finds none, and not otherwise"
+ROOM = "nothing else takes room on these places"
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per thing that has a must among its placement rules."""
+    design = subject.design
+    if not design.places or not any(rule.must for rules in design.placement.values() for rule in rules):
+        return
+    facts = known(subject)
+    for thing, rules in design.placement.items():
+        musts = [rule for rule in rules if rule.must]
+        if not musts:
+            continue
+        try:
+            yield _answer(subject, facts, thing, musts)
+        except NeedsError as error:
+            where = (error.place or musts[0].place).labelled("where its members go")
+            yield QUESTION.undecided(error.needs, (where,), (thing,))
+
+
+def _answer(subject: Subject, facts: Known, thing: str, musts: list[Spread]) -> Finding:
+    low, high = count_range(facts, thing, MOST_MEMBERS, musts[0].place)
+    tried = [cluster(facts, thing, numbers=numbers, soft=False) for numbers in variants(facts)]
+    results = [(one, placement(one, low, high)) for one in tried]
+    there, found = min(results, key=lambda pair: WORST.index(pair[1].verdict))
+    certain = all(result.verdict == CERTAIN for _, result in results)
+    places = (*(rule.place.labelled("a must") for rule in musts), _chosen(facts, thing, musts[0].place))
+    of = _of(facts, there)
+    if found.verdict == UNKNOWN:
+        bound = f"{len(found.graph.edges)} states"
+        return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, of, bound=bound)
+    if found.verdict == NONE:
+        return _proved(there, found, low, high, places, of)
+    loop = adders(facts, there)
+    if loop is not None:
+        needs = f"needs the places that {loop} adds (write {loop}'s signal as the count of one of the places)"
+        return QUESTION.undecided(f"{needs}: {found.blocked} of {thing} do not fit", places, of)
+    return _conflict(subject, facts, there, found, (low, high), places, certain=certain)
+
+
+def _chosen(facts: Known, thing: str, other: Place) -> Place:
+    return facts.places.get(f"{thing}.copies", other).labelled(f"how many {thing} there may be")
+
+
+def _of(facts: Known, there: Cluster) -> tuple[str, ...]:
+    """The thing, the loops that choose how many there are, and those that add places."""
+    writers = (w.name for word in COPIES for w in facts.written.get(f"{there.thing}.{word}", ()))
+    return (there.thing, *writers, *(site.adder for site in there.sites if site.adder))
+
+
+def _assumed(there: Cluster, low: int, high: int) -> tuple[str, ...]:
+    adds = any(site.most > site.number for site in there.sites)
+    return (
+        *((DOWN,) if low < high else ()), *((ROOM,) if there.full is not None else ()), *((ADDED,) if adds else ()),
+    )  # fmt: skip
+
+
+def _proved(
+    there: Cluster, found: Placement, low: int, high: int, places: tuple[Place, ...], of: tuple[str, ...]
+) -> Finding:
+    every = levels(there, max(BOUND, high))
+    numbers: Numbers = {"fewest": (low, ""), "most": (high, ""), "states": (len(found.graph.edges), "")}
+    numbers_ = f"every number of {there.thing} from {low} to {high}" if low < high else f"{high} of {there.thing}: each"
+    message = f"{numbers_} has a place{_beyond(every)}"
+    evidence = arithmetic(numbers, certificate=always_a_place(there, found, high))
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumed(there, low, high))
+
+
+def _beyond(every: Levels) -> str:
+    if every.ceiling is not None:
+        return f" (never more than {every.ceiling}: {every.reason})"
+    return f" ({every.reason})" if every.first is None else f" (from {every.first + 1} on it depends on the choices)"
+
+
+def _conflict(
+    subject: Subject, facts: Known, there: Cluster, found: Placement, span: tuple[int, int], places: tuple[Place, ...],
+    *, certain: bool,
+) -> Finding:  # fmt: skip
+    assert found.stuck is not None
+    (low, high), every = span, levels(there, max(BOUND, span[1]))
+    run = told(there, found.graph, found.stuck)
+    here = run[-1][1] if run else found.stuck
+    blocked = total(here) + 1
+    by_nodes = swept_nodes(facts, there, low, high)
+    rules = " and ".join(f"`{_said(rule)}`" for rule in there.musts)
+    message = (
+        f"{blocked} of {there.thing} cannot be placed: with {shown(there, here)} no place keeps {rules}"
+        f"{_paper(there, blocked, high)}{_larger(every, certain=found.verdict == CERTAIN)}{summary(by_nodes)}"
+    )
+    witness = (*(Step(None, f"{there.thing} {text} ({shown(there, now)})") for text, now in run),
+               Step(None, f"{there.thing} {blocked} has no place: {_refused(there, here)}"))  # fmt: skip
+    numbers: Numbers = {"placed": (total(here), ""), "asked for": (high, ""), "blocked at": (blocked, ""),
+                        "states": (len(found.graph.edges), "")}  # fmt: skip
+    return QUESTION.conflict(
+        message, (*places, *(site.place.labelled("a place") for site in there.sites[:3])), _of(facts, there),
+        arithmetic(numbers, witness=witness), certain=certain, assumptions=_assumed(there, low, high),
+        repairs=_repairs(subject, facts, there, every, low),
+    )  # fmt: skip
+
+
+def _said(rule: Spread) -> str:
+    return f"together by {rule.by}" if rule.together else f"spread by {rule.by} <= {rule.at_most}"
+
+
+def _paper(there: Cluster, blocked: int, high: int) -> str:
+    """Numbers above the blocked one that have a solution on paper."""
+    if on_paper(there, blocked) is not None:
+        return ""
+    able = [count for count in range(blocked + 1, min(high, blocked + 4) + 1) if on_paper(there, count)]
+    return f"; {able[0]} would fit on paper but cannot be reached" if able else ""
+
+
+def _larger(every: Levels, *, certain: bool) -> str:
+    if every.ceiling is not None and certain:
+        return f" (so for every maximum of {every.ceiling + 1} and above, none up to {every.first}: {every.reason})"
+    return f" ({every.reason})" if certain else " (other choices of places go on)"
+
+
+def _refused(there: Cluster, here: tuple[tuple[int, ...], ...]) -> str:
+    """Why each kind of place refuses the next member."""
+    from coherence.verify.jobs.placing import domain_of, domains, excess, name_of, put, spots
+
+    lines = []
+    for k, n in spots(here):
+        room, after = there.sites[k].room, put(here, k, n, 1)
+        if room is not None and here[k][n] >= room:
+            lines.append(f"{name_of(there, k, n)} is full")
+            continue
+        rule = next(rule for rule in there.musts if excess(there, after, rule, k, n) > 0)
+        own, least = domain_of(there, after, rule.by, k, n), min(domains(there, after, rule.by))
+        lines.append(f"on {name_of(there, k, n)} one {rule.by} would have {own}, another {least}")
+    return "; ".join(lines)
+
+
+def _repairs(subject: Subject, facts: Known, there: Cluster, every: Levels, low: int) -> Iterator[Repair]:
+    """A maximum that fits, or one of the rules as a preference."""
+    highest = facts.quantities.get(f"{there.thing}.copies") or next(
+        (q for word in COPIES for w in facts.written.get(f"{there.thing}.{word}", ()) for q in quantities(w)[-1:]), None
+    )
+    fitting = every.first if every.first is not None else every.ceiling
+    if highest is not None and fitting is not None and fitting >= max(low, 1):
+        yield from _made(repairs.rewrite(subject, highest.place, Fraction(fitting), ONE))
+    for rule in there.musts:
+        old = repairs.text_at(subject.sources, rule.place)
+        if old is not None and not old.startswith(("'", '"')):
+            yield from _made(Edit(rule.place, old, f"prefer {old}"))
+
+
+def _made(edit: Edit | None) -> Iterator[Repair]:
+    made = repairs.proposal(edit)
+    yield from [made] if made is not None else []

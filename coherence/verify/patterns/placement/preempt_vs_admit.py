@@ -1,0 +1,221 @@
+"""preempt vs admit: a victim comes back before the job that took it, so both go round for ever.
+
+## What
+Jobs, queues, capacity and the order are one finite relation: a job comes, the first in the order that fits is
+admitted, and when nothing fits a waiting job takes its victims.  Every order of arrival and every choice is
+explored.  A cycle that no choice ends is a livelock; one that only a tie in the order ends needs the tie-break;
+a relation without a cycle is proved to come to rest (while no job ends).  The answer is given for every
+capacity, not only for the one stated.
+
+## Why it hurts
+The taker was given the right to evict, not the right to start.  If the eviction itself moves the victim to the
+front of the queue (its share is 0 again), preemption and admission undo each other several times a second, the
+victim loses its work each time, and the taker waits for ever.
+
+## Example
+```yaml
+coherence: 1
+components: {cpu: {count: 8}, q1: {deserved: 3 cpu}, q2: {deserved: 5 cpu}}
+jobs:
+  pod1: {queue: q1, needs: 4 cpu}
+  pod2: {queue: q2, needs: 1 cpu}
+  pod3: {queue: q2, needs: 4 cpu}
+order:
+  admit:   smallest queue.used / queue.deserved first
+  preempt: for pod3 take job where job.queue.used > job.queue.deserved
+  victim:  returns, no reservation
+```
+
+## Instead
+`victim: returns, reservation` (what is freed is kept for the job that took it), or 9 cpu.
+
+## Source
+volcano-sh/volcano#4947 (this example), kubernetes-sigs/kueue#2821 (an older victim is admitted first),
+kubernetes-sigs/kueue#6947 (a job that fits nowhere preempts for ever).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import replace
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.jobs.certificates import falling, saturated
+from coherence.verify.jobs.contest import Contest, NeedsError, contest
+from coherence.verify.jobs.contest_steps import ADMIT, SCHEDULER, VAIN
+from coherence.verify.jobs.livelock import (
+    CERTAIN,
+    MOST_STATES,
+    NONE,
+    POSSIBLE,
+    TIE,
+    UNKNOWN,
+    Livelock,
+    Sweep,
+    contested,
+    livelock,
+    smallest_free,
+    sweep,
+    told,
+    variants,
+)
+from coherence.verify.patterns.writers._pair import Numbers
+
+QUESTION = Question("COH225", "preempt-vs-admit", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+ASSUMED = (
+    "jobs come in any order (by age where ages are given), and none ends meanwhile",
+    "the first in the order that fits is admitted; preemption acts when nothing fits, and takes no more than it needs",
+)
+WORST = (CERTAIN, POSSIBLE, UNKNOWN, TIE, NONE)
+IN_VAIN = "preemption is tried for a job that fits nowhere (schedulers that check first do not)"
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer about the order of a design with jobs and preemption."""
+    order = subject.design.order
+    if not subject.design.jobs or order is None or order.preempt is None:
+        return
+    facts = known(subject)
+    try:
+        yield _answer(subject, facts, contest(facts))
+    except NeedsError as error:
+        place = error.place or order.preempt.place
+        yield QUESTION.undecided(error.needs, (place.labelled("the order of the jobs"),), tuple(subject.design.jobs))
+
+
+def _answer(subject: Subject, facts: Known, jobs: Contest) -> Finding:
+    order = subject.design.order
+    names, places = tuple(subject.design.jobs), _places(subject, facts, jobs)
+    results = [(one, livelock(one)) for choice in _victims(subject, jobs) for one in variants(choice)]
+    jobs, found = min(results, key=lambda pair: WORST.index(pair[1].verdict))
+    everywhere = all(result.verdict == CERTAIN for _, result in results)
+    if found.verdict == UNKNOWN:
+        bound = f"{MOST_STATES} states"
+        return QUESTION.undecided(f"more than {bound} of these jobs", places, names, bound=bound)
+    if found.verdict == NONE:
+        return _proved(jobs, found, places, names)
+    if order is not None and order.victim is None:
+        return QUESTION.undecided("needs victim of order (returns or leaves; reservation or not)", places, names)
+    if jobs.admit is None:
+        return QUESTION.undecided("needs admit of order: who is admitted first after an eviction", places, names)
+    if found.verdict == TIE:
+        return _tie(jobs, found, places, names)
+    return _conflict(subject, facts, jobs, found, places, certain=everywhere)
+
+
+def _victims(subject: Subject, jobs: Contest) -> list[Contest]:
+    """The contest, or where nothing is said of the victim one for everything that may happen to it."""
+    if subject.design.order is not None and subject.design.order.victim is not None:
+        return [jobs]
+    return [jobs, replace(jobs, reserved=True), replace(jobs, returns=False)]
+
+
+def _places(subject: Subject, facts: Known, jobs: Contest) -> tuple[Place, ...]:
+    order = subject.design.order
+    assert order is not None
+    assert order.preempt is not None
+    made = [order.preempt.place.labelled("who takes from whom")]
+    made += [order.admit.place.labelled("who comes first after the eviction")] if order.admit else []
+    made += [order.victim.place.labelled("where the victim goes")] if order.victim else []
+    made += [facts.places[path].labelled("the capacity") for path in jobs.supply.values() if path in facts.places]
+    return tuple(made)
+
+
+def _proved(jobs: Contest, found: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
+    script = saturated(jobs) or falling(jobs, found.graph, SCHEDULER)
+    numbers: Numbers = {"states": (len(found.graph.edges), ""), **_amounts(jobs)}
+    message = "preemption and admission come to rest: no job is taken twice without another being let in for good"
+    return QUESTION.proved(message, places, names, arithmetic(numbers, certificate=script), assumptions=ASSUMED)
+
+
+def _amounts(jobs: Contest) -> Numbers:
+    return {f"{resource}": (amount, "") for resource, amount in jobs.capacity.items()}
+
+
+def _tie(jobs: Contest, found: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
+    """A cycle that ends as soon as an equal of the victim goes first."""
+    assert jobs.admit is not None
+    first = next(edge.text for edge in found.cycle if edge.kind == ADMIT)
+    needs = f'needs who goes first where `{jobs.admit.by}` is equal: for ever if always "{first.split(":")[0]}"'
+    return QUESTION.undecided(needs, places, names, assumptions=ASSUMED)
+
+
+def _conflict(
+    subject: Subject, facts: Known, jobs: Contest, found: Livelock, places: tuple[Place, ...], *, certain: bool
+) -> Finding:
+    resource = contested(jobs, found.cycle)
+    swept = sweep(jobs, resource)
+    vain = any(edge.kind == VAIN for edge in found.cycle)
+    moves = [edge for edge in found.cycle if edge.kind != ADMIT]
+    involved = tuple(dict.fromkeys(k.name for k in jobs.kinds if any(k.name in e.text for e in found.cycle)))
+    message = (
+        f"preempt and admit undo each other for ever: {moves[0].text.split(':')[0]}, and is admitted again before it"
+    )
+    if vain:
+        message = f"preemption acts in vain for ever: {moves[0].text}, and the victim is admitted again"
+    places_ = (*places, *(k.place.labelled("goes round") for k in jobs.kinds if k.name in involved))
+    evidence = arithmetic(_numbers(jobs, found, swept), witness=_witness(found))
+    return QUESTION.conflict(
+        message + _where(jobs, swept), places_, involved, evidence,
+        certain=certain, assumptions=(*ASSUMED, *((IN_VAIN,) if vain else ()), *_unsaid(subject)),
+        repairs=_repairs(subject, facts, jobs, swept),
+    )  # fmt: skip
+
+
+def _unsaid(subject: Subject) -> tuple[str, ...]:
+    """What is taken for granted about the victim's room."""
+    victim = subject.design.order.victim if subject.design.order else None
+    return ("what is freed is not kept for the taker: nothing says so",) if victim and "," not in victim.text else ()
+
+
+def _where(jobs: Contest, swept: Sweep) -> str:
+    return f" (with {told(jobs, swept)}; {swept.reason})" if len(swept.verdicts) > 1 else ""
+
+
+def _numbers(jobs: Contest, found: Livelock, swept: Sweep) -> Numbers:
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {
+        **_amounts(jobs),
+        "steps of the cycle": (len(found.cycle), ""),
+        "states": (len(found.graph.edges), ""),
+    }
+    bad = (
+        [(start, end) for start, end, verdict in swept.runs() if verdict in (CERTAIN, POSSIBLE)]
+        if swept.verdicts
+        else []
+    )
+    for number, (start, end) in enumerate(bad):
+        suffix = f" ({number + 1})" if len(bad) > 1 else ""
+        numbers[f"cycle from{suffix}"] = (start, "")
+        if end is not None:
+            numbers[f"no cycle from{suffix}"] = (end, "")
+    return numbers
+
+
+def _witness(found: Livelock) -> tuple[Step, ...]:
+    first = tuple(Step(None, edge.text) for edge in found.way)
+    turn = tuple(Step(None, edge.text) for edge in found.cycle)
+    return (
+        *first,
+        *turn,
+        Step(None, "as before the last two steps: for ever" if len(turn) == 2 else "as before this cycle"),
+    )
+
+
+def _repairs(subject: Subject, facts: Known, jobs: Contest, swept: Sweep) -> Iterator[Repair]:
+    """Keep what is freed for the taker, or add capacity."""
+    order = subject.design.order
+    old = repairs.text_at(subject.sources, order.victim.place) if order and order.victim else None
+    plain = order is not None and jobs.returns and not jobs.reserved
+    if order and order.victim and old and plain and livelock(replace(jobs, reserved=True)).verdict == NONE:
+        yield Repair((Edit(order.victim.place, old, "returns, reservation"),), "")
+    supply = facts.quantities.get(jobs.supply[swept.resource])
+    enough = smallest_free(swept, jobs.capacity[swept.resource]) if swept.verdicts else None
+    if supply is not None and enough is not None:
+        more = repairs.proposal(repairs.change(subject, supply, Fraction(enough)))
+        yield from [more] if more else []

@@ -1,0 +1,1 @@
+"""Questions about written promises: states, numbers and loops against them."""

@@ -1,0 +1,97 @@
+"""interacting loops against a promise: loops that act on one state, each right alone.
+
+## What
+Takes every promise about signals that loops drive (`never throttle`, `always p <= 100 kW`,
+`eventually_always pool.desired == 200`) and the loops, states and commands it depends on.  It looks
+for a run that breaks the promise by executing the model exactly, over rationals, from the ends of
+every range; and, when none is found, for a template invariant that excludes such a run for ever,
+for every start, every order of equal rank and every phase.  A cycle is reported with its period.
+`after a then b within t` over conditions asks that each time at which `a` holds is followed, at most t later (exactly
+t is in time), by one at which `b` holds; a loop's name is the condition that it is triggered.
+What comes to rest is proved by sets that shrink into the goal, with a bound in time.  A proof in which
+a limit is approached and never reached is a warning: it has no margin.  A fact that a run reads at one
+end of its range (`cooldown: 1 s .. 5 s`) is never proved by that end: the answer names it.
+
+## Why it hurts
+Throttle and backfill are both right: one protects the feed, the other fills idle capacity.
+Together they can chase each other for ever, and a test that is shorter than the first cycle, or a
+bounded search, sees nothing.
+
+## Example
+```yaml
+coherence: 1
+components: {power: {state: "p' = 0.8 * p + 0.2 * (10 kW + batch.load)", step: 1 s, from: 0 kW .. 60 kW}}
+loops:
+  throttle:
+    rank: 1
+    timescale: {period: 1 s}
+    trigger: {enter: p >= 80 kW, leave: p <= 60 kW}
+    actuation: {signal: batch.load, law: step, by: -20 kW, bounds: [0 kW, 200 kW], from: 0 kW}
+  backfill:
+    rank: 2
+    timescale: {period: 1 s}
+    trigger: not throttle and p < 85 kW
+    actuation: {signal: batch.load, law: step, by: 5 kW, bounds: [0 kW, 200 kW]}
+promises: {calm: never throttle}
+```
+
+## Instead
+Let backfill stop well below the throttle: `trigger: not throttle and p < 51 kW`.
+
+## Source
+Slides: throttle vs backfill.  Definitions of orders, phases and windows: the one model, rules 1 to 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.base.values import replace
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions import names as names_of
+from coherence.language.names import bare_names
+from coherence.language.sentences import Promise
+
+QUESTION = Question("COH220", "interacting-loops", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+KINDS = ("always", "never", "eventually", "eventually_always", "response")
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per promise that loops can influence."""
+    touched = _touched(subject)
+    candidates = [p for p in subject.design.promises.values() if p.kind in KINDS and _roots(p) & touched]
+    if not subject.design.loops or not candidates:
+        return
+    from coherence.base.clock import now
+    from coherence.verify.promises import (  # the engine, only where there is something to decide
+        loop_promises,
+        loop_responses,
+    )
+
+    engines = {p.name: loop_responses if p.kind == "response" else loop_promises for p in candidates}
+    asked = [promise for promise in candidates if engines[promise.name].driven(subject, promise)]
+    end = now() + subject.time_limit
+    for number, promise in enumerate(asked):
+        left = max(0.0, end - now())
+        share = left if number == len(asked) - 1 else max(left / 2, left / (len(asked) - number))
+        yield engines[promise.name].answer(QUESTION, replace(subject, time_limit=share), promise)
+
+
+def _roots(promise: Promise) -> frozenset[str]:
+    """The words before the dots of the promise's conditions; a response may name a loop."""
+    used = [name for condition in promise.conditions for name in names_of(condition.tree)]
+    events = [event.text for event in (promise.first, promise.second) if event is not None]
+    return frozenset(path.split(".")[0] for path in (*used, *events))
+
+
+def _touched(subject: Subject) -> frozenset[str]:
+    """Things and bare names that loops or plants have a part in."""
+    design = subject.design
+    written = {
+        loop.actuation.signal.text.split(".")[0]
+        for loop in design.loops.values()
+        if loop.actuation and loop.actuation.signal
+    }
+    return frozenset({*design.loops, *written, *design.components, *bare_names(design)})

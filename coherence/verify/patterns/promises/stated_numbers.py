@@ -1,0 +1,179 @@
+"""stated numbers: a promise about numbers that the design itself states, and that they break.
+
+## What
+A promise `always` or `never` over constants, ranges, rates and what is computed from them, with nothing in it that a
+loop writes or that changes by itself.  It is evaluated over all values that the ranges allow: it holds for all
+(proved, with a certificate) or fails for some, which are shown; what holds for none is `unsatisfiable-targets`.  Where
+one number is not stated the promise is left to the questions about what changes.
+
+## Why it hurts
+The numbers stand in two files and were right when they were written.  One of them has changed since, and no
+run of the system says which promise it broke.
+
+## Example
+```yaml
+coherence: 1
+workload: {hot: {rate: 8 req/s .. 12 req/s}}
+components: {engine: {capacity: 10 req/s}}
+promises: {stable: hot.rate < engine.capacity}
+```
+
+## Instead
+`engine: {capacity: 15 req/s}`.
+
+## Source
+vllm-project/production-stack (a hot prefix sends more to one engine than it serves).  SOURCE of the method: Moore,
+Kearfott, Cloud, Introduction to Interval Analysis (2009).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.expressions import names as used
+from coherence.language.expressions import walk
+from coherence.language.expressions.tree import Arithmetic, Compare, Logic, Number, Tree
+from coherence.language.sentences import Promise
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.limits import largest, narrowed
+from coherence.verify.facts.range_claims import claimed
+from coherence.verify.facts.ranges import Corner, extremes, truth
+from coherence.verify.patterns.writers._pair import Numbers
+
+QUESTION = Question("COH244", "stated-numbers", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+ORDERED = ("<", "<=", ">", ">=")
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per promise whose every name stands for a stated number."""
+    promises = [
+        p for p in subject.design.promises.values() if p.kind in ("always", "never") and p.condition is not None
+    ]
+    if not promises:
+        return
+    facts = known(subject)
+    for promise in promises:
+        assert promise.condition is not None
+        tree = facts.tree(promise.condition.tree)
+        claim = Logic("not", (tree,)) if promise.kind == "never" else tree
+        if (
+            used(tree)
+            and not facts.missing(tree)
+            and _defined(facts, tree)
+            and all(_constant(facts, path) for path in used(tree))
+        ):
+            yield from _answer(subject, facts, promise, claim)
+
+
+def _defined(facts: Known, tree: Tree) -> bool:
+    """Is nothing divided by what may be 0?"""
+    divisors = (node.right for node in walk(tree) if isinstance(node, Arithmetic) and node.op == "/")
+    return all(truth(Compare("!=", divisor, Number(Fraction(0))), facts.values) for divisor in divisors)
+
+
+def _constant(facts: Known, path: str) -> bool:
+    """Does the name stand for one number for ever?"""
+    return path in facts.quantities and path not in facts.written
+
+
+def _answer(subject: Subject, facts: Known, promise: Promise, claim: Tree) -> Iterator[Finding]:
+    holds = truth(claim, facts.values)
+    if holds:
+        evidence = arithmetic(_ranges(facts, claim), certificate=claimed(claim, facts.values, whole=facts.whole))
+        message = f"the stated numbers keep '{promise.text}'"
+        yield QUESTION.proved(message, _places(facts, promise, claim), (promise.name, *_things(claim)), evidence)
+        return
+    if holds is None:
+        beyond = _beyond(claim)
+        found = extremes(beyond, facts.values) if beyond is not None else None
+        if beyond is not None and found is not None and _fails(claim, found[1]):
+            yield _conflict(subject, facts, promise, claim, beyond, found[1])
+
+
+def _beyond(claim: Tree) -> Tree | None:
+    """How far one comparison is from holding: the larger the worse."""
+    flip = False
+    while isinstance(claim, Logic) and claim.op == "not":
+        claim, flip = claim.terms[0], not flip
+    if not isinstance(claim, Compare) or claim.op not in ORDERED:
+        return None
+    less = (claim.op in ("<", "<=")) != flip
+    return Arithmetic("-", claim.left, claim.right) if less else Arithmetic("-", claim.right, claim.left)
+
+
+def _fails(claim: Tree, worst: Corner) -> bool:
+    from coherence.language.expressions.evaluate import evaluate
+    from coherence.verify.facts.ranges import Constants
+
+    return not evaluate(claim, Constants(worst.at))
+
+
+def _things(claim: Tree) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(path.partition(".")[0] for path in used(claim)))
+
+
+def _ranges(facts: Known, claim: Tree) -> Numbers:
+    ends = ((path, facts.values[path]) for path in used(claim))
+    return {path: (range_.low if range_.low is not None else Fraction(0), "") for path, range_ in ends}
+
+
+def _places(facts: Known, promise: Promise, claim: Tree) -> tuple[Place, ...]:
+    stated = (facts.places[path].labelled(f"{path} is this") for path in used(claim) if path in facts.places)
+    return (promise.place.labelled(f"promised here: {promise.name}"), *stated)
+
+
+def _conflict(
+    subject: Subject, facts: Known, promise: Promise, claim: Tree, beyond: Tree, worst: Corner
+) -> Finding:  # fmt: skip
+    values = {path: units.show(value, facts.quantities[path].dimension) for path, value in worst.at.items()}
+    shown = ", ".join(f"{path} = {text}" for path, text in values.items())
+    message = f"the stated numbers may break '{promise.text}': {shown}"
+    witness = (Step(None, shown), Step(None, f"'{promise.text}' does not hold"))
+    numbers = {path: (value, "") for path, value in worst.at.items()}
+    return QUESTION.conflict(
+        message, _places(facts, promise, claim), (promise.name, *_things(claim)),
+        arithmetic(numbers, witness=witness), certain=False, repairs=_repairs(subject, facts, beyond, worst.at),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, facts: Known, beyond: Tree, worst: Mapping[str, Fraction]) -> Iterator[Repair]:
+    """Each number alone, a tenth beyond the edge at which the promise holds for all others."""
+    for path in used(beyond):
+        quantity = facts.quantities[path]
+        found = largest(facts, beyond, path)
+        if found is not None and not quantity.exact:
+            made = repairs.proposal(narrowed(subject, quantity, found * Fraction(9, 10)))
+            yield from [made] if made else []
+        edge = _edge(beyond, worst, path)
+        if edge is not None and quantity.exact and edge > 0:
+            value = _beside(edge, up=edge > worst[path], whole=path in facts.whole)
+            made = repairs.proposal(repairs.change(subject, quantity, value))
+            yield from [made] if made else []
+
+
+def _beside(edge: Fraction, *, up: bool, whole: bool) -> Fraction:
+    """The next whole number on the good side of the edge, or a tenth beyond it."""
+    if whole:
+        return Fraction(math.floor(edge) + 1 if up else math.ceil(edge) - 1)
+    return repairs.upward_round(edge * Fraction(11, 10)) if up else repairs.downward_round(edge * Fraction(9, 10))
+
+
+def _edge(beyond: Tree, worst: Mapping[str, Fraction], path: str) -> Fraction | None:
+    """The value of one name at which the worst case is exactly met, where the difference is linear in it."""
+    from coherence.language.expressions.evaluate import NotExactError, evaluate
+    from coherence.verify.facts.ranges import Constants
+
+    try:
+        at = [Fraction(evaluate(beyond, Constants({**worst, path: worst[path] + step}))) for step in (0, 1, 2)]
+    except (NotExactError, ZeroDivisionError):
+        return None
+    slope = at[1] - at[0]
+    return worst[path] - at[0] / slope if slope and at[2] - at[1] == slope else None

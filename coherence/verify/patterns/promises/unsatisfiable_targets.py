@@ -1,0 +1,365 @@
+"""unsatisfiable targets: promises, limits and targets that no state keeps together.
+
+## What
+Writes every promise that must hold all the time (`always`, `never`, `eventually_always`), every limit, every claim
+and the values at which proportional loops rest as conditions over constants and commands within their stated ranges,
+and asks a solver for one state that fulfils all that share a signal.  Where there is none it names a smallest set of
+demands that cannot be kept together, and the ranges without which they could.  Values of the past lie between two
+states that keep the demands themselves; unknown constants may take any value of their range.  An upper bound on the
+latency of a queue of the catalogue is the number of servers that it needs at the least (M/M/c); where nothing excludes
+it, the promise on servers that runs can follow is asked for.
+
+Boundary: a condition that contradicts itself, or another one word by word, is a `vacuous-design`; one limit or claim
+against the ranges alone is `limit-against-demand` or `capacity-claims`; which promise a run breaks first is
+`interacting-loops`, which also decides one promise against one loop's rest where both can be executed.
+
+## Why it hurts
+Every team keeps to its own number and the system cannot keep to all.  Tuning moves the failure from one dashboard to
+the next.
+
+## Example
+```yaml
+coherence: 1
+components:
+  gpus: {count: 16}
+  chat: {work: 6, load: chat.work / (16 - batch.running)}
+loops:
+  share: {trigger: batch.queued > 0, actuation: {signal: batch.running, law: step, by: 1, bounds: [0, 15]}}
+promises:
+  tail: always chat.load <= 80 %
+  floor: always batch.running >= 10
+```
+
+## Instead
+A floor that leaves chat what it needs: `floor: always batch.running >= 8`.
+
+## Source
+The list of general conflicts: jointly unsatisfiable targets.  Minimal sets: Chinneck, Feasibility and Infeasibility
+in Optimization (2008), chapter 2, deletion filter.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.solver import unsat
+from coherence.base.values import replace
+from coherence.findings import repairs
+from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions import names as used
+from coherence.language.expressions import walk
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree
+from coherence.language.schema_kinds import Formula
+from coherence.language.sentences import Promise
+from coherence.verify.facts import satisfiability
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.satisfiability import Question as Conditions
+from coherence.verify.facts.state_ranges import stated, whole
+from coherence.verify.patterns.promises._requirements import Requirement, full, requirements
+from coherence.verify.queues.latencies import Asked, asked_in, enough, least
+
+QUESTION = Question("COH231", "unsatisfiable-targets", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST = 60  # demands that share signals
+MOST_SETS = 4  # smallest sets that are told of one group
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per smallest set of demands that no state keeps."""
+    design = subject.design
+    if len(design.promises) + len(design.limits) + len(design.claims) < 1 or not (design.loops or design.promises):
+        return
+    facts = known(subject)
+    deadline = time.monotonic() + subject.time_limit
+    broken: set[str] = set()
+    every = list(requirements(subject, facts))
+    for group in _groups(every, facts):
+        kinds = {one.kind for one in group}
+        if len(group) <= MOST and ("promise" in kinds or ("target" in kinds and len(kinds) > 1)):
+            for finding in _group(subject, facts, group, deadline):
+                broken.update(finding.of)
+                yield finding
+    rests = [one for one in every if one.kind == "target"]
+    for promise in _on_latency(facts):
+        settled = promise.kind == "eventually_always" and rests and _kept_at_rest(facts, promise, rests)
+        if promise.name not in broken and not settled:  # whether they come to rest, the loops' own questions say
+            yield _latency(facts, promise)
+
+
+def _on_latency(facts: Known) -> Iterator[Promise]:
+    for promise in facts.design.promises.values():
+        asked = promise.condition is not None and promise.kind in ("always", "eventually_always")
+        if asked and promise.condition is not None and next(asked_in(facts, promise.condition.tree), None) is not None:
+            yield promise
+
+
+def _latency(facts: Known, promise: Promise) -> Finding:
+    """What the promise needs in numbers that runs carry: a latency is a distribution, which no run computes."""
+    assert promise.condition is not None
+    needs, of = [], [promise.name]
+    for asked in asked_in(facts, promise.condition.tree):
+        count, servers = enough(facts, asked), asked.latency.servers
+        of.append(asked.latency.queue)
+        needs.append(
+            f"a promise on {servers} that runs can follow: "
+            f"`{promise.kind} {servers} >= {count}` is enough for {promise.name}"
+            if count is not None
+            else f"{asked.latency.arrivals} and {asked.latency.rate} "
+            f"with which some number of servers keeps {promise.name}"
+        )
+    return QUESTION.undecided(f"needs {' and '.join(needs)}", (promise.place,), tuple(dict.fromkeys(of)))
+
+
+def _groups(found: list[Requirement], facts: Known) -> list[list[Requirement]]:
+    """Demands joined by the names that are not fixed."""
+    groups: list[tuple[set[str], list[Requirement]]] = []
+    for one in found:
+        open_ = {name for name in used(one.tree) if not (name in facts.values and facts.values[name].exact)}
+        names, members = set(open_) or {one.name}, [one]
+        apart = []
+        for other, rest in groups:
+            if other & names:
+                names, members = names | other, rest + members
+            else:
+                apart.append((other, rest))
+        groups = [*apart, (names, members)]
+    return [members for _, members in groups]
+
+
+def _group(subject: Subject, facts: Known, group: list[Requirement], deadline: float) -> Iterator[Finding]:
+    """One finding per smallest set; sets may share demands, so each demand of a set is left out in turn."""
+    found, open_, seen = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]]()
+    while open_ and len(found) < MOST_SETS and time.monotonic() < deadline:
+        left = open_.pop(0)
+        if left in seen:
+            continue
+        seen.add(left)
+        core = next((one for one in found if one <= left), None)
+        if core is None:
+            demands = [group[i] for i in sorted(left)]
+            try:
+                asked = _asked(facts, demands)
+                chosen = satisfiability.core(asked, least=range(len(demands)))
+            except NotExactError:
+                return
+            if chosen is None:
+                continue
+            core = frozenset(sorted(left)[i] for i in chosen)
+            found.append(core)
+            yield from _told(subject, facts, asked, [demands[i] for i in chosen], chosen)
+        open_ += [left - {one} for one in sorted(core)]
+
+
+def _told(
+    subject: Subject, facts: Known, asked: Conditions, core: list[Requirement], chosen: tuple[int, ...]
+) -> Iterator[Finding]:
+    needed = _named(core, satisfiability.needed_ranges(asked, chosen))
+    ranges = tuple(dict.fromkeys(name for name in needed if name in facts.values))
+    if _ours(core, ranges) and not _executed(subject, facts, core):
+        yield _conflict(subject, facts, core, ranges, asked.script(chosen))
+
+
+def _named(core: list[Requirement], needed: Iterable[str]) -> Iterator[str]:
+    """Names of the design whose ranges these are: a value of the past has the range of what it is the past of."""
+    nodes = [node for one in core for node in walk(one.tree) if isinstance(node, Call) and satisfiability.is_past(node)]
+    pasts = {satisfiability.past_name(node): tuple(used(node.arguments[0])) for node in nodes}
+    for name in needed:
+        base = name.partition("@")[0]
+        yield from pasts.get(base, (base,))
+
+
+MOST_PASTS = 3  # values of the past that are followed to their own times; more are free within their ranges
+
+
+def _asked(facts: Known, demands: list[Requirement]) -> Conditions:
+    """Each demand now, and at the times between which the values of the past lie that any demand reads."""
+    constant = frozenset(name for name, quantity in facts.quantities.items() if not quantity.varies)
+    pasts = {satisfiability.past_name(n): n for one in demands for n in walk(one.tree) if satisfiability.is_past(n)}
+    followed = dict(list(pasts.items())[:MOST_PASTS])
+    trees, values = [], stated(facts)
+    now = dict(values)
+    for one in demands:
+        values |= satisfiability.past_ranges(one.tree, now)
+        here = satisfiability.plain(one.tree, steady=False)
+        times = [f"{number}{end}" for number in range(len(followed)) for end in "ab"]
+        then = [satisfiability.at_other_times(here, constant, at) for at in times]
+        own = {satisfiability.past_name(n) for n in walk(one.tree) if satisfiability.is_past(n)}
+        links = [
+            link for number, (name, node) in enumerate(followed.items()) if name in own
+            for link in _between(name, node, constant, number)
+        ]  # fmt: skip
+        trees.append(satisfiability.both(here, *then, *links) or here)
+    values |= satisfiability.copied(values, trees)
+    kept = whole(facts)
+    copies = {name for tree in trees for name in used(tree) if name.rpartition("@")[0] in kept}
+    return Conditions(tuple(trees), values, kept | copies)
+
+
+def _between(name: str, node: Tree, constant: frozenset[str], number: int) -> Iterator[Tree]:
+    """A value of the past lies between two values of what it is the past of."""
+    assert isinstance(node, Call)
+    inner = satisfiability.plain(node.arguments[0], steady=False)
+    first, second = (satisfiability.at_other_times(inner, constant, f"{number}{end}") for end in "ab")
+    yield Compare("<=", first, Name(name))
+    yield Compare("<=", Name(name), second)
+
+
+def _ours(core: list[Requirement], ranges: tuple[str, ...]) -> bool:
+    """Is it more than what one limit, one claim, or the words of two promises say by themselves?"""
+    kinds = {one.kind for one in core}
+    if len(core) == 1:
+        return kinds == {"promise"} and bool(ranges)
+    if kinds <= {"limit", "claim"}:
+        return False
+    alone = Conditions(tuple(satisfiability.plain(one.stated, steady=False) for one in core), {})
+    return not unsat(alone.script(), timeout_ms=satisfiability.TIMEOUT_MS).unsat
+
+
+def _executed(subject: Subject, facts: Known, core: list[Requirement]) -> bool:
+    """One promise alone or against where loops rest, in a part that runs: interacting-loops executes it."""
+    from coherence.verify.promises import exact_runs
+
+    if any(True for one in core for _ in asked_in(facts, one.stated)):
+        return False  # runs carry no distributions
+    if sum(one.kind == "promise" for one in core) != 1:
+        return False
+    signals = tuple(name for one in core for name in used(one.tree) if name in facts.written)
+    return bool(signals) and bool(exact_runs.closed(subject, tuple(dict.fromkeys(signals))).runs)
+
+
+def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: tuple[str, ...], script: str) -> Finding:
+    places = [one.place.labelled(f"{one.name} demands {one.text}") for one in core]
+    places += list(_values(facts, ranges))
+    names = list(dict.fromkeys(one.name for one in core))
+    told = " and ".join(f"{one.name} ({one.text})" for one in core)
+    verb = "can never be kept" if len(core) == 1 else "can never be kept together"
+    message = f"{told} {verb}" + (f" with {', '.join(_range(facts, name) for name in ranges)}" if ranges else "")
+    steps = [Step(None, f"{one.name} demands {one.text}") for one in core]
+    steps += [
+        Step(None, said) for one in core for asked in asked_in(facts, one.stated) if (said := _said(facts, asked))
+    ]
+    steps += [Step(None, _range(facts, name)) for name in ranges]
+    steps.append(Step(None, "no state fulfils all of these"))
+    numbers = {
+        f"{name} {end}": (value, "")
+        for name in ranges for end, value in (("least", facts.values[name].low), ("most", facts.values[name].high))
+        if value is not None
+    }  # fmt: skip
+    evidence = Evidence(Grade.PROVED, "no state, by solver", tuple(steps), certificate=script, numbers=numbers)
+    writers = [w.name for name in ranges for w in facts.written.get(name, ())]
+    return QUESTION.conflict(
+        message, places, (*names, *writers), evidence, certain=_certain(facts, core), assumptions=_assumed(facts, core),
+        repairs=_repairs(subject, facts, core),
+    )  # fmt: skip
+
+
+def _kept_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) -> bool:
+    """Does no state in which the loops rest have fewer servers than are enough?"""
+    assert promise.condition is not None
+    for asked in asked_in(facts, promise.condition.tree):
+        count = enough(facts, asked)
+        tree = Compare("<", Name(asked.latency.servers), Number(Fraction(count or 0)))
+        few = Requirement(promise.name, "promise", full(facts, tree), tree, promise.place, promise.text)
+        if count is None or satisfiability.core(_asked(facts, [*rests, few])) is None:
+            return False
+    return True
+
+
+def _said(facts: Known, asked: Asked) -> str:
+    """What a latency needs at the least."""
+    tree = least(facts, asked)
+    if isinstance(tree, Logic):
+        tree = tree.terms[0]
+    if not isinstance(tree, Compare) or not isinstance(tree.left, Name) or not isinstance(tree.right, Number):
+        return ""
+    return f"for that {tree.left.path} must be {units.decimal(tree.right.value)} or more"
+
+
+def _certain(facts: Known, core: list[Requirement]) -> bool:
+    """Where a loop's rest is part of it: does anything keep the loop from resting?"""
+    rests = [one for one in core if one.kind == "target"]
+    read = {name for one in rests for name in used(one.tree)}
+    return not any(name not in facts.values or _moves(facts, name) for name in read)
+
+
+def _moves(facts: Known, name: str) -> bool:
+    quantity = facts.quantities.get(name)
+    return quantity is not None and quantity.varies
+
+
+def _assumed(facts: Known, core: list[Requirement]) -> Iterator[str]:
+    for one in core:
+        if one.kind == "target":
+            yield f"{one.name} comes to rest"
+        for asked in asked_in(facts, one.stated):
+            yield f"{asked.latency.queue} has Poisson arrivals and exponential service times (M/M/c)"
+
+
+def _values(facts: Known, ranges: tuple[str, ...]) -> Iterator[Place]:
+    for name in ranges:
+        if name in facts.places:
+            yield facts.places[name].labelled(f"{name} may be this")
+
+
+def _range(facts: Known, name: str) -> str:
+    span = facts.values[name]
+    quantity = facts.quantities.get(name)
+    dimension = quantity.dimension if quantity is not None else units.ONE
+    low, high = (units.show(end, dimension) if end is not None else "" for end in (span.low, span.high))
+    if span.exact:
+        return f"{name} = {low}"
+    return f"{name} {low} to {high}" if low and high else f"{name} >= {low}" if low else f"{name} <= {high}"
+
+
+def _repairs(subject: Subject, facts: Known, core: list[Requirement]) -> Iterator[Repair]:
+    """Relax one promise until a state keeps all: the nearest number of two digits."""
+    for index, one in enumerate(core):
+        formula = one.formula
+        if formula is None or not isinstance(formula.tree, Compare) or not isinstance(formula.tree.right, Number):
+            continue
+        if formula.tree.op not in ("<", "<=", ">", ">="):
+            continue
+        found = _relaxed(facts, core, index, formula)
+        if found is not None:
+            number = formula.tree.right
+            made = repairs.proposal(repairs.rewrite(subject, formula.at(number.span), found, number.dimension))
+            yield from [made] if made else []
+
+
+def _relaxed(facts: Known, core: list[Requirement], index: int, formula: Formula) -> Fraction | None:
+    """The nearest bound in two digits with which the core can be kept; None where none is near."""
+    assert isinstance(formula.tree, Compare)
+    assert isinstance(formula.tree.right, Number)
+    upward, start = formula.tree.op in ("<", "<="), formula.tree.right.value
+    if start <= 0:
+        return None
+
+    def kept(step: int) -> Fraction | None:
+        """The bound so many tenths further, if a state keeps all with it."""
+        factor = Fraction(11, 10) ** step
+        bound = repairs.upward_round(start * factor) if upward else repairs.downward_round(start / factor)
+        demands = [*core[:index], _with_bound(facts, core[index], bound), *core[index + 1 :]]
+        return bound if isinstance(satisfiability.world(_asked(facts, demands)), satisfiability.World) else None
+
+    high = next((step for step in (1, 2, 4, 8, 16, 32) if kept(step) is not None), None)
+    if high is None:
+        return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if kept(middle) is not None else (middle, high)
+    return kept(high)
+
+
+def _with_bound(facts: Known, one: Requirement, bound: Fraction) -> Requirement:
+    stated = one.stated
+    assert isinstance(stated, Compare)
+    assert isinstance(stated.right, Number)
+    changed = Compare(stated.op, stated.left, Number(bound, stated.right.dimension))
+    return replace(one, stated=changed, tree=full(facts, changed))

@@ -1,0 +1,1 @@
+"""Questions about what a loop reads: delay, windows, saturation, blindness."""

@@ -1,0 +1,168 @@
+"""sensor delay: the age of what a loop reads against the window that keeps it from scaling down.
+
+## What
+Adds the ages along the sensor chain and the loop's own period: a sampler of period T adds T / 2 on average and
+T at most, a window W adds W / 2 and W, `irate` one more scrape.  `hold_down` takes the largest recommendation of
+its window, so it protects a scale-down from late readings exactly when the oldest reading is younger than the
+window.  It protects the way down only.  A chain whose own window holds too few samples for a value has no age to
+speak of: that is `sensor-window`.
+
+## Why it hurts
+The load is back while the metric still shows the dip: the loop removes what it needs a minute later, and pays the
+start-up again.
+
+## Example
+```yaml
+coherence: 1
+loops:
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: web.cpu, setpoint: 60 %, sensor: [scrape 15 s, relist 1 min]}
+    timescale: {period: 15 s, hold_down: 30 s}
+    actuation: {signal: web.desired, bounds: [2, 20]}
+```
+
+## Instead
+A window longer than the longest delay: `hold_down: 5 min`.
+
+## Source
+kubernetes-sigs/prometheus-adapter#555 and #576 (users cannot tell the reaction time).  Sums of maxima are the safe
+ones; start-up belongs to what is started, not to the sensor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import seconds
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Loop
+from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import SensorLink
+from coherence.model.model import sensor_delay
+from coherence.verify.patterns.sensors._samples import lacks_samples
+from coherence.verify.patterns.writers._pair import Numbers
+
+QUESTION = Question("COH223", "sensor-delay", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per loop that has a sensor chain and a window against scaling down."""
+    for loop in subject.design.loops.values():
+        hold = loop.timescale.hold_down if loop.timescale else None
+        if (
+            loop.target is None
+            or hold is None
+            or hold.high == 0
+            or not any(link.duration for link in loop.target.sensor)
+            or lacks_samples(loop)
+        ):
+            continue
+        period = loop.timescale.period if loop.timescale else None
+        if period is None or period.high == 0:
+            yield QUESTION.undecided(f"needs period of {loop.name}", (hold.place,), (loop.name,))
+        else:
+            yield _answer(subject, loop, hold, period)
+
+
+def delay(loop: Loop, period: Fraction) -> tuple[Fraction, Fraction]:
+    """(mean, maximum) age of a reading when the loop acts on it, its own period included."""
+    assert loop.target is not None
+    mean, longest = sensor_delay(loop.target.sensor)
+    return mean + period / 2, longest + period
+
+
+def _answer(subject: Subject, loop: Loop, hold: Quantity, period: Quantity) -> Finding:
+    mean, longest = delay(loop, period.high)
+    numbers: Numbers = {"mean delay": (mean, "s"), "longest delay": (longest, "s"), "hold_down": (hold.low, "s")}
+    places = (hold.place.labelled(f"{loop.name} forgets a higher recommendation after this"), *_links(loop))
+    seen, held = decisions(longest - period.high, period.high, hold.low)
+    if longest < hold.low:
+        return _proved(loop, hold.low, (mean, longest), numbers, places)
+    if seen < held:
+        return _touching(loop, longest - period.high, period.high, held, numbers, places)
+    return _conflict(subject, loop, hold, longest, (held - 1) * period.high, numbers, places)
+
+
+def decisions(visible: Fraction, period: Fraction, hold: Fraction) -> tuple[int, int]:
+    """(most decisions that see one sample of age below `visible`, fewest decisions in a closed window of `hold`)."""
+    return math.ceil(visible / period), math.floor(hold / period) + 1
+
+
+def _proved(
+    loop: Loop, hold: Fraction, ages: tuple[Fraction, Fraction], numbers: Numbers, places: tuple[Place, ...]
+) -> Finding:
+    mean, longest = ages
+    room = hold - longest
+    facts = (f"(<= age {rational(longest)})", f"(< dip {rational(room)})")
+    script = Certificate({"age": "Real", "dip": "Real"}, facts, f"(< (+ dip age) {rational(hold)})").script()
+    message = (
+        f"{loop.name} reads at most {seconds(longest)} late ({seconds(mean)} on average): "
+        f"no dip shorter than {seconds(room)} scales it down"
+    )
+    return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script))
+
+
+def _touching(
+    loop: Loop, visible: Fraction, period: Fraction, held: int, numbers: Numbers, places: tuple[Place, ...]
+) -> Finding:
+    """The window is as long as the delay: one decision more than those that still see a sample."""
+    fact = f"(< (* {rational(period)} (- (to_real seen) 1.0)) {rational(visible)})"
+    script = Certificate({"seen": "Int"}, (fact,), f"(< (to_real seen) {rational(held)})").script()
+    message = f"hold_down of {loop.name} is as long as its longest delay, with one decision to spare and no more"
+    return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script), margin=False)
+
+
+def _timed(loop: Loop) -> list[SensorLink]:
+    return [link for link in loop.target.sensor if link.duration is not None] if loop.target else []
+
+
+def _links(loop: Loop) -> tuple[Place, ...]:
+    return tuple(
+        link.place.labelled("adds to the age of what it reads") for link in _timed(loop) if link.kind != "last"
+    )
+
+
+def _conflict(
+    subject: Subject,
+    loop: Loop,
+    hold: Quantity,
+    longest: Fraction,
+    full: Fraction,
+    numbers: Numbers,
+    places: tuple[Place, ...],
+) -> Finding:
+    message = (
+        f"{loop.name} may read what is {seconds(longest)} old, but hold_down covers only {hold}: "
+        "one sample of a dip fills it, and the loop scales down on a dip that is over"
+    )
+    witness = (
+        Step(Fraction(0), "a sample meets a dip in the load, which is over at once"),
+        Step(full, f"every recommendation in the last {hold} was made from that sample: {loop.name} scales down"),
+        Step(longest, "only now the last trace of the dip is gone"),
+    )
+    return QUESTION.conflict(
+        message, places, (loop.name,), arithmetic(numbers, witness=witness),
+        certain=False, assumptions=("the load can dip for as long as one sample",),
+        repairs=_repairs(subject, loop, hold, repairs.upward_round(longest * Fraction(5, 4))),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, loop: Loop, hold: Quantity, value: Fraction) -> list[Repair]:
+    """A longer window: where it stands, or written into the loop where a part supplied it."""
+    period = loop.timescale.period if loop.timescale else None
+    text = repairs.duration_text(subject, value)
+    if hold.place.file in subject.sources:
+        edit = repairs.change(subject, hold, value)
+    elif period is not None and period.place.file in subject.sources:
+        edit = repairs.insert(subject, period.place, "hold_down", text)
+    else:
+        edit = repairs.insert(subject, loop.part.place, "timescale", f"{{hold_down: {text}}}") if loop.part else None
+    made = repairs.proposal(edit)
+    return [made] if made else []

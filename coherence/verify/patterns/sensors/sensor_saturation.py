@@ -1,0 +1,221 @@
+"""sensor saturation: the measured value stops at or below the point from which the loop would act upward.
+
+## What
+Bounds what a loop measures: by a limit on the very thing that it counts, by the constants and parts that
+the signal is made of.  An autoscaler acts upward only while y / setpoint - 1 > tolerance, so it never does
+when the largest measurable y is at most setpoint * (1 + tolerance).  `sees queued requests` in the sensor
+chain says that the waiting ones are counted too: then the limit does not bound the measurement.
+
+## Why it hurts
+Under overload the metric stands at its cap, exactly on target, and the loop is content.  Nothing is broken,
+nothing scales, and the queue grows.
+
+## Example
+```yaml
+coherence: 1
+limits: {slots: {counts: model.ongoing, at_most: 1, per: replica, when_full: wait}}
+loops:
+  serve:
+    uses: ray_serve
+    target: {signal: model.ongoing, setpoint: 1}
+    actuation: {signal: model.desired, bounds: [1, 100]}
+```
+
+## Instead
+A target clearly below the cap (64 of 128), or a sensor that sees the queue.
+```yaml
+coherence: 1
+limits: {slots: {counts: model.ongoing, at_most: 2, per: replica, when_full: wait}}
+loops:
+  serve:
+    uses: ray_serve
+    target: {signal: model.ongoing, setpoint: 1}
+    actuation: {signal: model.desired, bounds: [1, 100]}
+```
+
+## Source
+ray-project/ray#24793; ray-service.llm-serve.yaml of ray-project/kuberay (64 of 128, consistent).  Kubernetes
+documentation, Horizontal Pod Autoscaling, Algorithm details: no action while |ratio - 1| <= tolerance.  CPU
+utilization is a share of the request and may pass 100 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import ONE, show
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Limit, Target
+from coherence.language.expressions import names as used
+from coherence.language.expressions.tree import Compare, Name, Number, Tree
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.facts.range_claims import claimed
+from coherence.verify.facts.ranges import Values, enclosure
+from coherence.verify.facts.writers import Writer
+from coherence.verify.patterns.writers._pair import Numbers
+
+QUESTION = Question("COH221", "sensor-saturation", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per proportional loop whose measurement is bounded above."""
+    if not any(loop.target for loop in subject.design.loops.values()):
+        return
+    facts = known(subject)
+    for writer in (writer for writers in facts.written.values() for writer in writers if writer.kind == "scale"):
+        target = writer.loop.target
+        if target and target.signal and target.setpoint and writer.values.low != writer.values.high:
+            yield from _answer(subject, facts, writer)
+
+
+def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]:
+    target = writer.loop.target
+    assert target is not None
+    assert target.signal is not None
+    if any(link.kind == "sees" for link in target.sensor):
+        return
+    caps = {path: limit for path in used(target.signal.tree) for limit in _limits_on(facts, path)}
+    tree = facts.tree(target.signal.tree)
+    most, surely = (enclosure(tree, _saturated(facts, tree, caps, end)).high for end in ("high", "low"))
+    setpoint = _setpoint(facts, target)
+    if most is None or surely is None or setpoint is None or setpoint.low is None or setpoint.low <= 0:
+        return
+    highest = setpoint.high if setpoint.high is not None else setpoint.low
+    case = Case(writer, target, caps, highest, _tolerance(target), surely)
+    if setpoint.low * (1 + case.tolerance) >= most:
+        yield _conflict(subject, case, certain=True)
+    elif case.point >= surely:
+        yield _conflict(subject, case, certain=False)
+    elif isinstance(tree, Name):
+        yield _proved(case)
+
+
+@value
+class Case:
+    """A loop whose measurement is bounded: its (largest) setpoint, its tolerance, the most that it can measure."""
+
+    writer: Writer
+    target: Target
+    caps: dict[str, Limit]
+    setpoint: Fraction
+    tolerance: Fraction
+    most: Fraction
+
+    @property
+    def point(self) -> Fraction:
+        """It acts upward above this."""
+        return self.setpoint * (1 + self.tolerance)
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.writer.name, *(limit.name for limit in self.caps.values()))
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The setpoint, and what bounds the measurement."""
+        assert self.target.setpoint is not None
+        assert self.target.signal is not None
+        acts = self.target.setpoint.place.labelled(
+            f"{self.writer.name} acts upward above this, by more than its tolerance"
+        )
+        stops = [
+            place_of(limit.at_most, limit).labelled(f"the measured value stops here ({limit.name})")
+            for limit in self.caps.values()
+        ]
+        made_of = self.target.signal.place.labelled("the measured value stops by what it is made of")
+        return (acts, *(stops or [made_of]))
+
+
+def _limits_on(facts: Known, path: str) -> Iterator[Limit]:
+    """Limits that count exactly this signal: the smallest cap last, so that it wins."""
+    found = [limit for limit in facts.counted.get(path, ()) if limit.during is None]
+    caps = [(facts.range(tree).high, limit) for limit in found if (tree := cap(facts, limit)) is not None]
+    bounded = [(high, limit) for high, limit in caps if high is not None]
+    yield from (limit for _, limit in sorted(bounded, key=lambda item: item[0], reverse=True))
+
+
+def _saturated(facts: Known, tree: Tree, caps: dict[str, Limit], end: str) -> Values:
+    """Every signal may grow without bound, except that a capped count stops at the `high` or `low` end of its cap.
+
+    What then still bounds the measurement is its own form, not a load that happens to be small.
+    """
+    values = {path: Interval(facts.values[path].low, None) for path in used(tree) if path in facts.values}
+    for path, limit in caps.items():
+        bound = cap(facts, limit)
+        high = getattr(facts.range(bound), end) if bound is not None else None
+        values[path] = Interval(values[path].low if path in values else Fraction(0), high)
+    return values
+
+
+def _setpoint(facts: Known, target: Target) -> Interval | None:
+    stated = target.setpoint
+    if isinstance(stated, Quantity):
+        return Interval(stated.low, stated.high)
+    found = facts.range(stated.tree) if isinstance(stated, Formula) else None
+    return found if found and found.low is not None and found.high is not None else None
+
+
+def _tolerance(target: Target) -> Fraction:
+    return target.tolerance.high if target.tolerance else Fraction(0)
+
+
+def _proved(case: Case) -> Finding:
+    script = claimed(Compare("<", Number(case.point), Number(case.most)), {})
+    evidence = arithmetic({"acts above": (case.point, ""), "largest measurable": (case.most, "")}, certificate=script)
+    return QUESTION.proved(
+        f"{case.writer.name} can measure more than its setpoint and tolerance", case.places, case.of, evidence
+    )
+
+
+def _conflict(subject: Subject, case: Case, *, certain: bool) -> Finding:
+    stated = case.target.setpoint
+    dimension = stated.dimension if isinstance(stated, Quantity) else ONE
+    most, point, setpoint = (show(value, dimension) for value in (case.most, case.point, case.setpoint))
+    message = (
+        f"{case.writer.name} never acts upward: it measures at most {most} and acts above {point} "
+        f"(setpoint {setpoint}, tolerance {show(case.tolerance * 100)} %)"
+    )
+    witness = (
+        Step(Fraction(0), "the load is far above what the members can carry"),
+        Step(
+            None,
+            f"the measured value stands at {most}, {show(case.most / case.setpoint)} times the setpoint: no action",
+        ),
+        Step(None, f"{case.writer.signal} stays as it is, however long the overload lasts"),
+    )
+    numbers: Numbers = {
+        "largest measurable": (case.most, ""), "setpoint": (case.setpoint, ""),
+        "tolerance": (case.tolerance, ""), "acts above": (case.point, ""),
+    }  # fmt: skip
+    return QUESTION.conflict(
+        message, case.places, case.of, arithmetic(numbers, witness=witness), certain=certain,
+        assumptions=("the sensor counts only what the limit lets in (no `sees` in its chain)",) if case.caps else (),
+        repairs=_repairs(subject, case),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, case: Case) -> Iterator[Repair]:
+    """A cap above the point of action, or a setpoint below the cap with a tenth to spare."""
+    edits = []
+    for stated in (limit.at_most for limit in case.caps.values()):
+        if isinstance(stated, Quantity) and stated.exact:
+            whole = stated.low.denominator == 1
+            higher = (
+                Fraction(math.floor(case.point) + 1) if whole else repairs.upward_round(case.point * Fraction(11, 10))
+            )
+            edits.append(repairs.change(subject, stated, higher))
+    stated = case.target.setpoint
+    lower = repairs.downward_round(case.most / (1 + case.tolerance) * Fraction(9, 10))
+    if isinstance(stated, Quantity) and stated.exact and lower > 0:
+        edits.append(repairs.change(subject, stated, lower))
+    yield from (made for edit in edits if (made := repairs.proposal(edit)) is not None)

@@ -1,0 +1,1 @@
+"""Questions about timers: probes, leases, gates, orders of events."""

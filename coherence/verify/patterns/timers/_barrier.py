@@ -1,0 +1,174 @@
+"""A watchdog at a barrier: how long the first member may wait for the last, with what loops add to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import seconds
+from coherence.base.values import value
+from coherence.findings import repairs as edits
+from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Component, Design, Loop, Timer
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.patterns.timers._overrun import Figures
+from coherence.verify.timers import firing, occurrences, repairs
+from coherence.verify.timers.firing import NOW, Firing, Window
+from coherence.verify.timers.orders import between
+
+
+@value
+class Barrier:
+    """The step that all members of a component must end, and the pauses that loops may set for one of them."""
+
+    component: Component
+    activity: str
+    step: Quantity
+    pauses: tuple[tuple[Loop, str, Quantity], ...]
+
+    @property
+    def pause(self) -> Window:
+        """What one member may lose in a step, each pause once."""
+        longest = {name: span.high for _, name, span in self.pauses}
+        return Window(Fraction(0), sum(longest.values(), Fraction(0)))
+
+    @property
+    def wait(self) -> Fraction:
+        """The longest wait of the first member for the last, in seconds."""
+        if isinstance(self.component.copies, Quantity) and self.component.copies.high <= 1:
+            return Fraction(0)
+        return firing.longest_wait(Window(self.step.low, self.step.high), self.pause) or Fraction(0)
+
+
+def answer(subject: Subject, question: Question, timer: Timer) -> Finding:
+    """Does the watchdog outlast the longest wait?"""
+    barrier, fires = _barrier(subject.design, timer), firing.firing(timer)
+    if isinstance(barrier, str) or fires is None:
+        needs = barrier if isinstance(barrier, str) else f"{firing.missing(timer)} of {timer.name}"
+        return question.undecided(f"needs {needs}", _asked(timer), (timer.name, *_loops_on(subject.design, timer)))
+    if barrier.wait < fires.window.earliest:
+        return _proved(question, timer, barrier, fires)
+    return _conflict(subject, question, timer, barrier, fires)
+
+
+def _asked(timer: Timer) -> tuple[Place, ...]:
+    ends = timer.unless.place.labelled("the wait ends here") if timer.unless is not None else timer.place
+    return (ends, timer.place.labelled("decides about this timer"))
+
+
+def _loops_on(design: Design, timer: Timer) -> tuple[str, ...]:
+    thing = timer.start.subject if timer.start is not None else ""
+    return tuple(loop.name for loop in design.loops.values() if _signal(loop).partition(".")[0] == thing)
+
+
+def _signal(loop: Loop) -> str:
+    return loop.actuation.signal.text if loop.actuation is not None and loop.actuation.signal is not None else ""
+
+
+def _barrier(design: Design, timer: Timer) -> Barrier | str:
+    """The barrier, or the fact that is missing."""
+    start, unless = timer.start, timer.unless
+    assert start is not None
+    assert unless is not None
+    thing = start.subject
+    if unless.of != "all" or unless.kind != "ends" or unless.thing != thing:
+        return f"the activity that {thing} waits for: `unless: all of {thing}.step end`"
+    component = design.components.get(thing)
+    takes = (component.takes or {}) if component is not None else {}
+    if component is None or unless.activity not in takes:
+        return f"{unless.activity} time of {thing}"
+    pauses = []
+    for loop in design.loops.values():
+        owner, _, name = _signal(loop).partition(".")
+        if loop.actuation is not None and loop.actuation.evict is not None and loop.actuation.evict.text == thing:
+            return f"whether the others of {thing} go on without the one that {loop.name} evicts"
+        if owner != thing or name in component.constants or name == unless.activity:
+            continue
+        if name not in takes:
+            return f"{name} time of {thing} (set by {loop.name})"
+        pauses.append((loop, name, takes[name]))
+    return Barrier(component, unless.activity, takes[unless.activity], tuple(pauses))
+
+
+def _names(timer: Timer, barrier: Barrier) -> tuple[str, ...]:
+    return (timer.name, *(loop.name for loop, _, _ in barrier.pauses), barrier.component.name)
+
+
+def _places(timer: Timer, barrier: Barrier, fires: Firing) -> tuple[Place, ...]:
+    thing, step = barrier.component.name, barrier.step
+    watched = f"fires {between(fires.window)} after the first {thing} waits"
+    found = [occurrences.values(timer)[0].labelled(watched)]
+    for loop, name, span in barrier.pauses:
+        found.append(span.place.labelled(f"{name} holds one {thing} for {between(Window(span.low, span.high))}"))
+        signal = loop.actuation.signal if loop.actuation is not None else None
+        where = signal.place if signal is not None else loop.place
+        found.append(where.labelled(f"{loop.name} pauses by its own reading"))
+    return (*found, step.place.labelled(f"a {barrier.activity} takes {between(Window(step.low, step.high))}"))
+
+
+def _figures(barrier: Barrier, fires: Firing) -> Figures:
+    return {
+        "fires at the earliest": (fires.window.earliest, "s"),
+        "longest wait": (barrier.wait, "s"),
+        "longest step": (barrier.step.high, "s"),
+        "longest pause": (barrier.pause.latest or Fraction(0), "s"),
+        "shortest step": (barrier.step.low, "s"),
+    }
+
+
+def _assumptions(barrier: Barrier, fires: Firing) -> tuple[str, ...]:
+    thing = barrier.component.name
+    alone = [f"{loop.name} may {name} one {thing} and not another, once in a step" for loop, name, _ in barrier.pauses]
+    return (f"members of {thing} start a {barrier.activity} together", *alone, *fires.defaults)
+
+
+def _proved(question: Question, timer: Timer, barrier: Barrier, fires: Firing) -> Finding:
+    step, thing = barrier.step, barrier.component.name
+    facts = [f"(>= fires {fires.lower})", f"(<= slow {rational(step.high)})", f"(>= fast {rational(step.low)})"]
+    facts.append(f"(<= pause {rational(barrier.pause.latest or 0)})")
+    if barrier.wait == 0:
+        facts.append("(= (+ slow pause) fast)")
+    constants = dict.fromkeys(("fires", "slow", "fast", "pause"), "Real")
+    script = Certificate(constants, tuple(facts), "(< (- (+ slow pause) fast) fires)").script()
+    times = f"{seconds(barrier.wait)} at most against {between(fires.window)}"
+    message = f"{timer.name} outlasts every wait of {thing}: {times}"
+    evidence = arithmetic(_figures(barrier, fires), certificate=script)
+    places, names = _places(timer, barrier, fires), _names(timer, barrier)
+    return question.proved(message, places, names, evidence, assumptions=_assumptions(barrier, fires))
+
+
+def _conflict(subject: Subject, question: Question, timer: Timer, barrier: Barrier, fires: Firing) -> Finding:
+    thing, then = barrier.component.name, f" ({timer.then.text})" if timer.then is not None else ""
+    by = f" that {' and '.join(loop.name for loop, _, _ in barrier.pauses)} paused" if barrier.pauses else ""
+    times = f"up to {seconds(barrier.wait)} against {between(fires.window)}"
+    message = f"{timer.name} may fire{then} while {thing} waits for a member{by}: {times}"
+    evidence = arithmetic(_figures(barrier, fires), witness=_timeline(timer, barrier, fires))
+    return question.conflict(
+        message, _places(timer, barrier, fires), _names(timer, barrier), evidence, certain=False,
+        assumptions=_assumptions(barrier, fires), repairs=tuple(_repairs(subject, timer, barrier, fires)),
+    )  # fmt: skip
+
+
+def _timeline(timer: Timer, barrier: Barrier, fires: Firing) -> tuple[Step, ...]:
+    thing, first = barrier.component.name, barrier.step.low
+    steps = [Step(Fraction(0), f"all of {thing}.{barrier.activity} start")]
+    for loop, name, span in barrier.pauses:
+        steps.append(Step(Fraction(0), f"{loop.name} sets {thing}.{name} of one member, for {seconds(span.high)}"))
+    steps.append(Step(first, f"first {thing} waits"))
+    then = f": {timer.then.text}" if timer.then is not None else ""
+    steps.append(Step(first + fires.window.earliest, f"{timer.name} fires{then}"))
+    last = barrier.step.high + (barrier.pause.latest or NOW.earliest)
+    return (*steps, Step(last, f"all of {thing}.{barrier.activity} end only now"))
+
+
+def _repairs(subject: Subject, timer: Timer, barrier: Barrier, fires: Firing) -> Iterator[Repair]:
+    yield from repairs.later(subject, timer, barrier.wait)
+    for _, _, span in barrier.pauses:
+        over = barrier.wait - fires.window.earliest / repairs.MARGIN
+        shorter = edits.downward_round(span.high - over)
+        old = edits.text_at(subject.sources, span.place)
+        if old is not None and shorter >= span.low and shorter > 0:
+            low = f"{old.split('..')[0].strip()} .. " if ".." in old else ""
+            yield Repair((Edit(span.place, old, low + edits.duration_text(subject, shorter)),), "")

@@ -1,0 +1,115 @@
+"""Promises `a before b`: which of them are about timers and activities, and how the two events compare."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.units import seconds
+from coherence.base.values import value
+from coherence.findings.finding import Step
+from coherence.language.design import Design, Timer
+from coherence.language.sentences import Event, Promise
+from coherence.verify.timers import occurrences, orders
+from coherence.verify.timers.occurrences import Chain
+from coherence.verify.timers.orders import Order
+from coherence.verify.timers.removals import LOADED
+
+RANKS = ("before", "touches", "unknown", "possible", "after")
+SPARING, ENDING = ("unlist", "eject", "drain"), ("restart", "kill", "stop", "evict")
+ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questions about retries
+
+
+@value
+class Pair:
+    """A promise, the keys of its events, and every comparison of them (None: nothing orders the two).
+
+    `activities`: both events are starts or ends of declared things.
+    """
+
+    promise: Promise
+    first: str
+    second: str
+    ways: tuple[Order | None, ...]
+    activities: bool
+
+    @property
+    def apart(self) -> bool:
+        """Does some way lead to one event without the other?"""
+        return None in self.ways
+
+    @property
+    def gated(self) -> bool:
+        """Is the first event a cause of the second, whatever way leads there?"""
+        known = [order for order in self.ways if order is not None and not order.rests]
+        return len(known) == len(self.ways) and all(order.second and not order.first for order in known)
+
+    @property
+    def worst(self) -> tuple[Order, str]:
+        """The comparison that decides, and its relation (`after` only where every way says so)."""
+        known = [order for order in self.ways if order is not None]
+        relations = [orders.relation(order) for order in known]
+        index = max(range(len(known)), key=lambda i: RANKS.index(relations[i]))
+        said = relations[index]
+        return known[index], "possible" if said == "after" and set(relations) != {"after"} else said
+
+
+def pairs(design: Design) -> tuple[Pair, ...]:
+    """Every promise that one event comes before another, both of timers or activities; gathered once."""
+    return design.once("promises of what comes before what", lambda: tuple(_pairs(design)))
+
+
+def _pairs(design: Design) -> Iterator[Pair]:
+    found = occurrences.causes(design)
+    for promise in design.promises.values():
+        if promise.kind != "before" or promise.first is None or promise.second is None:
+            continue
+        if any(word in promise.text for word in ELSEWHERE):
+            continue
+        first, second = (occurrences.key_of(event, design) for event in (promise.first, promise.second))
+        activities = all(_is_activity(event, design) for event in (promise.first, promise.second))
+        if activities or first in found or second in found:
+            yield Pair(promise, first, second, orders.comparisons(first, second, found), activities)
+
+
+def gentle(design: Design) -> Iterator[Pair]:
+    """An overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
+    sparing, ending = list(_acting(design, SPARING)), list(_acting(design, ENDING))
+    said = {frozenset((p.first.text, p.second.text)) for p in design.promises.values() if p.first and p.second}
+    found = occurrences.causes(design) if sparing and ending else {}
+    for (one, thing), (other, same) in itertools.product(sparing, ending):
+        if thing == same and one.start == other.start and frozenset((one.name, other.name)) not in said:
+            promise = Promise("before", f"{one.name} before {other.name}", other.place)
+            keys = f"{one.name} fires", f"{other.name} fires"
+            yield Pair(promise, *keys, orders.comparisons(*keys, found), False)
+
+
+def _acting(design: Design, verbs: tuple[str, ...]) -> Iterator[tuple[Timer, str]]:
+    """(timer, thing) of those that do one of these to an overloaded thing."""
+    for timer in design.timers.values():
+        words = timer.then.text.split() if timer.then is not None else []
+        if len(words) > 1 and words[0] in verbs and _overloaded(timer):
+            yield timer, words[1]
+
+
+def _overloaded(timer: Timer) -> bool:
+    """Does it run from an event that an overloaded member is in?"""
+    start = timer.start
+    return start is not None and start.kind == "outside" and bool(LOADED & set(start.text.split()))
+
+
+def _is_activity(event: Event, design: Design) -> bool:
+    return event.kind in ("starts", "ends") and event.thing in design.components
+
+
+def timeline(order: Order, *, kind: bool) -> tuple[Step, ...]:
+    """One run: the first event as early and the second as late as can be (`kind`), or the reverse."""
+    moments = orders.moments(order.first, early=kind) + orders.moments(order.second, early=not kind)
+    return orders.sorted_steps([Step(Fraction(0), order.common), *(Step(time, link.effect) for time, link in moments)])
+
+
+def told(chain: Chain) -> str:
+    """The parts of a chain in order of time: `heartbeat 600 s, then rank.dump 120 s`."""
+    timed = [link for link in reversed(chain) if link.kind in ("timer", "activity")]
+    return ", then ".join(f"{link.name} {orders.between(link.window)}" for link in timed) or seconds(0)

@@ -1,0 +1,225 @@
+"""A timer against the activity it waits for: shared by the questions about probes and about deadlines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import seconds
+from coherence.base.values import replace, value
+from coherence.findings.finding import Evidence, Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Design, Timer
+from coherence.verify.timers import firing, occurrences, orders
+from coherence.verify.timers import repairs as timer_repairs
+from coherence.verify.timers.occurrences import Causes, Chain, Link
+from coherence.verify.timers.orders import Order, between
+
+Figures = dict[str, tuple[Fraction | float | int, str]]
+RANKS = ("before", "unknown", "possible", "after")
+
+
+@value
+class Case:
+    """A timer, how its `unless` event stands to its firing, and both measured from their common cause."""
+
+    timer: Timer
+    order: Order
+    relation: str  # before: the event always comes first; possible; after: the timer always does; unknown
+    needs: str = ""
+    loops: tuple[str, ...] = ()  # those that the missing fact is about
+
+
+def cases(design: Design) -> tuple[Case, ...]:
+    """Every timer that another event may end, with its worst case; gathered once."""
+    return design.once("timers that another event may end", lambda: tuple(_cases(design)))
+
+
+def _cases(design: Design) -> Iterator[Case]:
+    found = occurrences.without_rests(occurrences.causes(design))
+    for timer in design.timers.values():
+        if timer.unless is not None and timer.start is not None and not firing.never(timer):
+            yield _prolonged(design, _worst(timer, occurrences.key_of(timer.unless, design), found))
+
+
+def _prolonged(design: Design, case: Case) -> Case:
+    """Not before for certain where a loop could prolong what the timer waits for."""
+    found = orders.interruptions(design, case.order.first)
+    if case.relation != "before" or not found.spoil(case.order):
+        return case
+    needs = f"needs whether {found.words} prolongs what {case.timer.name} waits for"
+    return replace(case, relation="unknown", needs=needs, loops=found.loops)
+
+
+def _worst(timer: Timer, unless: str, found: Causes) -> Case:
+    fires = f"{timer.name} fires"
+    ways = [_case(timer, unless, order, found) for order in orders.comparisons(unless, fires, found)]
+    worst = max(ways, key=lambda case: RANKS.index(case.relation))
+    certain = all(case.relation == "after" for case in ways)
+    return worst if certain or worst.relation != "after" else replace(worst, relation="possible")
+
+
+def _case(timer: Timer, unless: str, order: Order | None, found: Causes) -> Case:
+    if order is None:
+        return _apart(timer, unless, found)
+    said = _strictly(order)
+    unknown = said == "unknown" or (said == "possible" and order.missing)
+    return Case(timer, order, "unknown", f"needs {order.missing}") if unknown else Case(timer, order, said)
+
+
+def _strictly(order: Order) -> str:
+    """As `orders.relation`, but a tie is a race: either may come first."""
+    said = orders.relation(order)
+    one, other = order.windows
+    return "possible" if said == "touches" or (said == "after" and one.earliest == other.latest) else said
+
+
+def _apart(timer: Timer, unless: str, found: Causes) -> Case:
+    """Nothing ties the activity to the timer's event: it may start with that event (possible), or at another time."""
+    fired = found[f"{timer.name} fires"][:1]
+    way = occurrences.chains(unless, found)[0]
+    ended = tuple(link for link in way[:1] if link.kind == "activity")
+    order = Order(timer.start.text if timer.start else "", ended, fired)
+    if order.missing:
+        return Case(timer, order, "unknown", f"needs {order.missing}")
+    if not ended:
+        return Case(timer, order, "unknown", f"needs the time from '{order.common}' to '{unless}'")
+    one, other = order.windows
+    begins = ended[0].cause
+    if one.latest is not None and one.latest > other.earliest:
+        said = f"{begins} at the moment of '{order.common}' (nothing in the design starts it)"
+        return Case(timer, Order(order.common, (replace(ended[0], assumptions=(said,)),), fired), "possible")
+    hint = f"for example a timer {{from: {order.common}, after: 0 s, then: {begins}}}"
+    return Case(timer, order, "unknown", f"needs what starts {begins.removesuffix(' starts')}: {hint}")
+
+
+def undecided(question: Question, case: Case) -> Finding:
+    """The missing fact, by name."""
+    assert case.timer.unless is not None
+    places = (
+        case.timer.unless.place.labelled("when this happens is not known"),
+        case.timer.place.labelled("decides about this timer"),
+    )
+    return question.undecided(
+        f"{case.needs} ({case.timer.name} waits for '{case.timer.unless.text}')", places, names_of(case)
+    )
+
+
+def harmless(question: Question, case: Case) -> Finding:
+    """A timer that ends nothing may fire during the activity."""
+    then = case.timer.then.text if case.timer.then is not None else ""
+    message = f"{case.timer.name} only does '{then}': an activity that outlasts it is not ended"
+    return question.note(message, places_of(case), names_of(case), evidence_of(case))
+
+
+def proved(question: Question, case: Case) -> Finding:
+    """The activity always ends before the timer fires."""
+    order, unless = case.order, case.timer.unless
+    assert unless is not None
+    evidence = evidence_of(case, certificate=orders.certificate(order, "<" if order.first else "<="))
+    if not order.first:
+        message = f"{case.timer.name} runs only after '{unless.text}': that can no longer overrun it"
+    else:
+        one, other = order.windows
+        times = f"{between(one)} against {between(other)} after {order.common}"
+        message = f"'{unless.text}' always precedes {case.timer.name}: {times}"
+    return question.proved(message, places_of(case), names_of(case), evidence, assumptions=order.assumptions)
+
+
+def conflict(
+    question: Question,
+    case: Case,
+    *,
+    repairs: tuple[Repair, ...] = (),
+    consequence: str = "",
+    figures: Figures | None = None,
+) -> Finding:
+    """The timer fires while the activity still runs, in every run or in some."""
+    order, timer = case.order, case.timer
+    one, other = order.windows
+    certain = case.relation == "after"
+    verb = "always fires" if certain else "may fire"
+    then = f" ({timer.then.text})" if timer.then else ""
+    assert timer.unless is not None
+    times = f"{between(other)} against {between(one)} after {order.common}"
+    message = f"{timer.name} {verb}{then} before '{timer.unless.text}': {times}{consequence}"
+    evidence = evidence_of(case, witness=timeline(case), figures=figures)
+    return question.conflict(
+        message,
+        places_of(case),
+        names_of(case),
+        evidence,
+        certain=certain,
+        assumptions=order.assumptions,
+        repairs=repairs,
+    )
+
+
+def evidence_of(
+    case: Case, *, witness: tuple[Step, ...] = (), certificate: str | None = None, figures: Figures | None = None
+) -> Evidence:
+    """The two windows as far as they are known, and what else decided."""
+    one, other = case.order.windows
+    ends = {"fires at the earliest": other.earliest, "fires at the latest": other.latest}
+    if not any(link.missing for link in case.order.first):
+        ends |= {"ends at the earliest": one.earliest, "ends at the latest": one.latest}
+    found: Figures = {name: (value, "s") for name, value in ends.items() if value is not None}
+    return arithmetic(found | (figures or {}), witness=witness, certificate=certificate)
+
+
+def names_of(case: Case) -> tuple[str, ...]:
+    """The timer, and the timers and things whose times decide."""
+    unless = [case.timer.unless.thing] if case.timer.unless is not None and case.timer.unless.kind != "outside" else []
+    return tuple(
+        dict.fromkeys([case.timer.name, *deciding(case.order.second + case.order.first), *case.loops, *unless])
+    )
+
+
+def deciding(chain: Chain) -> tuple[str, ...]:
+    """The timers, and the things of the activities, of a chain."""
+    timed = (link for link in chain if link.kind in ("timer", "activity"))
+    return tuple(link.name if link.kind == "timer" else link.name.split(".")[0] for link in timed)
+
+
+def places_of(case: Case) -> tuple[Place, ...]:
+    """The timer's deciding value, then every other value with what it does, then what a default left out."""
+    timer = case.timer
+    links = [*case.order.second, *case.order.first]
+    found = [link.places[0].labelled(said(link)) for link in links if link.kind in ("timer", "activity")]
+    if not case.order.first and timer.start is not None:
+        found.append(timer.start.place.labelled("runs only from here on"))
+    unset = [text for link in case.order.second for text in link.assumptions if " is not set: " in text]
+    return tuple([*found, timer.place.labelled("; ".join(unset))] if unset else found)
+
+
+def said(link: Link) -> str:
+    """What a number does: `fires 140 s to 151 s after server.load starts`, `server.load takes 3 min to 10 min`."""
+    times = between(link.window)
+    return f"fires {times} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {times}"
+
+
+def timeline(case: Case) -> tuple[Step, ...]:
+    """The kindest run where every run breaks, else the worst one."""
+    kind = case.relation == "after"
+    order, then = case.order, case.timer.then
+    fired = orders.moments(order.second, early=not kind)
+    ended = orders.moments(order.first, early=kind)
+    steps = [Step(Fraction(0), order.common), *(Step(time, link.effect) for time, link in fired + ended)]
+    if then is not None:
+        steps[len(fired)] = Step(fired[-1][0], f"{case.timer.name} fires: {then.text}")
+    if ended:
+        late = seconds(ended[-1][0] - fired[-1][0])
+        steps[-1] = Step(ended[-1][0], f"{ended[-1][1].effect} would come only now, {late} late")
+    return orders.sorted_steps(steps)
+
+
+def raised(subject: Subject, case: Case) -> Iterator[Repair]:
+    """Let a timer on the way to the firing come later than the activity can end."""
+    one, other = case.order.windows
+    if one.latest is None:
+        return
+    for link in case.order.second:
+        if link.kind == "timer":
+            need = link.window.earliest + one.latest - other.earliest
+            yield from timer_repairs.later(subject, subject.design.timers[link.name], need)

@@ -1,0 +1,187 @@
+"""response time: a promise that one event follows another in time, where timers and activities make it follow.
+
+## What
+A promise `after request arrives then model.infer ends within 120 ms` about timers and activities.  The way back from
+the second event to the first is added up: windows of timers (a batch window, a poll, a check that only happens when
+something else ends) and ranges of activities.  Where several ways lead there, the quickest counts.  The promise
+may be met exactly.  A timer that something else may end first (`unless`) promises nothing by itself.
+
+## Why it hurts
+Each wait is short and has its reason.  Their sum is what a caller sees, and it is above what was promised: a batch
+window of 100 ms in front of 50 ms of work cannot answer in 120 ms, and a queue time-out of 10 s that is looked at only
+when the running request ends comes after its 90 s.
+
+## Example
+```yaml
+coherence: 1
+components: {model: {takes: {infer: 50 ms}}}
+timers: {window: {from: request arrives, after: 0 ms .. 100 ms, then: model.infer starts}}
+promises: {slo: after request arrives then model.infer ends within 120 ms}
+```
+
+## Instead
+```yaml
+coherence: 1
+components: {model: {takes: {infer: 50 ms}}}
+timers: {window: {from: request arrives, after: 0 ms .. 60 ms, then: model.infer starts}}
+promises: {slo: after request arrives then model.infer ends within 120 ms}
+```
+
+## Source
+Triton documentation, dynamic batcher: max_queue_delay_microseconds; triton-inference-server/server (queue time-outs are
+evaluated at dequeue: 90 s instead of 10 s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import seconds
+from coherence.base.values import value
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.sentences import Promise
+from coherence.verify.patterns.timers import _before, _overrun
+from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.timers import occurrences, orders, repairs
+from coherence.verify.timers.firing import Window
+from coherence.verify.timers.occurrences import Chain
+from coherence.verify.timers.orders import between
+
+QUESTION = Question("COH243", "response-time", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+@value
+class Way:
+    """How the second event follows the first; `unless` names a timer on it that may be ended first."""
+
+    promise: Promise
+    start: str
+    chain: Chain
+    limit: Fraction
+    unless: str = ""
+
+    @property
+    def window(self) -> Window:
+        return orders.total(self.chain)
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (*dict.fromkeys(_overrun.deciding(self.chain)), self.promise.name)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        timed = [link for link in reversed(self.chain) if link.kind in ("timer", "activity")]
+        found = [link.places[0].labelled(_overrun.said(link)) for link in timed if link.places]
+        return (*found, self.promise.place.labelled(f"promised here: {self.promise.name}"))
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per promise of this kind whose events timers or activities bring about."""
+    design = subject.design
+    promises = [promise for promise in design.promises.values() if promise.kind == "response"]
+    if not promises or not (design.timers or any(c.takes for c in design.components.values())):
+        return
+    found = occurrences.causes(design)
+    kind = occurrences.without_rests(found)
+    for promise in promises:
+        assert promise.first is not None
+        assert promise.second is not None
+        first, second = (occurrences.key_of(event, design) for event in (promise.first, promise.second))
+        if second in found:
+            ways = [_ways(subject, promise, causes, first, second) for causes in (found, kind)]
+            yield _answer(subject, promise, *ways)
+
+
+def _ways(subject: Subject, promise: Promise, found: occurrences.Causes, first: str, second: str) -> list[Way]:
+    """Every way back from the second event that meets the first."""
+    limit = promise.within.low if promise.within is not None else Fraction(0)
+    made = []
+    for chain in dict.fromkeys(occurrences.chains(second, found)):
+        causes = [link.cause for link in chain]
+        if first in causes:
+            part = chain[: causes.index(first) + 1]
+            held = (subject.design.timers[link.name] for link in part if link.kind == "timer")
+            unless = next((timer.name for timer in held if timer.unless is not None), "")
+            made.append(Way(promise, first, part, limit, unless))
+    return made
+
+
+def _answer(subject: Subject, promise: Promise, ways: list[Way], kind: list[Way]) -> Finding:
+    if not ways or promise.first is None or promise.second is None:
+        needs = f"needs what makes '{promise.second.text if promise.second else ''}' follow"
+        first = promise.first.text if promise.first else ""
+        place = promise.place.labelled("nothing in the design ties the two together")
+        return QUESTION.undecided(f"{needs} '{first}'", (place,), (promise.name,))
+    way = min(ways, key=lambda way: (way.window.latest is None, way.window.latest or 0))
+    quick = min(kind, key=lambda way: way.window.latest or way.window.earliest)
+    missing = next((link.missing for link in way.chain if link.missing), "")
+    late = all(w.window.latest is not None and w.window.latest > w.limit for w in kind)
+    if late and not any(link.missing for w in kind for link in w.chain):
+        return _conflict(subject, quick, certain=all(w.window.earliest > w.limit for w in kind))
+    if missing:
+        return _undecided(way, f"needs {missing}")
+    if way.window.latest is None:
+        rest = next((link.effect for link in way.chain if link.window.latest is None), way.start)
+        return _undecided(
+            way, f"needs what starts {rest.removesuffix(' starts')}: how long it rests before is not said"
+        )
+    if way.unless:
+        return _undecided(way, f"needs what happens when {way.unless} is ended first (its `unless`)")
+    held = orders.interruptions(subject.design, way.chain)
+    if held.loops and way.window.latest + held.longest > way.limit:
+        return _undecided(way, f"needs whether {held.words} prolongs it")
+    return _proved(way, way.window.latest)
+
+
+def _undecided(way: Way, needs: str) -> Finding:
+    return QUESTION.undecided(needs, way.places, way.of)
+
+
+def _assumed(way: Way) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for link in way.chain for text in link.assumptions))
+
+
+def _numbers(way: Way) -> Numbers:
+    found: dict[str, tuple[Fraction | float | int, str]] = {"within": (way.limit, "s")}
+    found |= {"at the earliest": (way.window.earliest, "s")}
+    return found | ({"at the latest": (way.window.latest, "s")} if way.window.latest is not None else {})
+
+
+def _proved(way: Way, latest: Fraction) -> Finding:
+    constants, facts = {}, []
+    for number, link in enumerate(way.chain):
+        constants[f"t{number}"] = "Real"
+        facts += [f"(>= t{number} {link.lower})", f"(<= t{number} {link.upper})"]
+    total = f"(+ 0.0 {' '.join(constants)})"
+    script = Certificate(constants, tuple(facts), f"(<= {total} {rational(way.limit)})").script()
+    message = f"'{way.promise.text}' holds: {between(way.window)} after {way.start}"
+    evidence = arithmetic(_numbers(way), certificate=script)
+    margin = latest < way.limit
+    return QUESTION.proved(message, way.places, way.of, evidence, assumptions=_assumed(way), margin=margin)
+
+
+def _conflict(subject: Subject, way: Way, *, certain: bool) -> Finding:
+    second = way.chain[0].effect
+    verb = "comes" if certain else "may come"
+    told = f"{between(way.window)} after '{way.start}' ({_before.told(way.chain)})"
+    message = f"'{second}' {verb} {told}, not within {seconds(way.limit)}"
+    moments = orders.moments(way.chain, early=certain)
+    steps = [Step(Fraction(0), way.start), *(Step(time, link.effect) for time, link in moments)]
+    steps.append(Step(way.limit, "the promised time is over"))
+    evidence = arithmetic(_numbers(way), witness=orders.sorted_steps(steps))
+    return QUESTION.conflict(
+        message, way.places, way.of, evidence, certain=certain, assumptions=_assumed(way),
+        repairs=tuple(_repairs(subject, way)),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, way: Way) -> Iterator[Repair]:
+    """Each timer on the way as much sooner as the whole is late."""
+    late = (way.window.latest or way.limit) - way.limit
+    for link in way.chain:
+        if link.kind == "timer" and link.window.latest is not None and link.window.latest > late:
+            yield from repairs.sooner(subject, subject.design.timers[link.name], link.window.latest - late)

@@ -1,0 +1,273 @@
+"""spent budget: a budget of failures without a window, or counted for something that begins anew, does not mean a rate.
+
+## What
+A limit on `x.failures`, `x.restarts`, `x.evictions` with `when_full: fail and lose`, or without it a promise of so
+many, gives a run a number of lives.
+
+- *Window.*  What comes again every T (a timer or loop that evicts, restarts or fails x) comes ceil(W / T) times in a
+  window W, and without a window any number of times: the budget is spent for certain after n + 1 of them.  A run of
+  bounded length (`takes` of x, where x does not come back) is a window of its own.
+- *Scope.*  A limit on `job.restarts` counted `per: agent` bounds each agent, not the job: with N agents the job has N
+  budgets, and an agent that comes back (`returns`) begins with a new one, so nothing bounds the job.
+
+Where nothing in the design repeats, the window is asked for and nothing is claimed.
+
+## Why it hurts
+Five spot evictions over a weekend end a runner that never had a fault.  Or the opposite: a crash loop meant to stop
+after three restarts goes on for ever, since each rejoin resets the count.
+
+## Example
+```yaml
+coherence: 1
+components: {runner: {returns: always}}
+limits: {failures: {counts: runner.failures, at_most: 5, per: runner, when_full: fail and lose}}
+timers: {spot: {from: runner starts, after: 4 h .. 12 h, then: evict runner}}
+```
+
+## Instead
+```yaml
+coherence: 1
+components: {runner: {returns: always}}
+limits: {failures: {counts: runner.failures, at_most: 5, window: 15 min, per: runner, when_full: fail and lose}}
+timers: {spot: {from: runner starts, after: 4 h .. 12 h, then: evict runner}}
+```
+
+## Source
+actions/actions-runner-controller (five failures without a window; spot evictions used them up over a weekend),
+pytorch/pytorch (`--max-restarts` counts for each agent), Kubernetes documentation, Jobs: backoffLimit counts evictions
+unless the pod failure policy ignores DisruptionTarget.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import SECOND, seconds
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Limit
+from coherence.language.expressions.tree import Compare, Name, Number
+from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Promise
+from coherence.verify.facts.design_facts import Known, copies, known
+from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.timers.recurrences import Recurrence, comes_back, counts_events, recurrences
+
+QUESTION = Question("COH241", "spent-budget", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+@value
+class Budget:
+    """A limit whose end loses the run: `lives` events of `thing` in `window` seconds (None: for ever)."""
+
+    limit: Limit
+    thing: str
+    signal: str
+    lives: int
+    window: Fraction | None
+    bounded: str = ""  # what bounds the time, where it is not the window of the limit
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.limit.at_most, self.limit).labelled(f"{self.limit.name}: so many, then all is lost")
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per budget and cause, and per budget whose scope is another thing."""
+    if not any(limit.counts is not None for limit in subject.design.limits.values()):
+        return
+    facts = known(subject)
+    for budget in _budgets(facts):
+        causes = list(recurrences(facts, budget.thing, once=budget.lives == 0))
+        for cause in causes:
+            yield _answer(subject, budget, cause)
+        yield from _scope(subject, facts, budget)
+        lost = budget.limit.when_full is not None
+        if lost and not causes and budget.window is None and _scoped(facts, budget) is None:
+            needs = f"needs window of {budget.limit.name}: without one, rare {budget.signal} of {budget.thing} add up"
+            yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
+
+
+def _budgets(facts: Known) -> Iterator[Budget]:
+    for limit in facts.design.limits.values():
+        tree = limit.counts.tree if limit.counts is not None else None
+        loses = limit.when_full is None or limit.when_full.text == "fail and lose"
+        most = cap(facts, limit)
+        high = facts.range(most).high if most is not None else None
+        if not loses or not isinstance(tree, Name) or high is None:
+            continue
+        thing, _, signal = tree.path.partition(".")
+        if counts_events(limit) and tree.path not in facts.values and tree.path not in facts.outputs:
+            yield _budget(facts, limit, (thing, signal), math.floor(high))
+
+
+def _budget(facts: Known, limit: Limit, of: tuple[str, str], lives: int) -> Budget:
+    thing, signal = of
+    if isinstance(limit.window, Quantity):
+        return Budget(limit, thing, signal, lives, limit.window.high)
+    component = facts.design.components.get(thing)
+    takes = (component.takes or {}) if component is not None else {}
+    if takes and not comes_back(component):
+        whole = sum((span.high for span in takes.values()), Fraction(0))
+        return Budget(limit, thing, signal, lives, whole, f"one run of {thing} ({seconds(whole)})")
+    return Budget(limit, thing, signal, lives, None)
+
+
+def _answer(subject: Subject, budget: Budget, cause: Recurrence) -> Finding:
+    apart, window = cause.apart, budget.window
+    assert apart.low is not None
+    if window is None:
+        return _spent(subject, budget, cause, certain=apart.high is not None)
+    most = math.ceil(window / apart.low)
+    if most <= budget.lives:
+        return _kept(budget, cause, most, window)
+    fewest = math.floor(window / apart.high) if apart.high is not None else 0
+    return _spent(subject, budget, cause, certain=fewest > budget.lives and not budget.bounded)
+
+
+def _places(budget: Budget, cause: Recurrence) -> tuple[Place, ...]:
+    window = budget.limit.window
+    stated = window.place.labelled("within this time") if window is not None else None
+    absent = budget.limit.place.labelled(f"{budget.limit.name} has no window") if window is None else None
+    return (budget.place, cause.place, *(place for place in (stated or absent,) if place is not None))
+
+
+def _numbers(budget: Budget, cause: Recurrence) -> Numbers:
+    found: dict[str, tuple[Fraction | float | int, str]] = {"lives": (budget.lives, "")}
+    found |= {"apart at the least": (cause.apart.low or Fraction(0), "s")}
+    found |= {"apart at the most": (cause.apart.high, "s")} if cause.apart.high is not None else {}
+    return found | ({"window": (budget.window, "s")} if budget.window is not None else {})
+
+
+def _kept(budget: Budget, cause: Recurrence, most: int, window: Fraction) -> Finding:
+    """`most` events in a half-open window: n + 1 of them need n whole gaps, which are at least as long."""
+    low = cause.apart.low or Fraction(0)
+    claim = f"(>= (* {budget.lives}.0 {rational(low)}) {rational(window)})"
+    message = (
+        f"{cause.name} comes at most {most} times in {budget.bounded or seconds(window)}: {budget.limit.name} holds"
+    )
+    evidence = arithmetic(_numbers(budget, cause), certificate=Certificate(claim=claim).script())
+    return QUESTION.proved(message, _places(budget, cause), _of(budget, cause), evidence)
+
+
+def _of(budget: Budget, cause: Recurrence) -> tuple[str, ...]:
+    return (budget.limit.name, cause.name, budget.thing)
+
+
+def _spent(subject: Subject, budget: Budget, cause: Recurrence, *, certain: bool) -> Finding:
+    apart, last = cause.apart, budget.lives + 1
+    latest, earliest = apart.high, (apart.low or Fraction(0)) * last
+    within = budget.bounded or (f"a window of {seconds(budget.window)}" if budget.window is not None else "no window")
+    when = (
+        f"after {seconds(latest * last)} at the latest" if latest is not None else f"after {seconds(earliest)} or later"
+    )
+    if budget.window is not None:
+        when = f"as early as after {seconds(earliest)}"
+    message = f"{cause.name} uses {budget.limit.name} up ({budget.lives} {budget.signal}, {within}): spent {when}"
+    each = apart.low if budget.window is not None or latest is None else latest
+    steps = [
+        Step((each or Fraction(0)) * k, f"{cause.name}: number {k} of {budget.lives}") for k in range(1, min(last, 8))
+    ]
+    steps.append(
+        Step((each or Fraction(0)) * last, f"{cause.name} once more: {budget.limit.name} is spent, all is lost")
+    )
+    return QUESTION.conflict(
+        message, _places(budget, cause), _of(budget, cause), arithmetic(_numbers(budget, cause), witness=steps),
+        certain=certain, repairs=_repairs(subject, budget, cause),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, budget: Budget, cause: Recurrence) -> Iterator[Repair]:
+    """A window that holds fewer, or more lives."""
+    low = cause.apart.low or Fraction(0)
+    stated, window = budget.limit.at_most, budget.limit.window
+    fits = repairs.downward_round(budget.lives * low)
+    made: list[Repair | None] = []
+    if fits > 0 and window is None and isinstance(stated, Quantity):
+        text = repairs.duration_text(subject, fits)
+        made.append(repairs.proposal(repairs.insert(subject, stated.place, "window", text)))
+    elif fits > 0 and window is not None:
+        made.append(repairs.proposal(repairs.rewrite(subject, window.place, fits, SECOND)))
+    if budget.window is not None and isinstance(stated, Quantity):
+        most = Fraction(math.ceil(budget.window / low))
+        made.append(repairs.proposal(repairs.change(subject, stated, most)))
+    yield from (repair for repair in made if repair is not None)
+
+
+def _scoped(facts: Known, budget: Budget) -> str | None:
+    """The declared thing for which the limit counts, where that is not the thing that it counts."""
+    stated = budget.limit.per or budget.limit.scope
+    name = stated.text if stated is not None else ""
+    return name if name in facts.design.components and name != budget.thing else None
+
+
+def _scope(subject: Subject, facts: Known, budget: Budget) -> Iterator[Finding]:
+    """The counted thing has as many budgets as the limit has scopes."""
+    name = _scoped(facts, budget)
+    if name is None:
+        return
+    component, many = facts.design.components[name], copies(facts, name)
+    again = comes_back(component)
+    total = None if again or many is None or many.high is None else math.floor(many.high) * budget.lives
+    promise = next((p for p in facts.design.promises.values() if _bounds(p, budget) is not None), None)
+    allowed = _bounds(promise, budget) if promise is not None else None
+    stated = budget.limit.per or budget.limit.scope
+    assert stated is not None
+    places = (
+        budget.place, stated.place.labelled(f"counted for each {name}, not for {budget.thing}"),
+        component.place.labelled(f"{name} comes back and begins anew" if again else f"each {name} has its own count"),
+        *((promise.place.labelled("promised for all together"),) if promise is not None else ()),
+    )  # fmt: skip
+    of = (budget.limit.name, name, budget.thing, *((promise.name,) if promise is not None else ()))
+    if (allowed is not None and (total is None or total > allowed)) or (again and total is None):
+        yield _escapes(subject, budget, (name, total, allowed), places, of)
+    elif again is None:
+        yield QUESTION.undecided(f"needs returns of {name}: one that comes back begins a new count", places, of)
+    elif total is not None and allowed is not None:
+        claim = f"(<= (* {budget.lives}.0 {total // max(1, budget.lives)}.0) {rational(allowed)})"
+        evidence = arithmetic(
+            {"together": (total, ""), "allowed": (allowed, "")}, certificate=Certificate(claim=claim).script()
+        )
+        yield QUESTION.proved(f"all {name} together allow {budget.thing} {total} {budget.signal}", places, of, evidence)
+
+
+def _bounds(promise: Promise, budget: Budget) -> Fraction | None:
+    """The most that a promise allows of what the budget counts."""
+    tree = promise.condition.tree if promise.kind == "always" and promise.condition is not None else None
+    if not isinstance(tree, Compare) or tree.op not in ("<=", "<") or not isinstance(tree.right, Number):
+        return None
+    counted = isinstance(tree.left, Name) and tree.left.path == f"{budget.thing}.{budget.signal}"
+    return (tree.right.value if tree.op == "<=" else tree.right.value - 1) if counted else None
+
+
+def _escapes(
+    subject: Subject, budget: Budget, size: tuple[str, int | None, Fraction | None], places: tuple[Place, ...],
+    of: tuple[str, ...],
+) -> Finding:  # fmt: skip
+    name, total, allowed = size
+    counted = f"{budget.signal} of {budget.thing}"
+    bound = "nothing bounds" if total is None else f"up to {total} are allowed:"
+    said = f", {allowed} are promised" if allowed is not None else ""
+    message = f"{budget.limit.name} counts {counted} for each {name}: {bound} them together{said}"
+    if total is not None:
+        message = f"{budget.limit.name} counts {counted} for each {name}: up to {total} together{said}"
+    again = f"{name} comes back with a new count" if total is None else f"the next {name} has its own count"
+    witness = (Step(None, f"{budget.lives} {budget.signal} in one {name}"), Step(None, f"{again}: {budget.lives} more"))
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {"each": (budget.lives, "")}
+    numbers |= {"together": (total, "")} if total is not None else {}
+    numbers |= {"promised": (allowed, "")} if allowed is not None else {}
+    stated = budget.limit.per or budget.limit.scope
+    old = repairs.text_at(subject.sources, stated.place) if stated is not None else None
+    edit = Edit(stated.place, old, budget.thing) if stated is not None and old else None
+    made = repairs.proposal(edit)
+    return QUESTION.conflict(
+        message, places, of, arithmetic(numbers, witness=witness), certain=False,
+        assumptions=(f"{budget.signal} of {budget.thing} go on",), repairs=[made] if made else [],
+    )  # fmt: skip

@@ -1,0 +1,84 @@
+"""start budget against probe: a probe that kills must leave the start the time it needs.
+
+## What
+A probe `{from: server starts, first, every, misses, reply_within, unless: server.load ends}` fires
+when `misses` probes in a row have failed.  The first probe comes in [first, first + every), so it
+fires between `first + (misses - 1) every` and `first + misses every + reply_within`.  The start is
+safe when it always ends before the first of these, and killed for certain when it never ends before
+the second.  Between them the phase of the ticker decides.  A probe that only unlists never kills; a
+probe that runs from the end of the start cannot meet it.
+
+When the start consists of several activities they run one after another in the order of `takes`.
+
+## Why it hurts
+A large model loads longer than the probe waits: the server is killed, starts again, and is killed
+again.  Nothing is wrong with the server, and no log of the server says what killed it.
+
+## Example
+```yaml
+coherence: 1
+components: {server: {takes: {load: 3 min .. 10 min}}}
+timers:
+  liveness: {from: server starts, first: 120 s, every: 10 s, misses: 3, unless: server.load ends, then: restart server}
+```
+The probe fires 140 s to 150 s after the start (151 s when a reply may take 1 s), and loading takes 180 s at least.
+
+## Instead
+A startup probe with room for the longest load, and a liveness probe that runs from its end:
+```yaml
+coherence: 1
+components: {server: {takes: {load: 3 min .. 10 min}}}
+timers:
+  startup:  {from: server starts, every: 10 s, misses: 67, unless: server.load ends, then: restart server}
+  liveness: {from: server.load ends, every: 10 s, misses: 3, unless: server.load ends, then: restart server}
+```
+
+## Source
+Kubernetes documentation, "Configure Liveness, Readiness and Startup Probes"; kubelet prober worker:
+a ticker of the period, probes before initialDelaySeconds are skipped, one tick is kept.
+Incidents: kserve/kserve#5062, kserve/kserve#5063, llm-d/llm-d-benchmark#83.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.findings.finding import Finding, Repair
+from coherence.findings.question_input import Question, Subject
+from coherence.language.design import Timer
+from coherence.verify.patterns.timers import _overrun
+from coherence.verify.patterns.timers._overrun import Case
+from coherence.verify.timers import repairs
+from coherence.verify.timers.firing import harmless
+
+QUESTION = Question("COH206", "start-budget-vs-probe", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per probe that an activity may keep from firing."""
+    for case in _overrun.cases(subject.design):
+        if is_probe(case.timer):
+            yield _answer(subject, case)
+
+
+def is_probe(timer: Timer) -> bool:
+    """Does the timer look again and again (`every`) until misses add up?"""
+    return timer.every is not None and timer.renew is None and (timer.start is None or timer.start.kind != "waits")
+
+
+def _answer(subject: Subject, case: Case) -> Finding:
+    then = case.timer.then
+    if case.relation == "before":
+        return _overrun.proved(QUESTION, case)
+    if then is not None and harmless(then.text):
+        return _overrun.harmless(QUESTION, case)
+    if case.relation == "unknown":
+        return _overrun.undecided(QUESTION, case)
+    return _overrun.conflict(QUESTION, case, repairs=tuple(_repairs(subject, case)))
+
+
+def _repairs(subject: Subject, case: Case) -> Iterator[Repair]:
+    yield from _overrun.raised(subject, case)
+    if case.timer.unless is not None:
+        yield from repairs.begin_with(subject, case.timer, case.timer.unless.text)

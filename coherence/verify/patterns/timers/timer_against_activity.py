@@ -1,0 +1,109 @@
+"""timer against activity: a lease, watchdog, deadline or grace must outlast what it waits for.
+
+## What
+A timer `{from: worker.task starts, after: D, unless: worker.task ends, then: ...}` fires in a healthy
+run when the task may last longer than D.  The task must end strictly before: at equality the two
+race.  Activities of one member that lie between `from` and `unless` run one after another in the
+order of `takes`, and their times add up (cold start and first byte; hooks and drain inside a grace).
+
+- A *lease* (`then: redeliver`, `requeue`, ...) hands the message out ceil(D_task / D_lease) times in
+  all, at most `max_receive` where the component states it.
+- With `renew:` (an interval, or a timer that repeats) the interval is compared with the lease, not the task.
+- A *barrier* (`from: first rank waits`, `unless: all of rank.step end`) waits for the slowest member
+  less the fastest; an activity that a loop sets (`rank.pause`) comes on top for the slowest, once a step.
+- A timer that only tells (`alert`, `log`, `warn`, ...) ends nothing.
+
+## Why it hurts
+The timer was set for a typical time and the slow runs are the ones that matter: the message is
+worked on twice, the node is taken away during the write, the job dies waiting for one slow member.
+
+## Example
+```yaml
+coherence: 1
+components: {worker: {takes: {task: 30 s .. 300 s}}}
+timers:
+  lease: {from: worker.task starts, after: 30 s, unless: worker.task ends, then: redeliver}
+```
+
+## Instead
+A lease beyond the longest task, or one that the worker extends:
+```yaml
+coherence: 1
+components: {worker: {takes: {task: 30 s .. 300 s}}}
+timers:
+  lease: {from: worker.task starts, after: 30 s, renew: 10 s, unless: worker.task ends, then: redeliver}
+```
+
+## Source
+Amazon SQS developer guide, visibility timeout; Kubernetes pod termination (grace includes preStop);
+PyTorch ProcessGroupNCCL watchdog.  Incidents: dimagi/open-chat-studio#4084, kserve/kserve#1247,
+JIA-Lab-research/LongLoRA#45, aws/karpenter-provider-aws#2813, deckhouse/deckhouse#1746.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.findings.finding import Finding, Repair
+from coherence.findings.question_input import Question, Subject
+from coherence.language.design import Design, Timer
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.patterns.timers import _barrier, _overrun, _renewal
+from coherence.verify.patterns.timers._overrun import Case, Figures
+from coherence.verify.patterns.timers.start_budget import is_probe
+from coherence.verify.timers import firing
+from coherence.verify.timers.firing import harmless
+
+QUESTION = Question("COH207", "timer-against-activity", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+LEASES = frozenset({"reassign", "redeliver", "redispatch", "release", "requeue", "resend", "retry"})
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per timer that another event may end, probes apart."""
+    for case in _overrun.cases(subject.design):
+        if not is_probe(case.timer):
+            yield _answer(subject, case)
+
+
+def _answer(subject: Subject, case: Case) -> Finding:
+    timer = case.timer
+    if timer.start is not None and timer.start.kind == "waits":
+        return _barrier.answer(subject, QUESTION, timer)
+    if case.relation == "before":
+        return _overrun.proved(QUESTION, case)
+    if timer.then is not None and harmless(timer.then.text):
+        return _overrun.harmless(QUESTION, case)
+    if timer.renew is not None:
+        return _renewal.answer(subject, QUESTION, case)
+    if case.relation == "unknown":
+        return _overrun.undecided(QUESTION, case)
+    repairs: tuple[Repair, ...] = tuple(_overrun.raised(subject, case))
+    figures, words = _handed_out(subject.design, case)
+    return _overrun.conflict(QUESTION, case, repairs=repairs, figures=figures, consequence=words)
+
+
+def _verb(timer: Timer) -> str:
+    return timer.then.text.split(" ")[0] if timer.then is not None else ""
+
+
+def _handed_out(design: Design, case: Case) -> tuple[Figures, str]:
+    """For a lease: how many times one message is handed out in all."""
+    held, lease = case.order.windows
+    if _verb(case.timer) not in LEASES or held.latest is None or lease.latest is None:
+        return {}, ""
+    most = _most(design, case)
+    few = firing.copies(held.earliest, lease.latest, most)
+    many = firing.copies(held.latest, lease.earliest, most)
+    if most is None or most > 1:
+        many = max(many, 2)  # it may fire: at held = lease the expiry races with the acknowledgement
+    span = str(many) if few == many else f"{few} to {many}"
+    figures: Figures = {"copies at least": (few, ""), "copies at most": (many, "")}
+    return figures, f"; one message is handed out {span} times"
+
+
+def _most(design: Design, case: Case) -> int | None:
+    unless = case.timer.unless
+    component = design.components.get(unless.thing) if unless is not None else None
+    stated = component.constants.get("max_receive") if component is not None else None
+    return int(stated.high) if isinstance(stated, Quantity) else None

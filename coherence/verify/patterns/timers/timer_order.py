@@ -1,0 +1,175 @@
+"""timer order: of two timed events the one that must come first does, with a margin.
+
+## What
+A promise `a before b` about timers and activities that one event starts.  The times of both are
+added up from that event: a timer's window (jitter, phase of the ticker), the range of an activity,
+the timer that starts it.  The promise holds when the latest `a` precedes the earliest `b`.
+
+Two clocks that agree on paper do not agree in the field: equality of two timers is a conflict.  A
+*stated worst case* (a chain with the range of an activity) may touch a timer's limit; that passes
+with the warning "no margin".  `last ping` and `last ping seen` are one occurrence at two ends.  Two
+probes with different `sees` do not look at the same event, so their numbers are not compared.
+
+One order needs no promise: where an overloaded member (`server slow`) is both unlisted and restarted by timers that
+run from the same event, it must be unlisted first.
+
+## Why it hurts
+The order is the whole point of the second timer: dump before abort, unlist before restart, the
+client closes an idle connection before the server does.  When both fire together the evidence is
+lost, every replica restarts under load, or a request meets a closing connection.
+
+## Example
+```yaml
+coherence: 1
+components: {rank: {takes: {dump: 120 s}}}
+timers:
+  heartbeat: {from: step hangs, after: 600 s, then: rank.dump starts}
+  nccl:      {from: step hangs, after: 600 s, then: abort job}
+promises: {evidence: rank.dump ends before nccl}
+```
+
+## Instead
+```yaml
+coherence: 1
+components: {rank: {takes: {dump: 120 s}}}
+timers:
+  heartbeat: {from: step hangs, after: 420 s, then: rank.dump starts}
+  nccl:      {from: step hangs, after: 600 s, then: abort job}
+promises: {evidence: rank.dump ends before nccl}
+```
+
+## Source
+pytorch/pytorch#133028, grpc/grpc#28830, conbench/conbench#1156, kubernetes/ingress-nginx#5671; gRPC
+proposal A8 (client-side keepalive, GOAWAY too_many_pings).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.base.places import Place
+from coherence.findings.finding import Evidence, Finding, Repair
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.verify.patterns.timers import _before, _overrun
+from coherence.verify.patterns.timers._before import Pair
+from coherence.verify.timers import orders, repairs
+from coherence.verify.timers.orders import Order, between
+
+QUESTION = Question("COH208", "timer-order", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per promise about the order of two timed events, gates apart."""
+    for pair in (*_before.pairs(subject.design), *_before.gentle(subject.design)):
+        if pair.activities and (pair.apart or pair.gated):
+            continue
+        yield _apart(pair) if pair.apart else _answer(subject, pair)
+
+
+def _apart(pair: Pair) -> Finding:
+    promise = pair.promise
+    assert promise.first is not None
+    assert promise.second is not None
+    needs = f"needs one event that starts both '{promise.first.text}' and '{promise.second.text}'"
+    place = promise.place.labelled("nothing in the design times the two together")
+    return QUESTION.undecided(needs, (place,), (pair.first, pair.second, promise.name))
+
+
+def _answer(subject: Subject, pair: Pair) -> Finding:
+    order, relation = pair.worst
+    looks = _looks(subject, order)
+    if order.missing and relation not in ("before", "after") and not order.rests:
+        return _undecided(pair, order, f"needs {order.missing}")
+    if looks:
+        return _undecided(pair, order, f"needs one event that both see: {looks}")
+    if relation == "unknown":
+        return _undecided(pair, order, f"needs what starts {order.rests}: how long it rests before is not said")
+    if relation in ("before", "touches"):
+        found = orders.interruptions(subject.design, order.first)
+        if found.spoil(order):
+            return _undecided(pair, order, f"needs whether {found.words} prolongs what comes first", loops=found.loops)
+        return _proved(pair, order, touching=relation == "touches")
+    return _conflict(subject, pair, order, certain=relation == "after")
+
+
+def _looks(subject: Subject, order: Order) -> str:
+    """What the two timers look at, where both say it and it differs."""
+    timers = [next((link.name for link in chain if link.kind == "timer"), "") for chain in (order.first, order.second)]
+    seen = [subject.design.timers[name].sees if name else None for name in timers]
+    if None in seen or seen[0] == seen[1]:
+        return ""
+    return f"{timers[0]} sees {seen[0]}, {timers[1]} sees {seen[1]}"
+
+
+def _undecided(pair: Pair, order: Order, needs: str, *, loops: tuple[str, ...] = ()) -> Finding:
+    return QUESTION.undecided(needs, _places(pair, order), (*_names(pair, order), *loops))
+
+
+def _proved(pair: Pair, order: Order, *, touching: bool) -> Finding:
+    one, other = order.windows
+    words = "comes no later than" if touching else "always precedes"
+    margin = ", without margin" if touching else ""
+    times = f"{between(one)} against {between(other)} after {order.common}"
+    message = f"{_said(pair, words)}{margin}: {times}"
+    evidence = _evidence(order, certificate=orders.certificate(order, "<=" if touching or not order.first else "<"))
+    places, of = _places(pair, order), _names(pair, order)
+    return QUESTION.proved(message, places, of, evidence, assumptions=order.assumptions, margin=not touching)
+
+
+def _conflict(subject: Subject, pair: Pair, order: Order, *, certain: bool) -> Finding:
+    one, other = order.windows
+    words = "never precedes" if certain else "may not precede"
+    tie = " (equal clocks race)" if one.latest == other.earliest else ""
+    times = f"{_before.told(order.first)} against {_before.told(order.second)} after {order.common}"
+    message = f"{_said(pair, words)}: {times}{tie}"
+    evidence = _evidence(order, kind=certain)
+    return QUESTION.conflict(
+        message, _places(pair, order), _names(pair, order), evidence,
+        certain=certain, assumptions=order.assumptions, repairs=tuple(_repairs(subject, order)),
+    )  # fmt: skip
+
+
+def _said(pair: Pair, words: str) -> str:
+    """The two events in the words of the promise, with `words` between them."""
+    first, _, second = pair.promise.text.partition(" before ")
+    return f"'{first}' {words} '{second}'"
+
+
+def _evidence(order: Order, *, certificate: str | None = None, kind: bool = False) -> Evidence:
+    one, other = order.windows
+    ends = {
+        "first at the earliest": one.earliest, "first at the latest": one.latest,
+        "second at the earliest": other.earliest, "second at the latest": other.latest,
+    }  # fmt: skip
+    numbers = {name: (value, "s") for name, value in ends.items() if value is not None}
+    witness = () if certificate else _before.timeline(order, kind=kind)
+    return arithmetic(numbers, witness=witness, certificate=certificate)
+
+
+def _places(pair: Pair, order: Order) -> tuple[Place, ...]:
+    """The value that makes the second event early, those of the first, and the promise."""
+    links = [link for link in (*order.second, *order.first) if link.kind in ("timer", "activity")]
+    found = [link.places[0].labelled(_overrun.said(link)) for link in links]
+    name = pair.promise.name
+    said = f"promised here: {name}" if name else "ends what was only overloaded"
+    return (*found, pair.promise.place.labelled(said))
+
+
+def _names(pair: Pair, order: Order) -> tuple[str, ...]:
+    name = pair.promise.name
+    return (*_overrun.deciding(order.first + order.second), *((name,) if name else ()))
+
+
+def _repairs(subject: Subject, order: Order) -> Iterator[Repair]:
+    """Let the second come later or the first sooner, by the shortage of time between them."""
+    one, other = order.windows
+    if one.latest is None:
+        return
+    short, timers = one.latest - other.earliest, subject.design.timers
+    for link in order.second:
+        if link.kind == "timer":
+            yield from repairs.later(subject, timers[link.name], link.window.earliest + short)
+    for link in order.first:
+        if link.kind == "timer" and link.window.latest is not None:
+            yield from repairs.sooner(subject, timers[link.name], link.window.latest - short)

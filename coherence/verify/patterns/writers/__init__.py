@@ -1,0 +1,1 @@
+"""Questions about loops that write one field or undo each other."""

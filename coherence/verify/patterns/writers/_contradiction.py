@@ -1,0 +1,207 @@
+"""Two loops that act against each other in one state: where that state is, and whether a run comes there."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.solver import joined
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language import names as paths
+from coherence.language.expressions import names as used
+from coherence.language.expressions import walk
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Compare, Name, Number, Tree
+from coherence.verify.actions.loop_directions import DOWN, UP, Move, loop_trigger
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.satisfiability import Question as Asked
+from coherence.verify.facts.satisfiability import World, both, question, world
+from coherence.verify.systems.literals import contradiction
+
+
+@value
+class Clash:
+    """Two moves that undo each other on `signal`, and a state in which both are made (None: none was found)."""
+
+    one: Move
+    other: Move
+    signal: str
+    at: World | None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.one.name, self.other.name
+
+
+@value
+class Apart:
+    """No state lets both act: the scripts that show it; `unclear`: what kept the solver from it."""
+
+    scripts: tuple[str, ...] = ()
+    unclear: str = ""
+
+
+def clash(facts: Known, signal: str, pairs: Iterable[tuple[Move, Move]]) -> Clash | Apart:
+    """The first pair of moves that one state allows, or why there is none."""
+    scripts: list[str] = []
+    unclear = ""
+    for one, other in pairs:
+        trees = [tree for tree in (effective(one), effective(other)) if tree is not None]
+        if not trees:
+            return Clash(one, other, signal, World({}))
+        apart = question(facts, trees, steady=False)
+        literals = contradiction(*apart.conditions) if len(trees) == 2 else None
+        if literals is not None:
+            scripts.append(Asked(literals, {}).script())
+            continue
+        found = world(apart)
+        if not isinstance(found, World) and found.unsat:
+            scripts.append(apart.script())
+            continue
+        lasting = world(question(facts, trees, steady=True))
+        if isinstance(lasting, World) and _enters(facts, one) and _enters(facts, other):
+            return Clash(one, other, signal, lasting)
+        both_act = "whether a state lasts in which both act"
+        unclear = unclear or both_act
+    return Apart(tuple(scripts), unclear)
+
+
+def _enters(facts: Known, move: Move) -> bool:
+    """Can the loop begin to act at all?"""
+    if move.enters is None:
+        return True
+    found = world(question(facts, [move.enters], steady=True))
+    return isinstance(found, World) or not found.unsat
+
+
+def effective(move: Move) -> Tree | None:
+    """Where the move changes something: inside the bounds of its loop."""
+    here, span = Name(move.writer.signal), move.writer.values
+    if move.to is not None:
+        return move.when
+    end = span.high if move.way == UP else span.low
+    room = None if end is None else Compare("<" if move.way == UP else ">", here, Number(end))
+    return both(move.when, room)
+
+
+def opposed(one: tuple[Move, ...], other: tuple[Move, ...]) -> Iterator[tuple[Move, Move]]:
+    """Moves of two loops in opposite directions."""
+    return ((a, b) for a, b in itertools.product(one, other) if a.way == -b.way)
+
+
+def proved(ask: Question, found: Apart, one: Move, other: Move, signal: str) -> Finding:
+    """Their conditions exclude each other whenever they would act against each other."""
+    message = f"{one.name} and {other.name} never act against each other on {signal}: no state lets both act"
+    certificate = joined(found.scripts) if found.scripts else None
+    named = any(
+        rival.name in used(tree) for move, rival in ((one, other), (other, one)) if (tree := move.when) is not None
+    )
+    assumptions = ("a loop that reads another one's name sees at once that it acts",) if named else ()
+    evidence = arithmetic({}, certificate=certificate)
+    return ask.proved(message, places(one, other), (one.name, other.name), evidence, assumptions=assumptions)
+
+
+def places(one: Move, other: Move) -> tuple[Place, Place]:
+    """Where the two conditions stand."""
+    return tuple(  # type: ignore[return-value]
+        move.place.labelled(f"{move.name} {verb(move)} {move.writer.signal} {told(move)}") for move in (one, other)
+    )
+
+
+def verb(move: Move) -> str:
+    return "raises" if move.way == UP else "lowers"
+
+
+def told(move: Move) -> str:
+    """`while x > 80`, or `at all times`."""
+    return "at all times" if move.text == "always" else f"while {move.text}"
+
+
+def shown(at: World, trees: Iterable[Tree | None], loops: Iterable[str]) -> dict[str, str]:
+    """The values of a world in words, with the units that the conditions compare them in."""
+    dimensions = dict(_dimensions(tree for tree in trees if tree is not None))
+    made = {}
+    for name, level in sorted(at.at.items()):
+        if name not in loops and not name.startswith("?"):
+            made[name] = str(level).lower() if isinstance(level, bool) else _with_unit(level, dimensions.get(name))
+    return made
+
+
+def _with_unit(value: Fraction, dimension: units.Dimension | None) -> str:
+    return units.show(value, dimension if dimension is not None else units.ONE)
+
+
+def _dimensions(trees: Iterable[Tree]) -> Iterator[tuple[str, units.Dimension]]:
+    for tree in trees:
+        for node in walk(tree):
+            if isinstance(node, Compare):
+                for a, b in ((node.left, node.right), (node.right, node.left)):
+                    if isinstance(a, Name) and isinstance(b, Number):
+                        yield a.path, b.dimension
+
+
+def outside(subject: Subject, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the names that no section declares."""
+    declared = paths.things(subject.design) | set(subject.design.loops)
+    return tuple(name for name in names if name.partition(".")[0].lstrip("?") not in declared)
+
+
+def one_thing(subject: Subject, found: Clash) -> str:
+    """The outside thing whose signals alone, different ones, let both act; empty where it is not so."""
+    mine, theirs = (
+        set(outside(subject, used(tree))) if (tree := found_tree) is not None else set()
+        for found_tree in (found.one.when, found.other.when)
+    )
+    things = {name.partition(".")[0] for name in mine | theirs}
+    return next(iter(things)) if mine and theirs and not mine & theirs and len(things) == 1 else ""
+
+
+def exclusive_repairs(subject: Subject, found: Clash) -> Iterator[Repair]:
+    """Each of the two waits while the other one acts: `not other and (...)`."""
+    for mine, theirs in ((found.one, found.other), (found.other, found.one)):
+        trigger = loop_trigger(mine.writer.loop)
+        if trigger is None or mine.writer.loop.rules or loop_trigger(theirs.writer.loop) is None:
+            continue
+        if theirs.writer.loop.rules:
+            continue
+        old = repairs.text_at(subject.sources, trigger.place)
+        if old and old[0] not in "\"'" and ":" not in old and "#" not in old:
+            new = f"not {theirs.name} and ({old})" if " or " in old else f"not {theirs.name} and {old}"
+            yield Repair((Edit(trigger.place, old, new),), "")
+
+
+def apart_repairs(subject: Subject, found: Clash) -> Iterator[Repair]:
+    """Move the threshold of one condition to that of the other, where both compare one signal with a number."""
+    for mine, theirs in ((found.one, found.other), (found.other, found.one)):
+        trigger, rival = loop_trigger(mine.writer.loop), loop_trigger(theirs.writer.loop)
+        if trigger is None or rival is None or mine.writer.loop.rules or theirs.writer.loop.rules:
+            continue
+        a, b = trigger.tree, rival.tree
+        if not isinstance(a, Compare) or not isinstance(b, Compare) or a.left != b.left:
+            continue
+        if isinstance(a.right, Number) and isinstance(b.right, Number) and a.right.value != b.right.value:
+            edit = repairs.rewrite(subject, trigger.at(a.right.span), b.right.value, a.right.dimension)
+            made = repairs.proposal(edit)
+            yield from [made] if made else []
+
+
+def told_world(found: Clash, values: Mapping[str, str]) -> tuple[Step, ...]:
+    """The state, then what each of the two does in it."""
+    state = ", ".join(f"{name} = {text}" for name, text in values.items()) or "any state"
+    steps = [Step(Fraction(0), state)]
+    for move in (found.one, found.other):
+        size = f" by {abs(move.by)}" if move.by is not None else ""
+        steps.append(Step(move.writer.period, f"{move.name} {verb(move)} {move.writer.signal}{size} ({told(move)})"))
+    return (*steps, Step(None, "the state is as before: both act again"))
+
+
+__all__ = [
+    "DOWN", "Apart", "Clash", "NotExactError", "apart_repairs", "clash", "exclusive_repairs", "one_thing", "opposed",
+    "outside", "places", "proved", "shown", "told_world",
+]  # fmt: skip

@@ -1,0 +1,158 @@
+"""Two commands that push one reading in opposite directions, by loops that both regulate it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from coherence.base.values import value
+from coherence.findings.finding import Evidence, Finding, Grade
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions import names as used
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.names import loop_formulas
+from coherence.verify.actions.loop_directions import Move, loop_trigger, moves
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.signs import DOWN, UP, flipped, sign, spread
+from coherence.verify.facts.writers import TRANSIENT, Writer
+from coherence.verify.patterns.writers import _contradiction as found_by
+from coherence.verify.patterns.writers._contradiction import Apart, Clash
+from coherence.verify.promises import exact_runs
+from coherence.verify.promises.exact_runs import Closed
+
+if TYPE_CHECKING:
+    from coherence.simulate.execute.orbits import LongRun
+
+MOST_PAIRS = 500
+
+
+@value
+class Regulator:
+    """A loop that reads `reading` and answers a rise of it by pushing it down (or a fall by pushing it up)."""
+
+    writer: Writer
+    move: Move
+    reading: str
+    pushes: int
+
+
+def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
+    """One answer per reading and pair of loops with different commands that act against each other on it."""
+    shared = _shared(facts)
+    if not shared:
+        return
+    for reading, writers in shared.items():
+        found = [r for writer in writers for r in _regulators(subject, facts, writer, reading)]
+        pairs = itertools.islice(itertools.combinations(found, 2), MOST_PAIRS)
+        told: set[frozenset[str]] = set()
+        for one, other in pairs:
+            names = frozenset((one.writer.name, other.writer.name))
+            opposite = one.pushes == flipped(other.pushes) and one.writer.signal != other.writer.signal
+            if opposite and len(names) == 2 and names not in told and not _ordered(one.writer, other.writer):
+                told.add(names)
+                yield from _answer(ask, subject, facts, one, other)
+
+
+def _ordered(one: Writer, other: Writer) -> bool:
+    return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
+
+
+def _shared(facts: Known) -> dict[str, list[Writer]]:
+    """Declared readings that at least two loops with different commands read."""
+    found: dict[str, list[Writer]] = {}
+    for writers in facts.written.values():
+        for writer in writers:
+            if writer.kind in ("ignore", "unset") or writer.mode in TRANSIENT:
+                continue
+            names = {facts.bare.get(n, n) for f in loop_formulas(writer.loop) for n in used(f.tree)}
+            for name in sorted(names - {writer.signal}):
+                if name.partition(".")[0] in facts.design.components:
+                    found.setdefault(name, []).append(writer)
+    return {name: writers for name, writers in found.items() if len({w.signal for w in writers}) > 1}
+
+
+def _regulators(subject: Subject, facts: Known, writer: Writer, reading: str) -> Iterator[Regulator]:
+    pushed = spread(subject.model, facts.values, writer.signal).get(reading, 0)
+    if pushed not in (UP, DOWN):
+        return
+    for move in moves(facts, writer):
+        condition = _condition(writer, move, reading, facts)
+        effect = pushed if move.way == UP else flipped(pushed)
+        if condition == flipped(effect):
+            yield Regulator(writer, move, reading, effect)
+
+
+def _condition(writer: Writer, move: Move, reading: str, facts: Known) -> int:
+    """Does the loop act while the reading is high (UP) or low (DOWN)?"""
+    if writer.kind == "scale":
+        target = writer.loop.target
+        same = target and target.signal and facts.bare.get(str(target.signal), str(target.signal)) == reading
+        return (UP if move.way == UP else DOWN) if same else 0
+    trees = [rule.when.tree for rule in writer.loop.rules if rule.when and rule.when.place == move.place]
+    formula = loop_trigger(writer.loop)
+    trees = trees or ([formula.tree] if formula is not None else [])
+    signs = {reading: UP, **{bare: UP for bare, full in facts.bare.items() if full == reading}}
+    return sign(trees[0], signs, facts.values) if trees else 0
+
+
+def _answer(ask: Question, subject: Subject, facts: Known, one: Regulator, other: Regulator) -> Iterator[Finding]:
+    try:
+        found = found_by.clash(facts, one.reading, [(one.move, other.move)])
+    except NotExactError:
+        return
+    if isinstance(found, Apart):
+        return
+    part = exact_runs.closed(subject, (one.writer.signal, other.writer.signal))
+    places = found_by.places(one.move, other.move)
+    names = (one.writer.name, other.writer.name)
+    if not part.runs:
+        yield ask.undecided(
+            f"{names[0]} and {names[1]} push {one.reading} in opposite directions in one state: "
+            f"whether a run comes there needs {part.missing}", places, names,
+        )  # fmt: skip
+        return
+    standing = [run for run in part.runs if _stuck(run, names)]
+    if standing:
+        certain = len(standing) == len(part.runs)
+        yield _conflict(ask, subject, found, part, standing[0], (one, other), certain=certain)
+    elif any(run.orbit is None for run in part.runs):
+        longest = max(len(run.instants) for run in part.runs)
+        yield ask.undecided(
+            f"{names[0]} and {names[1]} push {one.reading} in opposite directions in one state: whether they rest "
+            f"there needs a run that recurs within the {longest} instants that were executed", places, names,
+        )  # fmt: skip
+
+
+def _stuck(run: LongRun, names: tuple[str, str]) -> bool:
+    """Does the run rest where both are still triggered: each has gone as far as it can?"""
+    return run.orbit is not None and run.orbit.still and all(run.orbit.lap[-1].after[name] is True for name in names)
+
+
+def _conflict(
+    ask: Question, subject: Subject, found: Clash, part: Closed, run: LongRun, both: tuple[Regulator, Regulator],
+    *, certain: bool,
+) -> Finding:  # fmt: skip
+    from coherence.simulate.execute.exact import replay
+    from coherence.simulate.execute.timeline import shown, timeline
+
+    assert run.orbit is not None
+    names, places = found.names, found_by.places(found.one, found.other)
+    if not replay(part.model, run.choices, list(run.instants[:400])):
+        return ask.undecided("the witness does not replay", places, names)
+    ends = {r.writer.signal: run.orbit.range_of(r.writer.signal)[0] for r in both}
+    rest = " and ".join(f"{signal} at {shown(part.model, signal, end)}" for signal, end in ends.items())
+    reading = both[0].reading
+    message = (
+        f"{names[0]} and {names[1]} push {reading} against each other until neither can go on: they rest with {rest}, "
+        "both still triggered"
+    )
+    evidence = Evidence(
+        Grade.PROVED, "exact execution to a recurrence", timeline(part.model, run.instants[-60:]),
+        numbers={signal: (end, "") for signal, end in ends.items()}, replayed=True,
+    )  # fmt: skip
+    edits = (*found_by.apart_repairs(subject, found), *found_by.exclusive_repairs(subject, found))
+    return ask.conflict(message, places, names, evidence, certain=certain, repairs=edits)
+
+
+__all__ = ["answers"]

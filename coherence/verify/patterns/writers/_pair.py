@@ -1,0 +1,131 @@
+"""Two writers of one signal, and how an answer about them is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.units import ONE, Dimension
+from coherence.base.values import value
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Evidence, Finding, Repair
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.writers import Writer
+
+Numbers = Mapping[str, tuple[Fraction | float | int, str]]
+
+
+@value
+class Pair:
+    """The question asked, the design, and the two writers in declared order."""
+
+    question: Question
+    subject: Subject
+    facts: Known
+    signal: str
+    one: Writer
+    other: Writer
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.one.name, self.other.name
+
+    def rival(self, writer: Writer) -> Writer:
+        return self.other if writer is self.one else self.one
+
+    def of_kind(self, kind: str) -> Writer:
+        return self.one if self.one.kind == kind else self.other
+
+    @property
+    def dimension(self) -> Dimension:
+        """The dimension of the field, as the values that are written to it say."""
+        stated = (quantity for writer in (self.one, self.other) for quantity in quantities(writer))
+        return next((quantity.dimension for quantity in stated if quantity.dimension != ONE), ONE)
+
+    @property
+    def unit(self) -> str:
+        return "" if self.dimension == ONE else str(self.dimension)
+
+    def shown(self, value: Fraction) -> str:
+        return units.show(value, self.dimension)
+
+    def values(self, writer: Writer) -> Interval:
+        """What it writes; a formula is evaluated over the constants."""
+        if writer.to is None:
+            return writer.values
+        found = self.facts.range(writer.to)
+        low, high = writer.values.low, writer.values.high
+        return Interval(
+            low if found.low is None else writer.values.clip(found.low),
+            high if found.high is None else writer.values.clip(found.high),
+        )
+
+    def places(self, labels: Mapping[str, str] | None = None) -> tuple[Place, ...]:
+        """The values that decide, the first writer's first."""
+        given = labels or {}
+        return tuple(w.place.labelled(given.get(w.name) or self.label(w)) for w in (self.one, self.other))
+
+    def label(self, writer: Writer) -> str:
+        """What the value of a writer does."""
+        match writer.kind:
+            case "unset":
+                return f"{writer.name} leaves {self.signal} alone"
+            case "set":
+                again = {"once": "once", "on change": "whenever it changes"}.get(writer.mode, "again and again")
+                return f"{writer.name} sets {self.signal} to this {again}"
+            case "scale":
+                return f"{writer.name} moves {self.signal} within these bounds as its signal asks"
+        return f"{writer.name} steps {self.signal}"
+
+    def conflict(
+        self,
+        message: str,
+        evidence: Evidence,
+        *,
+        places: tuple[Place, ...] = (),
+        certain: bool = False,
+        assumptions: Iterable[str] = (),
+        proposals: Iterable[Repair | None] = (),
+    ) -> Finding:
+        """The two never rest together."""
+        kept = [repair for repair in proposals if repair is not None]
+        where = places or self.places()
+        return self.question.conflict(
+            message, where, self.names, evidence, certain=certain, assumptions=assumptions, repairs=kept
+        )
+
+    def proved(self, message: str, numbers: Numbers, certificate: str | None) -> Finding:
+        """In every state some value is left alone by both."""
+        return self.question.proved(message, self.places(), self.names, arithmetic(numbers, certificate=certificate))
+
+    def undecided(self, needs: str, *, places: tuple[Place, ...] = ()) -> Finding:
+        return self.question.undecided(needs, places or self.places(), self.names)
+
+    def note(self, message: str, numbers: Numbers) -> Finding:
+        return self.question.note(message, self.places(), self.names, arithmetic(numbers))
+
+    def rewrite(self, place: Place, new: str) -> Repair | None:
+        """Another word where a value stands."""
+        old = repairs.text_at(self.subject.sources, place)
+        return Repair((Edit(place, old, new),), "") if old else None
+
+    def unset(self, writer: Writer) -> Repair | None:
+        """The writer leaves the field to the other one."""
+        return self.rewrite(writer.place, "unset")
+
+
+def quantities(writer: Writer) -> tuple[Quantity, ...]:
+    """The plain quantities that a writer states for its field."""
+    actuation = writer.loop.actuation
+    stated = (actuation.to, *actuation.bounds) if actuation else ()
+    return tuple(value for value in stated if isinstance(value, Quantity))
+
+
+def every(writer: Writer) -> str:
+    """`every 15 s`, or `at its next write`."""
+    return f"every {units.seconds(writer.period)}" if writer.period else "at its next write"

@@ -1,0 +1,226 @@
+"""Two proportional writers of one field: the same map, apart, or pulling apart at some signal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.question_input import Certificate, arithmetic, rational
+from coherence.language.expressions.tree import Tree
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.model.model import Interval
+from coherence.verify.actions.fixed_points import Scaler, fighting_load, fighting_signal, same
+from coherence.verify.facts.writers import Writer
+from coherence.verify.patterns.writers._pair import Numbers, Pair, every, quantities
+
+FREE = "the signal may take any value (what the load makes of it is not restricted)"
+SHARED = "the signal is a load that the members share evenly"
+
+
+def scalers(pair: Pair) -> Finding:
+    """The answer for two proportional writers."""
+    if (found := apart(pair)) is not None:
+        return found
+    one, other = scaler_of(pair, pair.one), scaler_of(pair, pair.other)
+    if isinstance(one, str) or isinstance(other, str):
+        return pair.undecided(f"needs {one if isinstance(one, str) else other}")
+    if same(one, other):
+        return _same(pair, one, other)
+    if one.signal != other.signal:
+        return _two_signals(pair, one, other)
+    if (y := fighting_signal(one, other)) is not None:
+        return _fight(pair, one, other, y, FREE)
+    if (load := fighting_load(one, other)) is not None:
+        return _fight(pair, one, other, load, SHARED)
+    both = f"{pair.one.name} and {pair.other.name}"
+    return pair.undecided(f"whether {both} rest together at every load: state one setpoint for both")
+
+
+def apart(pair: Pair) -> Finding | None:
+    """A certain conflict where what the two may write does not meet at all."""
+    one, other = pair.values(pair.one), pair.values(pair.other)
+    below, above = (pair.one, pair.other) if _below(one, other) else (pair.other, pair.one)
+    low, high = pair.values(below).high, pair.values(above).low
+    if low is None or high is None or low >= high:
+        return None
+    message = (
+        f"{below.name} {_wants(pair, below, low, 'less')}, {above.name} {_wants(pair, above, high, 'more')}: "
+        "they undo each other for ever"
+    )
+    conditional = [writer for writer in (below, above) if writer.condition is not None]
+    numbers: Numbers = {f"{below.name} at most": (low, pair.unit), f"{above.name} at least": (high, pair.unit)}
+    witness = [
+        Step(Fraction(0), f"{above.name} writes {pair.shown(high)}"),
+        Step(below.period, f"{below.name} writes {pair.shown(low)}"),
+        Step(None, f"{above.name} writes {pair.shown(high)} again ({every(above)})"),
+    ]
+    return pair.conflict(
+        message, arithmetic(numbers, witness=witness), certain=not conditional, proposals=_meet(pair, below, above),
+        assumptions=[f"the condition of {w.name} can hold while {pair.rival(w).name} acts" for w in conditional],
+    )  # fmt: skip
+
+
+def _wants(pair: Pair, writer: Writer, value: Fraction, side: str) -> str:
+    if writer.kind == "set":
+        return f"sets {pair.signal} to {pair.shown(value)}"
+    return f"keeps {pair.signal} at {pair.shown(value)} or {side}"
+
+
+def _below(one: Interval, other: Interval) -> bool:
+    return one.high is not None and other.low is not None and one.high < other.low
+
+
+def _meet(pair: Pair, below: Writer, above: Writer) -> Iterator[Repair | None]:
+    """Give both the same bounds, or leave the field to one of them."""
+    for kept, changed in ((above, below), (below, above)):
+        if changed.kind == "set":
+            yield pair.unset(changed)
+        elif kept.kind == "scale":
+            yield same_bounds(pair, kept, changed)
+
+
+def same_bounds(pair: Pair, kept: Writer, changed: Writer) -> Repair | None:
+    """The bounds of one loop written into the other."""
+    old, new = quantities(changed), quantities(kept)
+    if len(old) != 2 or len(new) != 2:
+        return None
+    differing = [(before, after) for before, after in zip(old, new, strict=True) if before.low != after.low]
+    return repairs.proposal(*(repairs.change(pair.subject, before, after.low) for before, after in differing))
+
+
+def scaler_of(pair: Pair, writer: Writer) -> Scaler | str:
+    """The proportional law, or what it lacks."""
+    target, values = writer.loop.target, pair.values(writer)
+    if values.low is None or values.high is None:
+        return f"bounds of {writer.name}"
+    if values.low == values.high:
+        return Scaler(_signal(pair, writer), Fraction(1), Fraction(0), values.low, values.high, writer.integer)
+    if target is None or target.signal is None or target.setpoint is None:
+        return f"target signal and setpoint of {writer.name}"
+    setpoint = _setpoint(pair, target.setpoint)
+    if setpoint is None or setpoint <= 0:
+        return f"one positive setpoint of {writer.name}"
+    tolerance = target.tolerance.low if target.tolerance else Fraction(0)
+    return Scaler(pair.facts.tree(target.signal.tree), setpoint, tolerance, values.low, values.high, writer.integer)
+
+
+def _signal(pair: Pair, writer: Writer) -> Tree:
+    from coherence.language.expressions.tree import Number
+
+    target = writer.loop.target
+    return pair.facts.tree(target.signal.tree) if target and target.signal else Number(Fraction(0))
+
+
+def _setpoint(pair: Pair, value: Quantity | Formula) -> Fraction | None:
+    if isinstance(value, Quantity):
+        return value.low if value.exact else None
+    found = pair.facts.range(value.tree)
+    return found.low if found.exact else None
+
+
+def _same(pair: Pair, one: Scaler, other: Scaler) -> Finding:
+    """Equal maps move nothing that the other one left alone."""
+    facts = (_clipped("first", one), _clipped("second", other))
+    pairs = ((one.setpoint, other.setpoint), (one.tolerance, other.tolerance))
+    law = " ".join(f"(= {rational(a)} {rational(b)})" for a, b in pairs)
+    names = {"wanted": "Real", "first": "Real", "second": "Real"}
+    script = Certificate(names, facts, f"(and {law} (= first second))").script()
+    message = f"{pair.one.name} and {pair.other.name} rest at the same values of {pair.signal}"
+    numbers: Numbers = {"setpoint": (one.setpoint, ""), "at least": (one.low, ""), "at most": (one.high, "")}
+    return pair.proved(message, numbers, script)
+
+
+def _clipped(name: str, scaler: Scaler) -> str:
+    low, high = rational(scaler.low), rational(scaler.high)
+    return f"(= {name} (ite (< wanted {low}) {low} (ite (> wanted {high}) {high} wanted)))"
+
+
+def _two_signals(pair: Pair, one: Scaler, other: Scaler) -> Finding:
+    """Independent signals: one may ask for its most while the other asks for its least."""
+    if _may_be_one(pair):
+        return pair.undecided(
+            f"needs to know whether {pair.one.name} and {pair.other.name} are two autoscalers or two metrics of one "
+            "(then write one loop on max(a / target_a, b / target_b) with setpoint 1)"
+        )
+    up, down = (pair.one, pair.other) if one.high != other.low else (pair.other, pair.one)
+    high, low = (one.high, other.low) if up is pair.one else (other.high, one.low)
+    message = (
+        f"{pair.one.name} and {pair.other.name} move {pair.signal} by different signals: "
+        f"{up.name} takes it to {pair.shown(high)} while {down.name} takes it to {pair.shown(low)}"
+    )
+    witness = [
+        Step(Fraction(0), f"the signal of {up.name} is far above its setpoint, that of {down.name} far below"),
+        Step(up.period, f"{up.name} moves {pair.signal} up to {pair.shown(high)}"),
+        Step(down.period, f"{down.name} moves it down to {pair.shown(low)}, and so on"),
+    ]
+    numbers: Numbers = {f"{up.name} at most": (high, pair.unit), f"{down.name} at least": (low, pair.unit)}
+    assumptions = ("the two signals move independently of each other",)
+    return pair.conflict(message, arithmetic(numbers, witness=witness), assumptions=assumptions)
+
+
+def _may_be_one(pair: Pair) -> bool:
+    """One autoscaler with several metrics is written as one loop for each: the same part, the same bounds."""
+    one, other = pair.one.loop, pair.other.loop
+    return one.part is not None and one.part == other.part and pair.values(pair.one) == pair.values(pair.other)
+
+
+def _fight(pair: Pair, one: Scaler, other: Scaler, value: Fraction, view: str) -> Finding:
+    """Both read the same signal, and at `value` there is no common rest."""
+    shared = view == SHARED
+    shown = units.show(value, _dimension(pair))
+    seen = f"a load of {shown} that the members share" if shared else f"{shown}"
+    message = (
+        f"{pair.one.name} and {pair.other.name} read the same signal and rest at different values of {pair.signal}: "
+        f"with {seen} none is left alone by both"
+    )
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {"signal": (value, "")}
+    for name, scaler in zip(pair.names, (one, other), strict=True):
+        numbers |= {f"{name} setpoint": (scaler.setpoint, ""), f"{name} at most": (scaler.high, "")}
+    evidence = arithmetic(numbers, witness=_story(pair, one, other, value, shared=shared))
+    proposals = [_one_law(pair, pair.one, pair.other), _one_law(pair, pair.other, pair.one)]
+    places = _places(pair, one, other)
+    return pair.conflict(message, evidence, places=places, assumptions=(view,), proposals=proposals)
+
+
+def _dimension(pair: Pair) -> units.Dimension:
+    target = pair.one.loop.target
+    return target.setpoint.dimension if target and isinstance(target.setpoint, Quantity) else units.ONE
+
+
+def _places(pair: Pair, one: Scaler, other: Scaler) -> tuple[Place, ...]:
+    """The setpoints where they differ, else the bounds."""
+    if one.setpoint == other.setpoint:
+        return pair.places()
+    found = []
+    for writer in (pair.one, pair.other):
+        target = writer.loop.target
+        assert target is not None
+        assert target.setpoint is not None
+        found.append(target.setpoint.place.labelled(f"{writer.name} holds the signal at this value"))
+    return tuple(found)
+
+
+def _story(pair: Pair, one: Scaler, other: Scaler, value: Fraction, *, shared: bool) -> Iterator[Step]:
+    """Both write in turn, from the least count that both may choose."""
+    x = max(one.low, other.low, Fraction(1))
+    yield Step(Fraction(0), f"{pair.signal} is {pair.shown(x)}")
+    for _ in range(3):
+        for writer, scaler in ((pair.one, one), (pair.other, other)):
+            x = scaler.next(x, value / x if shared and x else value)
+            yield Step(None, f"{writer.name} writes {pair.shown(x)}")
+
+
+def _one_law(pair: Pair, kept: Writer, changed: Writer) -> Repair | None:
+    """Setpoint and bounds of one loop written into the other: then both are the same map."""
+    edits: list[Edit | None] = []
+    mine, theirs = changed.loop.target, kept.loop.target
+    if mine and theirs and isinstance(mine.setpoint, Quantity) and isinstance(theirs.setpoint, Quantity):
+        if mine.setpoint.low != theirs.setpoint.low:
+            edits.append(repairs.change(pair.subject, mine.setpoint, theirs.setpoint.low))
+        bounds = same_bounds(pair, kept, changed)
+        edits += list(bounds.edits) if bounds else []
+    return repairs.proposal(*edits)

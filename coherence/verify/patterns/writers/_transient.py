@@ -1,0 +1,129 @@
+"""A loop that writes a field now and then (`once`, `on change`): its value lasts until the other writer acts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Certificate, arithmetic, rational
+from coherence.language.expressions import names as used
+from coherence.language.expressions.tree import Logic, Tree
+from coherence.language.sentences import Promise
+from coherence.model.model import Interval
+from coherence.verify.facts.range_claims import bounds, claimed
+from coherence.verify.facts.ranges import point, truth
+from coherence.verify.facts.writers import TRANSIENT, Writer
+from coherence.verify.patterns.writers._pair import Numbers, Pair, every
+from coherence.verify.patterns.writers._setters import equal
+
+
+def transient(pair: Pair, writer: Writer) -> Iterator[Finding]:
+    """The answer about such a writer and a loop that acts again and again."""
+    other, value = pair.rival(writer), pair.values(writer)
+    if other.mode in TRANSIENT or value.low is None or value.high is None:
+        return
+    promised = [promise for promise in pair.subject.design.promises.values() if _about(pair, promise)]
+    broken = [(promise, bad) for promise in promised if (bad := _breaking(pair, promise, value)) is not None]
+    if broken:
+        yield from (_dips(pair, writer, promise, bad) for promise, bad in broken)
+    elif other.kind == "set":
+        yield _overwritten(pair, writer, other)
+    elif promised and all(_holds(pair, promise, value) for promise in promised):
+        yield _kept(pair, writer, promised, value)
+    else:
+        yield _passing(pair, writer, other, value)
+
+
+def _about(pair: Pair, promise: Promise) -> bool:
+    """A promise about this field alone."""
+    if promise.kind not in ("always", "never") or promise.condition is None:
+        return False
+    return set(used(pair.facts.tree(promise.condition.tree))) == {pair.signal}
+
+
+def _claim(pair: Pair, promise: Promise) -> Tree:
+    assert promise.condition is not None
+    tree = pair.facts.tree(promise.condition.tree)
+    return tree if promise.kind == "always" else Logic("not", (tree,))
+
+
+def _holds(pair: Pair, promise: Promise, value: Interval) -> bool | None:
+    return truth(_claim(pair, promise), {pair.signal: value})
+
+
+def _breaking(pair: Pair, promise: Promise, value: Interval) -> Fraction | None:
+    """An end of the range of what is written with which the promise is broken."""
+    ends = (end for end in (value.low, value.high) if end is not None)
+    return next((end for end in ends if _holds(pair, promise, point(end)) is False), None)
+
+
+def _lasts(other: Writer) -> str:
+    return f"for up to {units.seconds(other.period)}" if other.period else f"until {other.name} acts"
+
+
+def _dips(pair: Pair, writer: Writer, promise: Promise, value: Fraction) -> Finding:
+    """The promise about the field is broken until the other writer acts."""
+    other, back = pair.rival(writer), pair.values(pair.rival(writer)).low
+    message = f"{promise.text}: broken {_lasts(other)} when {writer.name} writes {pair.shown(value)}"
+    before = pair.shown(back) if back is not None else "as promised"
+    witness = [
+        Step(Fraction(0), f"{pair.signal} is {before}; {writer.name} writes {pair.shown(value)}"),
+        Step(other.period, f"{other.name} brings it back" + (f" to {pair.shown(back)}" if back is not None else "")),
+    ]
+    numbers: Numbers = {f"{writer.name} writes": (value, pair.unit)}
+    numbers = {**numbers, "lasts at most": (other.period, "s")} if other.period else numbers
+    places = (*pair.places(), promise.place.labelled("this promise breaks meanwhile"))
+    proposals = [repair for repair in (pair.unset(writer), _to(pair, writer, back)) if repair is not None]
+    return pair.question.conflict(
+        message, places, (*pair.names, promise.name), arithmetic(numbers, witness=witness),
+        certain=_holds(pair, promise, pair.values(writer)) is False, repairs=proposals,
+    )  # fmt: skip
+
+
+def _to(pair: Pair, writer: Writer, value: Fraction | None) -> Repair | None:
+    if value is None:
+        return None
+    return repairs.proposal(repairs.rewrite(pair.subject, writer.place, value, pair.dimension))
+
+
+def _kept(pair: Pair, writer: Writer, promised: list[Promise], value: Interval) -> Finding:
+    claims = tuple(_claim(pair, promise) for promise in promised)
+    script = claimed(Logic("and", claims) if len(claims) > 1 else claims[0], {pair.signal: value})
+    message = f"{writer.name} writes {pair.signal} at times, and every promise about it holds meanwhile"
+    return pair.proved(message, {}, script)
+
+
+def _overwritten(pair: Pair, writer: Writer, other: Writer) -> Finding:
+    """A value that another loop overwrites at its next write never takes effect."""
+    mine, theirs = pair.values(writer), pair.values(other)
+    if mine == theirs and mine.exact:
+        return equal(pair)
+    if writer.mode == "once" or mine.low is None or theirs.low is None or other.condition is not None:
+        lasts = f"lasts until {other.name} writes ({every(other)})"
+        return pair.note(f"what {writer.name} writes to {pair.signal} {lasts}", {})
+    again = f"{other.name} sets {pair.shown(theirs.low)} again {every(other)}"
+    message = f"what {writer.name} writes to {pair.signal} never lasts: {again}"
+    witness = [
+        Step(Fraction(0), f"{writer.name} writes {pair.shown(mine.low)}"),
+        Step(other.period, f"{other.name} writes {pair.shown(theirs.low)}"),
+    ]
+    numbers: Numbers = {writer.name: (mine.low, pair.unit), other.name: (theirs.low, pair.unit)}
+    proposals = [pair.unset(writer), pair.unset(other), _to(pair, other, mine.low)]
+    return pair.conflict(message, arithmetic(numbers, witness=witness), proposals=proposals)
+
+
+def _passing(pair: Pair, writer: Writer, other: Writer, value: Interval) -> Finding:
+    """No promise about the field: inside the other's bounds nothing happens, outside it is brought back."""
+    reach = pair.values(other)
+    inside = all(reach.clip(end) == end for end in (value.low, value.high) if end is not None)
+    if inside and other.kind == "scale" and value.low is not None and value.high is not None:
+        kept = bounds("x", reach)
+        written = f"(and (<= {rational(value.low)} x) (<= x {rational(value.high)}))"
+        script = Certificate({"x": "Real"}, (written,), f"(and true {' '.join(kept)})").script()
+        message = f"{writer.name} writes {pair.signal} at times, inside what {other.name} may choose"
+        return pair.proved(message, {}, script)
+    where = f"moves {pair.signal} outside the bounds of {other.name} {_lasts(other)}"
+    return pair.note(f"{writer.name} {where}; no promise is about it", {})

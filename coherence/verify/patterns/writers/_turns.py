@@ -1,0 +1,196 @@
+"""Two loops that wake each other: the cycle of their maps in one state of the world, or as the executor runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from coherence.base.values import replace, value
+from coherence.findings.finding import Evidence, Finding, Grade
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions.tree import Arithmetic, Call, Compare, Name, Number, Tree, Truth, rename
+from coherence.verify.actions.loop_directions import Move
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.satisfiability import Question as Conditions
+from coherence.verify.facts.satisfiability import World, both, plain, question, world
+from coherence.verify.facts.state_ranges import stated, whole
+from coherence.verify.patterns.writers import _contradiction as told
+from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.promises import exact_runs
+from coherence.verify.promises.exact_runs import Closed
+from coherence.verify.systems.literals import contradiction
+
+if TYPE_CHECKING:
+    from coherence.simulate.execute.orbits import LongRun
+
+MOST_TURNS = 400
+
+
+@value
+class Cycle:
+    """A state of the world in which two moves follow each other: (loop, before, after) of one lap.
+
+    `between`: steps and bounds are whole, and only values between whole numbers (a start that is not said) cycle.
+    """
+
+    one: Move
+    other: Move
+    at: World
+    lap: tuple[tuple[str, Fraction, Fraction], ...]
+    between: bool = False
+
+
+def cycle(facts: Known, signal: str, first: Move, second: Move) -> Cycle | list[str]:
+    """A cycle, the scripts that exclude one, or nothing where neither is shown."""
+    if signal not in facts.whole:
+        return _cycle(facts, signal, first, second, frozenset())
+    counted = frozenset({signal, *(f"{signal}@{move.name}" for move in (first, second))})
+    found = _cycle(facts, signal, first, second, counted)
+    if isinstance(found, Cycle) or signal in whole(facts):
+        return found
+    anywhere = _cycle(facts, signal, first, second, frozenset())
+    return replace(anywhere, between=True) if isinstance(anywhere, Cycle) and found else anywhere
+
+
+def _cycle(facts: Known, signal: str, first: Move, second: Move, counted: frozenset[str]) -> Cycle | list[str]:
+    """The same where the `counted` names take whole numbers only."""
+    wakes = _wakes(facts, signal, first, second)
+    back = _wakes(facts, signal, second, first)
+    asked = _counting(question(facts, [wakes, back], steady=False), counted)
+    found = world(asked)
+    if not isinstance(found, World):
+        return [asked.script()] if found.unsat else []
+    if _together(facts, first, second):
+        return []
+    lasting = world(_counting(question(facts, [wakes, back], steady=True), counted))
+    if not isinstance(lasting, World) or any(_split(lasting.at.get(name)) for name in counted):
+        return []
+    lap = _iterate(facts, signal, first, second, lasting)
+    return Cycle(first, second, lasting, lap) if lap else []
+
+
+def _counting(asked: Conditions, counted: frozenset[str]) -> Conditions:
+    return replace(asked, whole=asked.whole | counted)
+
+
+def _split(found: Fraction | bool | None) -> bool:
+    return found is not None and Fraction(found).denominator != 1
+
+
+def _together(facts: Known, first: Move, second: Move) -> bool:
+    """Can both act at once?  Then it is a contradiction, and another question's."""
+    trees = [tree for tree in (told.effective(first), told.effective(second)) if tree is not None]
+    if len(trees) == 2 and contradiction(trees[0], trees[1]) is not None:
+        return False
+    found = world(question(facts, trees, steady=True))
+    return isinstance(found, World) or not found.unsat
+
+
+def _wakes(facts: Known, signal: str, mover: Move, woken: Move) -> Tree:
+    """`mover` acts at some value of the signal, and after it `woken` acts; the value has a name of its own."""
+    start = f"{signal}@{mover.name}"
+    at = rename(told.effective(mover) or Truth(True), lambda path: start if path == signal else path)
+    after = _after(mover, Name(start))
+    then = rename(told.effective(woken) or Truth(True), lambda path: after if path == signal else path)
+    without = frozenset(facts.design.loops)
+    inside = _range(facts, signal, start)
+    return both(rename_flags(at, without, mover.name), rename_flags(then, without, woken.name), *inside) or at
+
+
+def _range(facts: Known, signal: str, name: str) -> list[Tree]:
+    span = stated(facts).get(signal)
+    low = [Compare(">=", Name(name), Number(span.low))] if span and span.low is not None else []
+    high = [Compare("<=", Name(name), Number(span.high))] if span and span.high is not None else []
+    return [*low, *high]
+
+
+def rename_flags(tree: Tree, loops: frozenset[str], actor: str) -> Tree:
+    """The loops' own names at the time at which `actor` acts."""
+    return rename(tree, lambda path: f"{path}@{actor}" if path in loops else path)
+
+
+def _after(move: Move, here: Tree) -> Tree:
+    """What the move writes, within its bounds."""
+    span = move.writer.values
+    if move.to is not None:
+        return Number(span.clip(move.to))
+    made: Tree = Arithmetic("+", here, Number(move.by or Fraction(0)))
+    if span.high is not None:
+        made = Call("min", (made, Number(span.high)))
+    return Call("max", (made, Number(span.low))) if span.low is not None else made
+
+
+def _iterate(
+    facts: Known, signal: str, first: Move, second: Move, at: World
+) -> tuple[tuple[str, Fraction, Fraction], ...]:
+    """The lap of the two maps in turns from the solver's state; empty where they come to rest."""
+    start = at.at.get(f"{signal}@{first.name}")
+    if start is None or isinstance(start, bool):
+        return ()
+    x, seen, steps = Fraction(start), dict[Fraction, int](), list[tuple[str, Fraction, Fraction]]()
+    for _ in range(MOST_TURNS):
+        if x in seen:
+            lap = tuple(steps[seen[x] :])
+            return lap if {name for name, *_ in lap} == {first.name, second.name} else ()
+        seen[x] = len(steps)
+        before = len(steps)
+        for move in (first, second):
+            after = _step(facts, signal, move, x, at)
+            if after is not None and after != x:
+                steps.append((move.name, x, after))
+                x = after
+        if len(steps) == before:
+            return ()
+    return ()
+
+
+def _step(facts: Known, signal: str, move: Move, x: Fraction, at: World) -> Fraction | None:
+    """What the loop writes at this value; None where it does not act."""
+    here = {**at.at, **dict.fromkeys(facts.design.loops, False), signal: x, move.name: True}
+    tree = told.effective(move)
+    if tree is not None and not World(here).holds(plain(facts.tree(tree), steady=True)):
+        return None
+    if move.to is not None:
+        return move.writer.values.clip(move.to)
+    return move.writer.values.clip(x + (move.by or Fraction(0)))
+
+
+def executed(ask: Question, subject: Subject, signal: str, pairs: list[tuple[Move, Move]]) -> Iterator[Finding]:
+    """Runs that end in a lap on which one writes and the other one, later in the same instant, takes it back."""
+    names = (pairs[0][0].name, pairs[0][1].name)
+    part = exact_runs.closed(subject, (signal,))
+    standing = [
+        run for run in part.runs
+        if run.orbit is not None and not run.orbit.turns(signal) and exact_runs.against(run.orbit.lap, *names)
+    ]  # fmt: skip
+    if standing and not _at_once(subject, pairs):
+        yield _standing(ask, part, standing[0], signal, pairs[0], certain=len(standing) == len(part.runs))
+
+
+def _at_once(subject: Subject, pairs: list[tuple[Move, Move]]) -> bool:
+    """Does one state let both act?  Then it is a contradiction, and another question's."""
+    return any(_together(known(subject), first, second) for first, second in pairs)
+
+
+def _standing(
+    ask: Question, part: Closed, run: LongRun, signal: str, pair: tuple[Move, Move], *, certain: bool
+) -> Finding:
+    from coherence.simulate.execute.exact import replay
+    from coherence.simulate.execute.timeline import timeline, told_choices
+
+    assert run.orbit is not None
+    one, other = pair
+    names, places = (one.name, other.name), told.places(one, other)
+    if not replay(part.model, run.choices, list(run.instants[:400])):
+        return ask.undecided("the witness does not replay", places, names)
+    numbers: Numbers = {"period": (run.orbit.period, "s"), "stands at": (run.orbit.range_of(signal)[0], "")}
+    evidence = Evidence(
+        Grade.PROVED, "exact execution to a recurrence", timeline(part.model, run.instants[-40:]),
+        numbers=numbers, replayed=True,
+    )  # fmt: skip
+    message = f"what one of {one.name} and {other.name} writes wakes the other one in the same instant, for ever"
+    return ask.conflict(
+        f"{message}: {signal} stands still", places, names, evidence, certain=certain,
+        assumptions=told_choices(part.model, run.choices),
+    )  # fmt: skip

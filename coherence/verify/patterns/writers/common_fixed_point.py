@@ -1,0 +1,101 @@
+"""no common fixed point: two loops write one field and never leave it alone together.
+
+## What
+Groups the loops by the signal that they write.  Two of them can live together when in every state of
+the world some value is left alone by both.  A loop that sets a value rests only there; an autoscaler
+rests wherever its signal says, anywhere within its bounds; `to: unset` writes nothing; a loop whose
+`mode` is `once` or `on change` is undone rather than fought: it is a conflict where a promise about the
+field breaks meanwhile, or where its value never lasts.
+
+Boundary: loops that step are `contradictory-actuation` and `interacting-loops`; two whose conditions exclude each
+other by the field itself take turns, which is `livelock`.
+
+## Why it hurts
+The field moves to and fro for ever: pods are started and stopped, a cap is set and lifted, and each
+controller's log shows nothing but success.  A value inside the autoscaler's bounds fights as well: each
+sync undoes what the load asked for.
+
+## Example
+```yaml
+coherence: 1
+loops:
+  gitops: {actuation: {signal: web.desired, law: set, to: 1, mode: always}}
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: web.cpu, setpoint: 70 %}
+    actuation: {signal: web.desired, bounds: [2, 10]}
+```
+
+## Instead
+One owner: Git leaves the field alone (`to: unset`, or `ignoreDifferences` in Argo CD).
+```yaml
+coherence: 1
+loops:
+  gitops: {actuation: {signal: web.desired, law: set, to: unset}}
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: web.cpu, setpoint: 70 %}
+    actuation: {signal: web.desired, bounds: [2, 10]}
+```
+
+## Source
+argoproj/argo-cd#5105, kedacore/keda#5288, Klimatbyran/garbo#695, temporalio/temporal-worker-controller#439;
+vllm-project/production-stack (an HPA and a ScaledObject on one Deployment).  Condition: for every w some x
+with f_A(x, w) = x and f_B(x, w) = x.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question, Subject
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.ranges import truth
+from coherence.verify.facts.writers import TRANSIENT, Writer, static_only
+from coherence.verify.patterns.writers import _scalers, _setters, _transient
+from coherence.verify.patterns.writers._exclusive import exclusive, in_turns
+from coherence.verify.patterns.writers._pair import Pair
+
+QUESTION = Question("COH205", "no-common-fixed-point", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per pair of loops that write one signal and whose maps alone decide."""
+    if len(subject.design.loops) < 2:
+        return
+    facts = known(subject)
+    for signal, found in facts.written.items():
+        present = [writer for writer in found if writer.kind != "ignore"]
+        for one, other in itertools.combinations(present, 2):
+            yield from _pair(subject, facts, signal, one, other)
+
+
+def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Writer) -> Iterator[Finding]:
+    pair = Pair(QUESTION, subject, facts, signal, one, other)
+    kinds = {one.kind, other.kind}
+    if "unset" in kinds:
+        yield from _setters.unset(pair)
+    elif not static_only([one, other]) or any(_never(facts, writer) for writer in (one, other)):
+        return
+    elif (found := exclusive(pair)) is not None:
+        yield found
+    elif in_turns(pair):
+        return  # livelock
+    elif "step" in kinds:
+        yield from _setters.against_step(pair) if "set" in kinds else ()
+    elif kinds == {"scale"}:
+        yield _scalers.scalers(pair)
+    elif passing := next((writer for writer in (one, other) if writer.mode in TRANSIENT), None):
+        yield from _transient.transient(pair, passing)
+    elif kinds == {"set"}:
+        yield from _setters.setters(pair)
+    else:
+        yield from _setters.against_scaler(pair)
+
+
+def _never(facts: Known, writer: Writer) -> bool:
+    """Is its condition false for every value of what it reads?"""
+    return writer.condition is not None and truth(facts.tree(writer.condition), facts.values) is False

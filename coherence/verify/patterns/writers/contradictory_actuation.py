@@ -1,0 +1,251 @@
+"""contradictory actuation: two loops act on one signal in opposite directions in the same state.
+
+## What
+Reads each loop as moves up and down, each under its condition, and asks a solver for a state in which two
+loops move one signal in opposite directions, or in which two commands push one signal, that both loops read,
+in opposite directions.  Where the part of the design is complete it is executed: it is a conflict where the two
+still act against each other on the recurring lap and the signal stands still between them.  Elsewhere it is a
+possible conflict in the state that was found.  Conditions that exclude each other, a band of hysteresis, stated
+ranks, and writers of mode `once` keep two loops apart; up and down rules of one loop are one policy.
+
+Boundary: two loops that set or scale the field are `no-common-fixed-point`; loops in feedback that swing are
+`sustained-oscillation`; two loops that take turns, never at once, are `livelock`; loops with declared
+mathematics that settle are right.
+
+## Why it hurts
+Each log shows a loop at work and nothing happens: what one adds the other takes away, in every period.  When one
+of them is switched off for an hour, the other one runs to its bound.
+
+## Example
+```yaml
+coherence: 1
+loops:
+  saver: {trigger: rack.power > 80 kW, actuation: {signal: batch.running, law: step, by: -5, bounds: [0, 64]}}
+  filler: {trigger: batch.queued > 0, actuation: {signal: batch.running, law: step, by: 5, bounds: [0, 64]}}
+```
+
+## Instead
+One of them waits for the other.
+```yaml
+coherence: 1
+loops:
+  saver: {trigger: rack.power > 80 kW, actuation: {signal: batch.running, law: step, by: -5, bounds: [0, 64]}}
+  filler:
+    trigger: not saver and batch.queued > 0
+    actuation: {signal: batch.running, law: step, by: 5, bounds: [0, 64]}
+```
+
+## Source
+The list of general conflicts: both triggers reachable, effects of opposite sign on one variable.  Rules of one
+instant: the one model, rule 1 (ranks) and rule 6 (bounds).
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from coherence.findings.finding import Evidence, Finding, Grade, Repair
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.verify.actions.loop_directions import Move, moves
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.writers import TRANSIENT, Writer
+from coherence.verify.patterns.writers import _contradiction as found_by
+from coherence.verify.patterns.writers._contradiction import Apart, Clash
+from coherence.verify.patterns.writers._pair import Numbers
+
+if TYPE_CHECKING:
+    from coherence.simulate.execute.exact import Instant
+    from coherence.simulate.execute.orbits import LongRun
+
+QUESTION = Question("COH230", "contradictory-actuation", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST_PAIRS = 2_000  # of one signal
+LEAST_TAIL = 20  # instants without a recurrence that count as lasting
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per pair of loops that step one signal, then per pair that pushes one reading two ways."""
+    if len(subject.design.loops) < 2:
+        return
+    facts, deadline = known(subject), time.monotonic() + subject.time_limit
+    for signal, one, other in _pairs(facts):
+        if time.monotonic() > deadline:
+            yield QUESTION.undecided("the time limit", (one.place, other.place), (one.name, other.name))
+            return
+        yield from _pair(subject, facts, signal, one, other)
+    from coherence.verify.patterns.writers import _opposed_readings
+
+    yield from _opposed_readings.answers(QUESTION, subject, facts)
+
+
+def _pairs(facts: Known) -> Iterator[tuple[str, Writer, Writer]]:
+    for signal, writers in facts.written.items():
+        present = [writer for writer in writers if writer.kind not in ("ignore", "unset")]
+        for one, other in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
+            if ours(one, other):
+                yield signal, one, other
+
+
+def ours(one: Writer, other: Writer) -> bool:
+    """Is the pair this question's?  What sets or scales alone is decided by its maps, what is written once passes."""
+    if "step" not in (one.kind, other.kind) or one.mode in TRANSIENT or other.mode in TRANSIENT:
+        return False
+    if separated(one, other):
+        return False
+    return not any(w.kind == "set" and w.condition is None and not w.loop.rules for w in (one, other))
+
+
+def separated(one: Writer, other: Writer) -> bool:
+    """Do stated ranks say who has the last word?"""
+    return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
+
+
+def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Writer) -> Iterator[Finding]:
+    mine, theirs = moves(facts, one), moves(facts, other)
+    pairs = list(found_by.opposed(mine, theirs))
+    if not pairs:
+        return
+    untold = next((m.name for pair in pairs for m in pair if _untold(m)), None)
+    if untold is not None:
+        yield QUESTION.undecided(f"needs the trigger of {untold}", found_by.places(*pairs[0]), (one.name, other.name))
+        return
+    try:
+        found = found_by.clash(facts, signal, pairs)
+    except NotExactError as error:
+        yield QUESTION.undecided(f"not encoded: {error}", found_by.places(*pairs[0]), (one.name, other.name))
+        return
+    match found:
+        case Apart(unclear=""):
+            yield found_by.proved(QUESTION, found, *pairs[0], signal)
+        case Apart():
+            needs = f"{found.unclear}: {one.name} and {other.name} on {signal}"
+            yield QUESTION.undecided(needs, found_by.places(*pairs[0]), (one.name, other.name))
+        case Clash():
+            yield from _reached(subject, found)
+
+
+def _untold(move: Move) -> bool:
+    """Does the design not say when the loop acts?  (Its part may say `always`.)"""
+    loop = move.writer.loop
+    return loop.trigger is None and not loop.rules and move.writer.kind != "scale"
+
+
+def _reached(subject: Subject, found: Clash) -> Iterator[Finding]:
+    """Does a run come there?  Executed where the part is complete, else by what is open."""
+    from coherence.verify.promises import exact_runs
+
+    part = exact_runs.closed(subject, (found.signal,))
+    places = found_by.places(found.one, found.other)
+    if part.runs:
+        yield from _run(subject, found, part)
+    elif found.one.when is None and found.other.when is None:
+        yield conflict(subject, found, certain=True)
+    elif thing := found_by.one_thing(subject, found):
+        names = " and ".join(sorted(_open(subject, found)))
+        yield QUESTION.undecided(f"needs how {names} of {thing} go together", places, found.names)
+    elif states := _states(subject, found):
+        yield QUESTION.undecided(
+            f"whether {' and '.join(states)} comes where both act: needs {part.missing}", places, found.names
+        )
+    else:
+        yield conflict(subject, found, certain=False)
+
+
+def _open(subject: Subject, found: Clash) -> set[str]:
+    from coherence.language.expressions import names as used
+
+    trees = (found.one.when, found.other.when)
+    return {name for tree in trees if tree is not None for name in found_by.outside(subject, used(tree))}
+
+
+def _states(subject: Subject, found: Clash) -> list[str]:
+    """States and computed readings in the conditions: where they go is dynamics."""
+    from coherence.language.expressions import names as used
+
+    model = subject.model
+    kinds = ("state", "output")
+    trees = (found.one.when, found.other.when)
+    return sorted({n for tree in trees if tree is not None for n in used(tree) if model.kind(n) in kinds})
+
+
+def _run(subject: Subject, found: Clash, part: object) -> Iterator[Finding]:
+    from coherence.simulate.execute.exact import replay
+    from coherence.simulate.execute.timeline import timeline
+    from coherence.verify.promises import exact_runs
+
+    assert isinstance(part, exact_runs.Closed)
+    places = found_by.places(found.one, found.other)
+    swinging = any(exact_runs.swings(run, (found.signal,)) for run in part.runs)
+    if swinging and exact_runs.in_feedback(subject.model, found.names):
+        return  # sustained-oscillation
+    if swinging:
+        yield conflict(subject, found, certain=found.one.when is None and found.other.when is None)
+        return
+    standing = [run for run in part.runs if exact_runs.against(_last(run), *found.names)]
+    if not standing:
+        bound = f"{len(part.runs)} runs from the ends of the ranges do not stay there"
+        both = " and ".join(found.names)
+        needs = f"a state lets {both} act against each other on {found.signal}; no run seen stays there"
+        yield QUESTION.undecided(needs, places, found.names, bound=bound)
+        return
+    run = standing[0]
+    if not replay(part.model, run.choices, list(run.instants[:400])):
+        yield QUESTION.undecided("the witness does not replay", places, found.names)
+        return
+    level = run.instants[-1].after[found.signal]
+    numbers: Numbers = {"stands at": (level, "")}
+    numbers = {**numbers, "period": (run.orbit.period, "s")} if run.orbit is not None else numbers
+    steps = timeline(part.model, run.instants[-40:])
+    method = "exact execution to a recurrence" if run.orbit is not None else "exact execution, not to a recurrence"
+    evidence = Evidence(Grade.PROVED, method, steps, numbers=numbers, replayed=True)
+    message = f"{_sentence(found)}, in every period: {found.signal} stands still between them"
+    certain = sum(each.orbit is not None for each in standing) == len(part.runs)
+    yield QUESTION.conflict(message, places, found.names, evidence, certain=certain, repairs=_repairs(subject, found))
+
+
+def _last(run: LongRun) -> tuple[Instant, ...]:
+    """The recurring lap; where the run only closes in on one, its last quarter if the two act against each other there
+    at every instant at which a loop acts.
+    """
+    if run.orbit is not None:
+        return run.orbit.lap
+    tail = tuple(instant for instant in run.instants[-len(run.instants) // 4 :] if instant.actions)
+    return tail if len(tail) > LEAST_TAIL and all(len(instant.actions) > 1 for instant in tail) else ()
+
+
+def _sentence(found: Clash) -> str:
+    one, other = found.one, found.other
+    return (
+        f"{one.name} {found_by.verb(one)} {found.signal} and {other.name} {found_by.verb(other)} it in the same state"
+    )
+
+
+def conflict(subject: Subject, found: Clash, *, certain: bool) -> Finding:
+    """The finding for a state in which both act."""
+    assert found.at is not None
+    values = found_by.shown(found.at, (found.one.when, found.other.when), subject.design.loops)
+    numbers = {
+        name: (value, "") for name, value in sorted(found.at.at.items())
+        if name in values and not isinstance(value, bool)
+    }  # fmt: skip
+    steps = [move for move in (found.one, found.other) if move.by is not None]
+    numbers |= {f"step of {move.name}": (move.by or Fraction(0), "") for move in steps}
+    at = ", ".join(f"{name} = {text}" for name, text in values.items())
+    message = _sentence(found) + (f": {at}" if at else "")
+    free = found_by.outside(subject, values)
+    return QUESTION.conflict(
+        message, found_by.places(found.one, found.other), found.names,
+        arithmetic(numbers, witness=found_by.told_world(found, values)), certain=certain,
+        assumptions=[f"{name} may take any value" for name in free],
+        repairs=_repairs(subject, found),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, found: Clash) -> Iterator[Repair]:
+    yield from found_by.apart_repairs(subject, found)
+    yield from found_by.exclusive_repairs(subject, found)

@@ -1,0 +1,208 @@
+"""livelock: two loops undo each other in turn, for ever, while the world stands still.
+
+## What
+Takes two loops that write one signal, never in the same state, each under a condition that the other one's write can
+bring about.  A solver looks for one unchanging state of everything else in which the first loop's write makes the
+second one act and the second one's write the first; the two maps are then iterated exactly in turns until the signal
+comes back to where it was.  A cycle in which both acted is a livelock: action without progress.  What is complete is
+executed: a lap in whose instants one takes back what the other one has just written is one too.  Where no such state
+exists each comes to rest after the other, and that is proved.
+
+Boundary: loops that act in one state are `contradictory-actuation`; a pair in feedback whose every value is stated is
+executed by `sustained-oscillation`; maps without conditions are `no-common-fixed-point`; jobs, places and evictions
+are relations of their own.  Up and down rules of one loop are one policy.
+
+## Why it hurts
+Both logs are full of successes.  The job is stopped because it is idle, started because it is stopped, and is idle
+again while it loads: it never works, and it never stops either.
+
+## Example
+```yaml
+coherence: 1
+loops:
+  reaper: {trigger: job.running == 1 and job.idle, actuation: {signal: job.running, law: set, to: 0, bounds: [0, 1]}}
+  controller: {trigger: job.running == 0, actuation: {signal: job.running, law: set, to: 1, bounds: [0, 1]}}
+```
+
+## Instead
+The controller starts only what has work: `trigger: job.running == 0 and not job.idle`.
+
+## Source
+The list of general conflicts: a reachable cycle with action and no progress.  Condition of two writers: for every
+state of the world some value is left alone by both.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.solver import joined
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Evidence, Finding, Grade, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.expressions import names as used
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Name
+from coherence.verify.actions.loop_directions import Move, loop_trigger, moves
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.writers import TRANSIENT, Writer
+from coherence.verify.patterns.writers import _contradiction as told
+from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.patterns.writers._turns import Cycle, cycle, executed
+
+QUESTION = Question("COH232", "livelock", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST_PAIRS, MOST_TURNS = 2_000, 400
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per pair of conditional loops that write one signal and never at once."""
+    if len(subject.design.loops) < 2:
+        return
+    facts, deadline = known(subject), time.monotonic() + subject.time_limit
+    for signal, writers in facts.written.items():
+        present = [w for w in writers if w.kind in ("set", "step") and w.mode not in TRANSIENT and _conditional(w)]
+        for one, other in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
+            if time.monotonic() > deadline:
+                yield QUESTION.undecided("the time limit", (one.place, other.place), (one.name, other.name))
+                return
+            yield from _pair(subject, facts, signal, one, other)
+
+
+def _conditional(writer: Writer) -> bool:
+    return bool(writer.loop.rules) or writer.condition is not None
+
+
+def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Writer) -> Iterator[Finding]:
+    if any(len(_plain_moves(facts, writer)) < len(moves(facts, writer)) for writer in (one, other)):
+        return
+    pairs = list(told.opposed(_plain_moves(facts, one), _plain_moves(facts, other)))
+    if not pairs or not _reads(pairs, signal):
+        return
+    if states := _states(subject, pairs):
+        yield from _dynamics(subject, signal, pairs, states)
+        return
+    if one.period is not None and other.period is not None:
+        told_ = list(executed(QUESTION, subject, signal, pairs))
+        yield from told_
+        if told_ or _settled_elsewhere(subject, facts, pairs, signal):
+            return
+    scripts: list[str] = []
+    for first, second in pairs:
+        try:
+            found = cycle(facts, signal, first, second)
+        except NotExactError:
+            return
+        if isinstance(found, Cycle):
+            yield _in_between(signal, found) if found.between else _conflict(subject, signal, found)
+            return
+        if not found:
+            return
+        scripts += found
+    if one.loop.rules or other.loop.rules:
+        return  # a longer cycle may pass through several rules
+    message = f"{one.name} and {other.name} never wake each other on {signal} while all else stands still"
+    places = told.places(*pairs[0])
+    yield QUESTION.proved(message, places, (one.name, other.name), arithmetic({}, certificate=joined(scripts)))
+
+
+def _plain_moves(facts: Known, writer: Writer) -> tuple[Move, ...]:
+    """Moves whose step or value is one number."""
+    return tuple(move for move in moves(facts, writer) if move.by is not None or move.to is not None)
+
+
+def _reads(pairs: list[tuple[Move, Move]], signal: str) -> bool:
+    """Does the signal itself, in what it makes true, decide who acts?  Comparing with the value set is no condition."""
+    return any(_own_condition(move, signal) for pair in pairs for move in pair)
+
+
+def _own_condition(move: Move, signal: str) -> bool:
+    tree = move.when
+    count = sum(1 for term in getattr(tree, "terms", (tree,)) if term is not None and signal in used(term))
+    return count > (1 if move.to is not None else 0)
+
+
+def _read(subject: Subject, pairs: list[tuple[Move, Move]]) -> set[str]:
+    found = {name for pair in pairs for move in pair if move.when is not None for name in used(move.when)}
+    return found - set(subject.design.loops)
+
+
+def _states(subject: Subject, pairs: list[tuple[Move, Move]]) -> list[str]:
+    return sorted(name for name in _read(subject, pairs) if subject.model.kind(name) == "state")
+
+
+def _dynamics(subject: Subject, signal: str, pairs: list[tuple[Move, Move]], states: list[str]) -> Iterator[Finding]:
+    """Conditions on states that move are executed, where both loops have a period."""
+    one, other = (move.writer for move in pairs[0])
+    timeless = next((writer.name for writer in (one, other) if writer.period is None), None)
+    if timeless is None:
+        yield from executed(QUESTION, subject, signal, pairs)
+        return
+    needs = f"needs the period of {timeless}: {' and '.join(states)} moves between two writes"
+    yield QUESTION.undecided(needs, told.places(*pairs[0]), (one.name, other.name))
+
+
+def _settled_elsewhere(subject: Subject, facts: Known, pairs: list[tuple[Move, Move]], signal: str) -> bool:
+    """Is everything stated, so that the loops' questions execute it, or do those find them swinging already?"""
+    from coherence.verify.promises import exact_runs
+
+    spans = [facts.values.get(name) for name in _read(subject, pairs) - {signal}]
+    if all(span is not None and span.exact for span in spans):
+        return True
+    return any(exact_runs.swings(run, (signal,)) for run in exact_runs.closed(subject, (signal,)).runs)
+
+
+def _in_between(signal: str, found: Cycle) -> Finding:
+    """Steps and bounds are whole numbers and the start is not said: whole numbers do not cycle, others do."""
+    one, other = found.one, found.other
+    _, before, after = found.lap[0]
+    return QUESTION.undecided(
+        f"needs what {signal} begins with (`from`): {one.name} and {other.name} never undo each other at whole "
+        f"numbers, and do at others (from {float(before):g} to {float(after):g} and back)",
+        told.places(one, other), (one.name, other.name),
+    )  # fmt: skip
+
+
+def _conflict(subject: Subject, signal: str, found: Cycle) -> Finding:
+    one, other = found.one, found.other
+    whens = (one.when, other.when)
+    values = {name: text for name, text in told.shown(found.at, whens, subject.design.loops).items() if "@" not in name}
+    values.pop(signal, None)
+    state = ", ".join(f"{name} = {text}" for name, text in values.items())
+    levels = [level for _, before, after in found.lap for level in (before, after)]
+    low, high = min(levels), max(levels)
+    message = (
+        f"{one.name} and {other.name} undo each other in turn for ever: {signal} goes from {low} to {high} and back"
+        + (f" while {state}" if state else "")
+    )
+    steps = [Step(Fraction(0), state or "any state")]
+    steps += [Step(None, f"{name} writes {signal} {before} -> {after}") for name, before, after in found.lap]
+    steps.append(Step(None, f"{signal} is {found.lap[0][1]} again, and nothing else has changed"))
+    numbers: Numbers = {
+        f"{signal} lowest": (low, ""), f"{signal} highest": (high, ""), "writes per lap": (len(found.lap), ""),
+    }  # fmt: skip
+    evidence = Evidence(Grade.PROVED, "exact iteration to a recurrence", tuple(steps), numbers=numbers)
+    free = told.outside(subject, values)
+    fixed = [f"{name} stays as it is, whatever {signal} is" for name in free]
+    return QUESTION.conflict(
+        message, told.places(one, other), (one.name, other.name), evidence, certain=not free,
+        assumptions=fixed, repairs=_repairs(subject, found),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, found: Cycle) -> Iterator[Repair]:
+    """A loop does not act in the state in which the other one has just undone it."""
+    for mine, theirs in ((found.one, found.other), (found.other, found.one)):
+        trigger, rival = loop_trigger(mine.writer.loop), loop_trigger(theirs.writer.loop)
+        if trigger is None or rival is None:
+            continue
+        signal = mine.writer.signal
+        for term in getattr(rival.tree, "terms", (rival.tree,)):
+            if signal in used(term) or not isinstance(term, Name):
+                continue
+            old = repairs.text_at(subject.sources, trigger.place)
+            if old and " or " not in old:
+                yield Repair((Edit(trigger.place, old, f"{old} and not {term.path}"),), "")

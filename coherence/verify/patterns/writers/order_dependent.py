@@ -1,0 +1,275 @@
+"""order dependence: the order in which two loops decide chooses where the design comes to rest.
+
+## What
+Takes loops of equal rank that meet at some instants and of which each reads, or writes, what the other one writes.
+Where the part of the design is complete it is executed exactly in both orders from the ends of the ranges.  Both
+runs settle, and at different values (by more than a fifth, which is more than dead bands explain): then the order is
+part of the behaviour and nothing in the design states it.  It is a conflict where a promise holds in one order and
+breaks in the other, a warning otherwise; both outcomes are replayed.
+
+Boundary: runs that keep swinging are `sustained-oscillation`; loops that only set one field are
+`no-common-fixed-point`; a stated `rank` or phase is an answer.
+
+## Why it hurts
+A restart, an upgrade or a slower node changes who is first, and the same load rests at other sizes than last week.
+Nobody can say which of the two is meant.
+
+## Example
+```yaml
+coherence: 1
+components:
+  pod: {load: 40, usage: pod.load / (pod.replicas * pod.request)}
+loops:
+  horizontal:
+    timescale: {period: 1 min}
+    target: {signal: pod.usage, setpoint: 1}
+    actuation: {signal: pod.replicas, law: proportional, bounds: [1, 64], from: 4}
+  vertical:
+    timescale: {period: 1 min}
+    target: {signal: pod.usage, setpoint: 1}
+    actuation: {signal: pod.request, law: proportional, bounds: [1, 64], from: 5}
+```
+
+## Instead
+A stated order (`rank: 1` and `rank: 2`), or one of the two on a signal that the other one does not move.
+
+## Source
+gardener/gardener#7410 (an HPA and a VPA: whichever acts first moves the state off the intended line).  Non-commuting
+maps have several fixed points; orders of equal rank: the one model, rule 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from coherence.base.places import Place
+from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
+from coherence.findings.question_input import Question, Subject
+from coherence.language.design import Loop
+from coherence.language.expressions.evaluate import evaluate
+from coherence.language.expressions.tree import Name, Tree, rename
+from coherence.model.model import Model, SampledLoop, unit_of
+from coherence.simulate.execute.slices import influences, reads
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.promises import exact_runs
+from coherence.verify.promises.exact_runs import Closed, closed
+
+if TYPE_CHECKING:
+    from coherence.simulate.execute.orbits import LongRun
+
+QUESTION = Question("COH234", "order-dependent", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST_PAIRS, MOST_CORNERS = 50, 4
+LEAST_DIFFERENCE = Fraction(1, 5)  # two rests of one load this far apart are two sizes, not one dead band
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """One answer per pair of loops whose order is open and matters."""
+    yield from _unrelated(subject)
+    timed = [loop for loop in subject.design.loops.values() if loop.timescale and loop.timescale.period]
+    if len(timed) < 2:
+        return
+    model = subject.model
+    pairs = (pair for pair in itertools.combinations(model.loops, 2) if _open(model, *pair))
+    deadline = time.monotonic() + subject.time_limit
+    for one, other in itertools.islice(pairs, MOST_PAIRS):
+        if time.monotonic() > deadline:
+            yield QUESTION.undecided("the time limit", (_place(one), _place(other)), (one.name, other.name))
+            return
+        yield from _pair(subject, one, other)
+
+
+def _unrelated(subject: Subject) -> Iterator[Finding]:
+    """Two loops steer one reading by two settings of the thing that is read, and the design does not say how."""
+    steering = [loop for loop in subject.design.loops.values() if _steers(loop)]
+    if len(steering) < 2:
+        return
+    facts = known(subject)
+    for one, other in itertools.combinations(steering, 2):
+        (read, first), (again, second) = _steered(facts, one), _steered(facts, other)
+        stated = read in facts.outputs or read in facts.values
+        ranked = one.rank is not None and other.rank is not None and one.rank.low != other.rank.low
+        if (
+            read != again
+            or first == second
+            or stated
+            or ranked
+            or len({p.partition(".")[0] for p in (read, first, second)}) > 1
+        ):
+            continue
+        places = (one.place.labelled(f"moves {first} by {read}"), other.place.labelled(f"moves {second} by {read}"))
+        needs = f"needs how {read} follows from {first} and {second}: which loop acts first may decide where both rest"
+        yield QUESTION.undecided(needs, places, (one.name, other.name))
+
+
+def _steers(loop: Loop) -> bool:
+    """Does it hold one signal at a setpoint by another one?"""
+    actuation, target = loop.actuation, loop.target
+    if actuation is None or actuation.signal is None or target is None or target.signal is None:
+        return False
+    return actuation.law is not None and actuation.law.text == "proportional" and isinstance(target.signal.tree, Name)
+
+
+def _steered(facts: Known, loop: Loop) -> tuple[str, str]:
+    """(what it reads, what it writes)."""
+    assert loop.actuation is not None
+    assert loop.actuation.signal is not None
+    assert loop.target is not None
+    assert loop.target.signal is not None
+    paths = loop.actuation.signal.text, loop.target.signal.text
+    written, read = (facts.bare.get(path.strip(), path.strip()) for path in paths)
+    return read, written
+
+
+def _open(model: Model, one: SampledLoop, other: SampledLoop) -> bool:
+    """The same rank, instants in common, and each of them sees what the other one has written."""
+    if one.rank != other.rank or (one.phase or 0) != (other.phase or 0):
+        return False
+    if not one.signal or not other.signal or {one.law, other.law} == {"set"}:
+        return False
+    if one.signal == other.signal:
+        return True
+    return one.signal in influences(model, reads(other)) and other.signal in influences(model, reads(one))
+
+
+def _pair(subject: Subject, one: SampledLoop, other: SampledLoop) -> Iterator[Finding]:
+    signals = (one.signal, other.signal)
+    part = closed(subject, signals)
+    names = {loop.name for loop in part.model.loops}
+    if not part.runs or not {one.name, other.name} <= names:
+        return
+    for run in part.runs[:MOST_CORNERS]:
+        first, second = (_ordered(part, run, a, b) for a, b in ((one, other), (other, one)))
+        if first is None or second is None or not (_rests(first) and _rests(second)):
+            return  # it swings in one order: sustained-oscillation, or another question
+        if _differ(subject, part, first, second, signals):
+            yield from _answer(subject, part, one, other, first, second)
+            return
+
+
+def _ordered(part: Closed, run: LongRun, first: SampledLoop, second: SampledLoop) -> LongRun | None:
+    """The run with these two in this order, the others where they are."""
+    from coherence.simulate.execute.exact import Choices
+
+    order = [loop.name for loop in part.model.loops]
+    places = sorted(order.index(loop.name) for loop in (first, second))
+    order[places[0]], order[places[1]] = first.name, second.name
+    chosen = Choices(run.choices.values, run.choices.phases, tuple(order))
+    return exact_runs.run_with(part.model, chosen)
+
+
+def _rests(run: LongRun) -> bool:
+    return run.orbit is not None and run.orbit.still and not any(i.actions for i in run.orbit.lap)
+
+
+def _levels(run: LongRun, signals: tuple[str, ...]) -> dict[str, Fraction]:
+    from coherence.simulate.execute.affine import plain
+
+    assert run.orbit is not None
+    return {signal: plain(run.orbit.lap[-1].after[signal]) for signal in signals}
+
+
+def _differ(subject: Subject, part: Closed, first: LongRun, second: LongRun, signals: tuple[str, ...]) -> bool:
+    """Further apart than a dead band explains, or told apart by a promise."""
+    a, b = _levels(first, signals), _levels(second, signals)
+    far = any(abs(a[s] - b[s]) > LEAST_DIFFERENCE * max(abs(a[s]), abs(b[s])) for s in signals)
+    return far or (a != b and _torn(subject, part, first, second) is not None)
+
+
+def _answer(
+    subject: Subject, part: Closed, one: SampledLoop, other: SampledLoop, first: LongRun, second: LongRun
+) -> Iterator[Finding]:
+    from coherence.simulate.execute.exact import replay
+    from coherence.simulate.execute.timeline import told_choices
+
+    names = (one.name, other.name)
+    places: tuple[Place, ...] = (_place(one), _place(other))
+    if not all(replay(part.model, run.choices, list(run.instants[:400])) for run in (first, second)):
+        yield QUESTION.undecided("the witness does not replay", places, names)
+        return
+    told = tuple(dict.fromkeys((one.signal, other.signal)))
+    steps = [
+        Step(None, f"{a.name} before {b.name}: it rests with {_shown(part.model, run, told)}")
+        for a, b, run in ((one, other, first), (other, one, second))
+    ]
+    numbers = {
+        f"{signal}, {a.name} first": (level, "")
+        for a, run in ((one, first), (other, second)) for signal, level in _levels(run, told).items()
+    }  # fmt: skip
+    torn = _torn(subject, part, first, second)
+    message = (
+        f"the order of {one.name} and {other.name} decides where they rest: {_shown(part.model, first, told)}, "
+        f"or {_shown(part.model, second, told)}"
+    )
+    if torn is not None:
+        message += f"; {torn[0]} holds in one order only"
+        places += (torn[1].labelled("kept in one order, broken in the other"),)
+    evidence = Evidence(Grade.PROVED, "exact execution in both orders", tuple(steps), numbers=numbers, replayed=True)
+    yield QUESTION.conflict(
+        message, places, (*names, *((torn[0],) if torn else ())), evidence, certain=torn is not None,
+        assumptions=(*told_choices(part.model, first.choices), *part.model.abstractions),
+        repairs=_repairs(subject, one, other),
+    )  # fmt: skip
+
+
+def _place(loop: SampledLoop) -> Place:
+    target = loop.source.target
+    where = target.signal.place if target is not None and target.signal is not None else loop.source.place
+    return where.labelled(f"{loop.name} decides at the same instants, in no stated order")
+
+
+def _shown(model: Model, run: LongRun, signals: tuple[str, ...]) -> str:
+    from coherence.base import units
+
+    return ", ".join(f"{s} at {units.show(v, unit_of(model, s))}" for s, v in _levels(run, signals).items())
+
+
+def _torn(subject: Subject, part: Closed, first: LongRun, second: LongRun) -> tuple[str, Place] | None:
+    """A promise about lasting states that one rest keeps and the other one breaks."""
+    from coherence.language.expressions import names as used
+
+    for promise in subject.design.promises.values():
+        if promise.kind not in ("always", "never", "eventually_always") or promise.condition is None:
+            continue
+        tree = rename(promise.condition.tree, part.model.resolve)
+        if any(part.model.kind(name) == "input" for name in used(tree)):
+            continue
+        try:
+            kept = {_holds(part.model, run, tree) for run in (first, second)}
+        except exact_runs.not_carried():
+            continue
+        if len(kept) == 2:
+            return promise.name, promise.place
+    return None
+
+
+def _holds(model: Model, run: LongRun, tree: Tree) -> bool:
+    from coherence.simulate.execute.exact import Execution, View
+
+    assert run.orbit is not None
+    execution = Execution(model, run.choices)
+    last = execution.advance()
+    for _ in run.instants[1:]:
+        last = execution.advance()
+    return bool(evaluate(tree, View(execution, last.time, dict(last.after))))
+
+
+def _repairs(subject: Subject, one: SampledLoop, other: SampledLoop) -> Iterator[Repair]:
+    """State the order that the declaration suggests."""
+    from coherence.findings import repairs
+
+    edits = []
+    for rank, loop in enumerate((one, other), 1):
+        timescale = loop.source.timescale
+        if loop.source.rank is not None or timescale is None:
+            return
+        target = loop.source.objective or loop.source.layer
+        if target is None:
+            return
+        edits.append(repairs.insert(subject, target.place, "rank", str(rank)))
+    made = repairs.proposal(*edits)
+    yield from [made] if made else []

@@ -1,0 +1,143 @@
+"""A transition system that counts how long an answer has been due: bounded response as a safety property."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.clock import now
+from coherence.language.expressions.tree import Logic
+from coherence.model.model import Model
+from coherence.simulate.execute.bounded_response import Response
+from coherence.simulate.execute.schedules import Schedule, schedules
+from coherence.verify.invariants.prover import Proof, prove
+from coherence.verify.systems.cases import NotLinearError, forks
+from coherence.verify.systems.instants import orders
+from coherence.verify.systems.lattices import readings
+from coherence.verify.systems.registers import Moment
+from coherence.verify.systems.state_space import Mode, inside
+from coherence.verify.systems.symbolic_instant import Way
+from coherence.verify.systems.terms import Guard, Term, guard, unit
+from coherence.verify.systems.transitions import Encoder, Reading
+
+WAITED = "waited"  # 0: nothing is due; else one second more than the time for which an answer has been due
+BEFORE = Fraction(-1)  # of it: before the first instant
+
+
+class Counting(Encoder):
+    """Encodes a model under one schedule; the broken mode is entered when an answer is late."""
+
+    def __init__(
+        self, model: Model, schedule: Schedule, response: Response, *, reading: Reading, deadline: float
+    ) -> None:
+        super().__init__(model, schedule, Logic("or", response.trees), reading=reading, deadline=deadline)
+        self.response = response
+        self.counters = (*self.counters, WAITED)
+
+    def _initial(self) -> Iterator[tuple[Mode, Guard]]:
+        place = len(self.remembered) + self.counters.index(WAITED)
+        for mode, made in super()._initial():
+            memory = (*mode.memory[:place], BEFORE, *mode.memory[place + 1 :])
+            yield replace(mode, memory=memory), made
+
+    def _bad(self, mode: Mode) -> Iterator[tuple[str, Guard]]:
+        del mode
+        return iter(())  # only the edges into the broken mode are bad
+
+    def _edges(self, mode: Mode) -> Iterator[tuple[Mode | None, Guard, dict[str, Term], str]]:
+        moment = self.plan.moments[mode.position]
+        following = (mode.position + 1) % len(self.plan.moments)
+        rows = [row for p in self.varying for row in inside(unit(p), self.model.constants[p].range)]
+        begin = guard(rows)
+        assert begin is not None
+        waited = self._counted(self._way(mode), mode)
+        if waited.memory[WAITED] > 1 + self.response.within:
+            yield None, begin, {}, "late"
+            return
+        seen = set()
+        for drifted in self._drifted(replace(waited, guard=begin), mode):
+            for way in self._delivered(drifted, moment):
+                for stepped in self._through(way, moment):
+                    target, cells = self._mode(following, stepped), super()._kept(stepped)
+                    key = (target, frozenset(stepped.guard.spans.items()), frozenset(cells.items()))
+                    if key not in seen:
+                        seen.add(key)
+                        yield target, stepped.guard, cells, " ".join(stepped.label) or "step"
+
+    def _through(self, way: Way, moment: Moment) -> Iterator[Way]:
+        """Sampled (where that is not what was left), decided, stepped, and what then waits."""
+        first = way.memory[WAITED] == BEFORE
+        begun = way.remembering({WAITED: Fraction(0)}) if first else way
+        looked = self._looked_at(begun, moment, moment.time if first else Fraction(0))
+        for one in looked if first or moment.landings else (way,):
+            for order in orders(moment.loops):
+                for decided in self._decided(one, order, moment):
+                    for stepped in self._stepped(decided, moment):
+                        yield from self._looked_at(stepped, moment)
+
+    def _counted(self, way: Way, mode: Mode) -> Way:
+        """The time since the instant before is waited too."""
+        if way.memory[WAITED] <= 0:
+            return way
+        moments = self.plan.moments
+        here, before = moments[mode.position].time, moments[mode.position - 1].time
+        gap = (here - before) % self.plan.hyperperiod or self.plan.hyperperiod
+        return way.remembering({WAITED: way.memory[WAITED] + gap})
+
+    def _looked_at(self, way: Way, moment: Moment, since: Fraction = Fraction(0)) -> Iterator[Way]:
+        """Ways by what holds; what is seen has held for `since` seconds."""
+        symbols, waited = self.symbols(way, moment, who="the promise"), way.memory[WAITED]
+        for answer in forks(self.response.then, symbols):
+            under = way.under(answer.guard)
+            if under is None:
+                continue
+            if answer.holds:
+                yield under.remembering({WAITED: Fraction(0)})
+            elif waited:
+                yield under
+            else:
+                yield from self._asked(under, moment, since)
+
+    def _asked(self, way: Way, moment: Moment, since: Fraction) -> Iterator[Way]:
+        for question in forks(self.response.first, self.symbols(way, moment, who="the promise")):
+            under = way.under(question.guard)
+            if under is not None:
+                yield under.remembering({WAITED: 1 + since if question.holds else Fraction(0)})
+
+
+def held_in_time(model: Model, response: Response, deadline: float) -> list[str] | str:
+    """A certificate for every order of the instants, or why there is none.  Raises NotLinearError."""
+    ways, made = readings(model), list[str]()
+    for schedule in schedules(model, (response.within,)):
+        found = _one(model, schedule, response, ways, deadline)
+        if isinstance(found, str):
+            return found
+        proof, reading = found
+        ways = [reading, *(way for way in ways if way != reading)]
+        made.append(proof.certificate)
+    return made
+
+
+def _one(
+    model: Model, schedule: Schedule, response: Response, ways: list[Reading], deadline: float
+) -> tuple[Proof, Reading] | str:
+    refused: NotLinearError | None = None
+    reason = ""
+    for number, reading in enumerate(ways):
+        left = deadline - now()
+        if left <= 0:
+            return reason or "the time is over"
+        share = left if number == len(ways) - 1 else left / 3
+        try:
+            system = Counting(model, schedule, response, reading=reading, deadline=now() + share).system()
+        except NotLinearError as error:
+            refused = refused or error
+            continue
+        answer = prove(system, time_limit=share)
+        if isinstance(answer, Proof):
+            return answer, reading
+        reason = answer.reason
+    if not reason and refused is not None:
+        raise refused
+    return reason

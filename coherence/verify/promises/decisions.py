@@ -1,0 +1,228 @@
+"""Deciding a promise over interacting loops: refute by exact runs, prove by template invariants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from coherence.base.clock import now
+from coherence.language.expressions import names as names_of
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Tree, rename
+from coherence.language.sentences import Promise
+from coherence.model.model import Model
+from coherence.simulate.execute.exact import Choices, MissingValueError
+from coherence.simulate.execute.open_ranges import one_ended
+from coherence.simulate.execute.schedules import NotCommensurateError
+from coherence.simulate.execute.slices import blocked, sliced
+from coherence.simulate.execute.starts import corners, finite
+from coherence.verify.promises.outcomes import Open, Outcome, Refuted, Shown
+from coherence.verify.promises.refutations import (
+    LAPS,
+    MOST_INSTANTS,
+    every_start,
+    lap_truths,
+    refuted,
+    violation,
+    watched,
+)
+from coherence.verify.systems.cases import NotLinearError
+
+if TYPE_CHECKING:
+    from coherence.verify.promises.proofs import Held, NotHeld
+    from coherence.verify.systems.transitions import Reading
+
+__all__ = ["LAPS", "MOST_INSTANTS", "Open", "Outcome", "Refuted", "Shown"]
+__all__ += ["condition_of", "decide", "lap_truths", "part_of", "violation", "watched"]
+GRACE = 0.5  # seconds for a last look when the time is over
+FEW_STARTS = 8  # of a loop alone: run before a proof is searched
+METHOD = "template invariant, z3"
+DESCENT = "shrinking template sets, z3"
+QUADRATIC = "quadratic Lyapunov function in exact rationals, z3"
+
+
+def condition_of(model: Model, promise: Promise) -> Tree:
+    """The promise's condition with full paths."""
+    assert promise.condition is not None
+    return rename(promise.condition.tree, model.resolve)
+
+
+def part_of(model: Model, promise: Promise) -> Model:
+    """What the promise depends on, with the promise itself: what it reads of the past is to be remembered."""
+    condition = condition_of(model, promise)
+    assert promise.condition is not None
+    read = replace(promise, condition=replace(promise.condition, tree=condition))
+    return replace(sliced(model, names_of(condition)), promises={promise.name: read})
+
+
+def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
+    """The outcome for one promise of kind always, never, eventually or eventually_always."""
+    condition = condition_of(model, promise)
+    part = part_of(model, promise)
+    missing = blocked(model, names_of(condition))
+    if missing:
+        return Open(f"needs {missing}", "")
+    deadline = now() + time_limit
+    try:
+        return _whatever_is_open(part, _decided(part, promise, condition, deadline))
+    except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError) as error:
+        reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not encoded: {error}"
+        return Open(reason, "")
+
+
+def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
+    found = refuted(model, condition, promise.kind, deadline)
+    if found is not None:
+        return found
+    if promise.kind in ("always", "never"):
+        return _prove_or_run(model, promise, condition, deadline)
+    return _comes_or_runs(model, promise, condition, deadline)
+
+
+def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
+    """The outcome for every value of what runs read at one end only."""
+    facts = one_ended(model)
+    if not facts or isinstance(outcome, Open):
+        return outcome
+    if isinstance(outcome, Refuted):
+        return replace(outcome, everywhere=False)
+    told = ", ".join(facts)
+    return Open(f"needs one value of {told}: a proof reads one end of a range", "it holds at the end that was read")
+
+
+def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
+    """By invariants; a loop alone from few starts, and what the encoding does not carry, by running every start.
+
+    Runs alone decide at once where they break the promise or carry a certificate; else a proof is searched first.
+    """
+    ran = _few_runs(model, promise, condition, deadline)
+    if isinstance(ran, Refuted) or (isinstance(ran, Shown) and ran.certificate):
+        return ran
+    try:
+        found = _prove(model, promise, deadline)
+    except (NotLinearError, NotCommensurateError) as error:
+        if ran is not None:
+            return ran
+        try:
+            return every_start(model, condition, promise.kind, deadline)
+        except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
+            raise error from None
+    return ran if ran is not None and isinstance(found, Open) else found
+
+
+def _few_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome | None:
+    """Every run of one loop that has no plant of its own and few starts: cheaper than any search for an invariant."""
+    if len(model.loops) != 1 or model.states:
+        return None
+    try:
+        next(finite(model, FEW_STARTS), None)  # raises where there are more
+        ran = every_start(model, condition, promise.kind, now() + (deadline - now()) / 4)
+    except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
+        return None
+    return None if isinstance(ran, Open) else ran
+
+
+def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
+    """By running every start if they are finitely many and recur; else by a chain of sets that shrink into the goal."""
+    from coherence.verify.convergence.liveness import comes
+
+    ran: Outcome | NotExactError | MissingValueError
+    try:
+        ran = every_start(model, condition, promise.kind, now() + (deadline - now()) / 2)
+    except (NotExactError, MissingValueError) as error:
+        ran = error
+    if isinstance(ran, Refuted | Shown):
+        return ran
+    try:
+        found = comes(model, condition, stays=promise.kind == "eventually_always", deadline=deadline)
+    except (NotLinearError, NotCommensurateError) as error:
+        if isinstance(ran, Open):
+            return Open(f"{ran.reason}; not encoded: {error}", ran.bound)
+        raise
+    if isinstance(found, str):
+        told = (
+            ran
+            if isinstance(ran, Open)
+            else Open("", f"no run of {LAPS} periods from the ends of the ranges breaks it")
+        )
+        return Open(f"no chain of shrinking sets found: {found}", told.bound)
+    certificate = "(reset)\n".join(found.certificates)
+    bound = f"within {float(found.within):g} s"
+    method = QUADRATIC if found.quadratic else DESCENT
+    return Shown(method, certificate, ("every phase, start and order", bound, *_told(found.readings)))
+
+
+def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
+    from coherence.verify.promises.contracts import parts
+    from coherence.verify.promises.proofs import NotHeld, proof_of
+
+    wanted, condition = promise.kind == "always", condition_of(model, promise)
+    many = len(model.loops) > FEW_LOOPS
+    apart = _by_parts(model, condition, wanted=wanted, deadline=deadline) if many else None
+    if isinstance(apart, Shown):
+        return apart
+    few = not many and len(parts(model)) > 1
+    left = deadline - now()
+    until = deadline - (left / 3 if few else left / 8)  # the rest is for the parts, or for what an open answer tells
+    found = proof_of(model, condition, wanted=wanted, deadline=until)
+    if isinstance(found, NotHeld):
+        again = None if not few else _by_parts(model, condition, wanted=wanted, deadline=deadline)
+        return again or _other_phases(model, promise, found, deadline)
+    return _held(found, (), ())
+
+
+FEW_LOOPS = 3  # more of them are taken part by part first
+
+
+def _by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -> Shown | None:
+    """A proof with intervals promised between the strongly connected parts of the model."""
+    from coherence.verify.promises.contracts import ByParts, by_parts
+
+    try:
+        found = by_parts(model, condition, wanted=wanted, deadline=deadline - (deadline - now()) / 3)
+    except (NotLinearError, NotCommensurateError):
+        return None
+    if not isinstance(found, ByParts):
+        return None
+    told = "between the parts of the design: " + ", ".join(contract.text for contract in found.contracts)
+    return _held(found.held, found.certificates, (told,) if found.contracts else ())
+
+
+def _held(found: Held, certificates: tuple[str, ...], assumptions: tuple[str, ...]) -> Shown:
+    orders = (
+        "one order of the instants"
+        if found.orders == 1
+        else f"each of the {found.orders} orders in which loops and steps can meet"
+    )
+    certificate = "(reset)\n".join((*certificates, *found.certificates))
+    told = (f"all phases: {orders}", *_told(found.readings), *assumptions)
+    return Shown(METHOD, certificate, told, touching=found.touching)
+
+
+def _told(readings: tuple[Reading, ...]) -> tuple[str, ...]:
+    """What the readings of a proof relaxed."""
+    apart = tuple(dict.fromkeys(path for reading in readings for path, _ in reading.discrete))
+    exact = all(reading.discrete for reading in readings)
+    told = f"values of {', '.join(apart)} told apart" if exact else "integers relaxed to reals"
+    held = ("a held value is any between what is wanted and what is commanded",)
+    return (told, *(held if any(not reading.windows for reading in readings) else ()))
+
+
+def _other_phases(model: Model, promise: Promise, stopped: NotHeld, deadline: float) -> Outcome:
+    """Where the proof stops at one pattern of phases, look for a run that breaks the promise there."""
+    from coherence.verify.promises.provable_limit import advice, nearest
+
+    condition, phases = condition_of(model, promise), stopped.phases
+    for number, choices in enumerate(corners(model)):
+        if number and now() > deadline:
+            break
+        moved = Choices(choices.values, phases)
+        found = violation(
+            model, moved, condition, wanted=promise.kind == "always", deadline=max(deadline, now() + GRACE)
+        )
+        if found:
+            return Refuted(moved, found)
+    told = ", ".join(f"{name} at {float(phase):g} s" for name, phase in phases.items() if phase) or "all phases 0"
+    ran = f"no run of {LAPS} periods from the ends of the ranges breaks it ({told})"
+    near = nearest(model, condition, wanted=promise.kind == "always", seconds=deadline - now())
+    return Open(f"no invariant found: {stopped.reason}; {advice(model, stopped)}", f"{ran}; {near}" if near else ran)

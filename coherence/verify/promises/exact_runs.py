@@ -1,0 +1,119 @@
+"""Exact runs of the part of a model that signals depend on: closed or not, and what happens on the recurring lap."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from coherence.base.values import value
+from coherence.findings.question_input import Subject
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.model.model import Model
+from coherence.simulate.execute.slices import blocked, feedback_groups, sliced
+
+if TYPE_CHECKING:  # most designs execute nothing: the executor is a tenth of a policy check
+    from coherence.simulate.execute.exact import Action, Choices, Instant
+    from coherence.simulate.execute.orbits import LongRun
+
+LAPS, MOST_INSTANTS = 120, 4_000
+
+
+class Executed:
+    """How many instants were executed so far: what a search that asks again and again has cost, as a count."""
+
+    instants = 0
+
+
+EXECUTED = Executed()
+NO_ORBIT = 4  # a run without an exact recurrence is executed again for each orbit that it might close in on
+
+
+@value
+class Closed:
+    """The part of the model and its runs from the ends of the ranges; `missing`: why there are none."""
+
+    model: Model
+    runs: tuple[LongRun, ...]
+    missing: str = ""
+
+
+def not_carried() -> tuple[type[Exception], ...]:
+    """What an execution raises where it cannot be carried out."""
+    from coherence.simulate.execute.exact import MissingValueError
+
+    return (NotExactError, MissingValueError, ZeroDivisionError, OverflowError, ValueError)
+
+
+def closed(subject: Subject, signals: tuple[str, ...]) -> Closed:
+    """Runs from every corner where the part is closed; else what it lacks."""
+    return subject.design.once(f"closed runs of {', '.join(sorted(signals))}", lambda: _closed(subject, signals))
+
+
+def _closed(subject: Subject, signals: tuple[str, ...]) -> Closed:
+    part = sliced(subject.model, signals)
+    missing = blocked(subject.model, signals) or (f"a value of {next(iter(part.inputs))}" if part.inputs else "")
+    if missing:
+        return Closed(part, (), missing)
+    deadline = time.monotonic() + subject.time_limit / 2
+    try:
+        made = tuple(_until(deadline, runs(part)))
+        EXECUTED.instants += sum(len(run.instants) * (1 if run.orbit is not None else NO_ORBIT) for run in made)
+        return Closed(part, made)
+    except not_carried() as error:
+        return Closed(part, (), str(error) or "a value that the executor does not carry")
+
+
+def runs(part: Model) -> Iterator[LongRun]:
+    """The run from each end of the ranges, phases 0 and the declared order."""
+    from coherence.simulate.execute.orbits import long_run
+    from coherence.simulate.execute.starts import corners
+
+    return (long_run(part, choices, laps=LAPS, most=MOST_INSTANTS) for choices in corners(part))
+
+
+def _until(deadline: float, made: Iterator[LongRun]) -> Iterator[LongRun]:
+    for run in made:
+        yield run
+        if time.monotonic() > deadline:
+            return
+
+
+def swings(run: LongRun, signals: tuple[str, ...]) -> bool:
+    """Does one of the signals keep changing on the lap (what sustained-oscillation reports)?"""
+    return run.orbit is not None and any(run.orbit.turns(signal) for signal in signals)
+
+
+def in_feedback(model: Model, names: tuple[str, ...]) -> bool:
+    """Does one of the loops read its own effect (so that the loops' questions execute it)?"""
+    return any(loop.name in names for group in feedback_groups(model) for loop in group)
+
+
+def against(instants: tuple[Instant, ...], one: str, other: str) -> Instant | None:
+    """The first instant in which the two loops act on one signal in opposite directions."""
+    return next((i for i in instants if _opposed(i.actions, one, other)), None)
+
+
+def _opposed(actions: tuple[Action, ...], one: str, other: str) -> bool:
+    ways = [(a.loop, a.signal, a.after > a.before) for a in actions if a.loop in (one, other)]
+    return any(a[0] != b[0] and a[1] == b[1] and a[2] != b[2] for a, b in itertools.combinations(ways, 2))
+
+
+def acts(instants: tuple[Instant, ...]) -> dict[str, set[tuple[str, bool]]]:
+    """Loop -> (signal, upward) of everything that it does."""
+    found: dict[str, set[tuple[str, bool]]] = {}
+    for instant in instants:
+        for action in instant.actions:
+            found.setdefault(action.loop, set()).add((action.signal, bool(action.after > action.before)))
+    return found
+
+
+def run_with(model: Model, choices: Choices) -> LongRun | None:
+    """The long run of these choices; None where it cannot be carried out."""
+    from coherence.simulate.execute.orbits import long_run
+
+    try:
+        return long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
+    except not_carried():
+        return None

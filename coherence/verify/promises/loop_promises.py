@@ -1,0 +1,201 @@
+"""Answers to promises over interacting loops: the finding, its witness, its cycle and its repairs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.findings.finding import Evidence, Finding, Grade, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Loop, Relay
+from coherence.language.expressions import names as names_of
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Logic
+from coherence.language.schema_kinds import Formula
+from coherence.language.sentences import Promise
+from coherence.model.model import Model, unit_of
+from coherence.simulate.execute.exact import MissingValueError, replay
+from coherence.simulate.execute.orbits import LongRun, long_run
+from coherence.simulate.execute.slices import influences
+from coherence.simulate.execute.timeline import shown, timeline, told_choices
+from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.range_claims import claimed
+from coherence.verify.facts.ranges import truth
+from coherence.verify.promises.decisions import (
+    LAPS,
+    MOST_INSTANTS,
+    Open,
+    Refuted,
+    Shown,
+    condition_of,
+    decide,
+    lap_truths,
+    part_of,
+    watched,
+)
+from coherence.verify.promises.threshold_repairs import lowered
+
+
+def driven(subject: Subject, promise: Promise) -> bool:
+    """Does any loop that runs have a part in it?  (Promises about counts and events belong to other questions.)"""
+    model = subject.model
+    names = names_of(condition_of(model, promise))
+    known = (*model.states, *model.commands, *model.outputs, *(loop.name for loop in model.loops))
+    return all(name in known or name in model.constants for name in names) and bool(_loops(model, promise))
+
+
+def _loops(model: Model, promise: Promise) -> tuple[str, ...]:
+    kept = influences(model, names_of(condition_of(model, promise)))
+    return tuple(loop.name for loop in model.loops if loop.name in kept)
+
+
+def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
+    """The verdict on one promise, as a finding of the question."""
+    model = subject.model
+    names = _loops(model, promise)
+    places = (promise.place.labelled("this promise"), *(place_of(subject.design.loops[name]) for name in names))
+    outcome = decide(model, promise, time_limit=subject.time_limit)
+    match outcome:
+        case Refuted():
+            return _conflict(question, subject, promise, outcome, places)
+        case Shown():
+            evidence = Evidence(Grade.PROVED, outcome.method, certificate=outcome.certificate)
+            close = ", with no margin: a limit is approached and never reached" if outcome.touching else ""
+            message = f"{promise.text}: holds in every run{close}"
+            return question.proved(
+                message,
+                places,
+                (promise.name, *names),
+                evidence,
+                assumptions=(*outcome.assumptions, *model.abstractions),
+                margin=not outcome.touching,
+            )
+        case Open():
+            by_range = _by_range(question, subject, promise, names, places)
+            return by_range or question.undecided(
+                f"{promise.text}: {outcome.reason}", places, (promise.name, *names), bound=outcome.bound
+            )
+
+
+def _by_range(
+    question: Question, subject: Subject, promise: Promise, names: tuple[str, ...], places: tuple[Place, ...]
+) -> Finding | None:
+    """An answer from the ranges alone: what is written always lies within bounds, whatever the loops read."""
+    facts, condition = known(subject), condition_of(subject.model, promise)
+    used = names_of(facts.tree(condition))
+    if any(not _bounded(facts, subject.model, path) for path in used):
+        return None
+    holds = truth(facts.tree(condition), facts.values)
+    if holds is None:
+        return None
+    of, kept = (promise.name, *names), holds is not (promise.kind == "never")
+    if not kept and promise.kind != "eventually":
+        return None  # `unsatisfiable-targets` tells what can never be kept all the time
+    ranges = ", ".join(f"{path} {_span(facts, subject.model, path)}" for path in used)
+    where = (*places, *(facts.places[path].labelled(f"{path} stays within this") for path in used))
+    if not kept:
+        evidence = arithmetic({}, witness=(Step(None, f"in every state: {ranges}"),))
+        message = f"{promise.text}: no state within the bounds keeps it ({ranges})"
+        return question.conflict(message, where, of, evidence, certain=True)
+    claim = facts.tree(condition) if promise.kind != "never" else Logic("not", (facts.tree(condition),))
+    script = claimed(claim, facts.values)
+    if script is None:
+        return None
+    message = f"{promise.text}: holds in every state within the bounds ({ranges})"
+    return question.proved(message, where, of, arithmetic({}, certificate=script))
+
+
+def _span(facts: Known, model: Model, path: str) -> str:
+    found, unit = facts.values[path], unit_of(model, path)
+    ends = [units.show(end, unit) for end in (found.low, found.high) if end is not None]
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _bounded(facts: Known, model: Model, path: str) -> bool:
+    """Does the value stay in its known range from the start on?  What is set, or ignored, may begin elsewhere."""
+    found, writers = facts.values.get(path), facts.written.get(path, ())
+    if found is None or found.low is None or found.high is None or path not in facts.places:
+        return False
+    if not writers:
+        return path in model.constants
+    return all(w.kind in ("step", "scale") and w.values.low is not None and w.values.high is not None for w in writers)
+
+
+def place_of(loop: Loop) -> Place:
+    """Where the loop says when it acts."""
+    trigger = loop.trigger
+    if isinstance(trigger, Relay) and trigger.enter is not None:
+        return trigger.enter.place.labelled(f"{loop.name} acts from here")
+    if isinstance(trigger, Formula) and trigger.text.strip() != "always":
+        return trigger.place.labelled(f"{loop.name} acts while this holds")
+    if loop.rules and loop.rules[-1].when:
+        return loop.rules[-1].when.place.labelled(f"a rule of {loop.name}")
+    if loop.target is not None and loop.target.signal is not None:
+        return loop.target.signal.place.labelled(f"{loop.name} reads this")
+    return loop.place.labelled(f"the loop {loop.name}")
+
+
+def _conflict(
+    question: Question, subject: Subject, promise: Promise, outcome: Refuted, places: tuple[Place, ...]
+) -> Finding:
+    model = subject.model
+    names = _loops(model, promise)
+    if not replay(part_of(model, promise), outcome.choices, list(outcome.instants[:400])):
+        return question.undecided(f"{promise.text}: the witness does not replay", places, (promise.name, *names))
+    watch = [n for n in names_of(condition_of(model, promise)) if n not in names] + list(model.states)
+    steps = [*timeline(model, outcome.instants, watch), _last(model, promise, outcome)]
+    cycle = _cycle(subject, promise, outcome)
+    evidence = Evidence(Grade.PROVED, "exact execution", tuple(steps), numbers=cycle[1], replayed=True)
+    message = f"{promise.text}: broken after {units.clock(outcome.instants[-1].time)}{cycle[0]}"
+    assumptions = (*told_choices(model, outcome.choices), *model.abstractions)
+    return question.conflict(
+        message,
+        places,
+        (promise.name, *names),
+        evidence,
+        certain=outcome.everywhere,
+        assumptions=assumptions,
+        repairs=lowered(subject, promise, names),
+    )
+
+
+def _last(model: Model, promise: Promise, outcome: Refuted) -> Step:
+    instant = outcome.instants[-1]
+    names = [n for n in names_of(condition_of(model, promise)) if n in instant.after]
+    seen = ", ".join(
+        f"{n} = {str(v).lower() if isinstance(v := instant.after[n], bool) else shown(model, n, v)}" for n in names
+    )
+    return Step(instant.time, f"{promise.text} is broken" + (f": {seen}" if seen else ""))
+
+
+def _cycle(
+    subject: Subject, promise: Promise, outcome: Refuted
+) -> tuple[str, dict[str, tuple[Fraction | float | int, str]]]:
+    """Does it go on for ever?  The period of the orbit that the same choices lead to."""
+    part = part_of(subject.model, promise)
+    seen = watched(part, condition_of(part, promise))
+    run = outcome.run or long_run(part, outcome.choices, laps=LAPS, most=MOST_INSTANTS, watched=seen)
+    if run.orbit is None or run.orbit.still:
+        return "", {}
+    orbit = run.orbit
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {
+        "period": (orbit.period, "s"),
+        "contraction per lap": (orbit.contraction, ""),
+    }
+    for path in (*part.states, *part.commands):
+        low, high = orbit.range_of(path)
+        unit = str(unit_of(part, path)) if unit_of(part, path).powers else ""
+        numbers[f"{path} lowest"], numbers[f"{path} highest"] = (low, unit), (high, unit)
+    again = _broken_again(part, promise, run)
+    return (f", and again every {units.clock(orbit.period)} for ever" if again else ""), numbers
+
+
+def _broken_again(part: Model, promise: Promise, run: LongRun) -> bool:
+    """Does the orbit itself break the promise, not only the way to it?"""
+    if promise.kind not in ("always", "never"):
+        return True
+    try:
+        return (promise.kind == "never") in lap_truths(part, run, condition_of(part, promise))
+    except (NotExactError, MissingValueError):
+        return False

@@ -1,0 +1,41 @@
+"""What can come of a promise: a run that breaks it, a proof, or neither with the reason."""
+
+from __future__ import annotations
+
+from coherence.base.values import value
+from coherence.simulate.execute.exact import Choices, Instant
+from coherence.simulate.execute.orbits import LongRun
+
+
+@value
+class Refuted:
+    """A run that breaks the promise: its choices, its instants, and its orbit where it breaks it for ever.
+
+    `everywhere`: the runs from all ends of the ranges break it too.
+    """
+
+    choices: Choices
+    instants: tuple[Instant, ...]
+    run: LongRun | None = None
+    everywhere: bool = False
+
+
+@value
+class Shown:
+    """The promise holds: how, over what, and the SMT-LIB certificate where a solver was used."""
+
+    method: str
+    certificate: str | None
+    assumptions: tuple[str, ...]
+    touching: bool = False
+
+
+@value
+class Open:
+    """Neither; the reason, and how far the search went."""
+
+    reason: str
+    bound: str
+
+
+Outcome = Refuted | Shown | Open

@@ -1,0 +1,160 @@
+"""Proofs of `always` and `never` for a model: every order of instants, read more closely until a proof stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from coherence.base.clock import now
+from coherence.language.expressions.tree import Tree
+from coherence.model.model import Model
+from coherence.simulate.execute.schedules import Schedule, schedules
+from coherence.verify.invariants.prover import Proof, Unproved, prove
+from coherence.verify.invariants.smtlib import Invariant, obligations
+from coherence.verify.systems.affine_between_instants import told_by_instants
+from coherence.verify.systems.cases import NotLinearError
+from coherence.verify.systems.lattices import readings
+from coherence.verify.systems.piecewise_affine import Constraint, Linear, System
+from coherence.verify.systems.transitions import Encoder, Reading
+
+CLOSED_MS, MARGIN_SECONDS = 300, 1.0
+LOOSE = Fraction(1, 1000)
+FIRST_SHARE, LEAST_SECONDS = 0.25, 3.0  # of the time that is left, for a first try of each reading; but no less
+LATE = "the time is over"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The condition holds in every run: certificates, the readings used, whether a proof needs an excluded end."""
+
+    certificates: tuple[str, ...]
+    readings: tuple[Reading, ...]
+    touching: bool
+
+    @property
+    def orders(self) -> int:
+        """How many orders of the instants were proved."""
+        return len(self.certificates)
+
+
+@dataclass(frozen=True, slots=True)
+class NotHeld:
+    """No proof: at which phases the search stopped, why, after how many orders that were proved."""
+
+    phases: dict[str, Fraction]
+    reason: str
+    proved: int
+    late: bool = False
+
+
+def proof_of(
+    model: Model,
+    condition: Tree,
+    *,
+    wanted: bool,
+    deadline: float,
+    free: frozenset[str] = frozenset(),
+    loose: frozenset[str] = frozenset(),
+) -> Held | NotHeld:
+    """A proof that the condition is `wanted` at every instant of every run, or where the search stopped.
+
+    `free` and `loose`: modes and signals of other parts, as `Encoder` takes them.
+    Raises NotLinearError, NotCommensurateError where no reading carries the model.
+    """
+    if not told_by_instants(model, condition, "always" if wanted else "never"):
+        raise NotLinearError("what the promise says of flowing states may change between the instants")
+    ways = readings(model)
+    certificates: list[str] = []
+    used: list[Reading] = []
+    touching = False
+
+    def encode(schedule: Schedule, reading: Reading) -> Encoder:
+        return Encoder(
+            model, schedule, condition, wanted=wanted, reading=reading, free=free, loose=loose, deadline=deadline
+        )
+
+    for schedule in schedules(model):
+        found = _one(schedule, ways, encode, deadline)
+        if isinstance(found, NotHeld):
+            return replace(found, proved=len(certificates))
+        reading, proof, system = found
+        ways = [reading, *(way for way in ways if way != reading)]  # what worked once comes first
+        certificates.append(proof.certificate)
+        used.append(reading)
+        touching = touching or (len(used) == 1 and needs_open_end(system, proof.invariant, MARGIN_SECONDS))
+    return Held(tuple(certificates), tuple(dict.fromkeys(used)), touching)
+
+
+Encode = Callable[[Schedule, Reading], Encoder]
+
+
+def _one(
+    schedule: Schedule, ways: list[Reading], encode: Encode, deadline: float
+) -> tuple[Reading, Proof, System] | NotHeld:
+    refused: NotLinearError | None = None
+    reason = ""
+    done: list[Reading] = []  # that cannot, however long they are given
+    for reading, share in [*((way, FIRST_SHARE) for way in ways), *((way, 1.0) for way in ways)]:
+        left = deadline - now()
+        if left <= 0:
+            return NotHeld(schedule.phases, reason or LATE, 0, late=True)
+        if reading in done:
+            continue
+        try:
+            system = encode(schedule, reading).system()
+        except NotLinearError as error:
+            refused = refused or error
+            done.append(reading)
+            continue
+        answer = prove(system, time_limit=max(left * share, min(left, LEAST_SECONDS)))
+        if isinstance(answer, Proof):
+            return reading, answer, system
+        if answer.reason != LATE:
+            done.append(reading)
+        reason = _why(answer, reading)
+    if not reason and refused is not None:
+        raise refused
+    return NotHeld(schedule.phases, reason, 0, late=now() >= deadline)
+
+
+def _why(answer: Unproved, reading: Reading) -> str:
+    told = (
+        "" if not reading.discrete else f", with the values of {', '.join(p for p, _ in reading.discrete)} told apart"
+    )
+    return f"{answer.reason}{told}"
+
+
+def needs_open_end(system: System, invariant: Invariant, seconds: float) -> bool:
+    """Is there no margin at all (x < 80 that is approached and never reached)?
+
+    Only where the proof stands on an excluded end, and a run in floats is bad once every guard gives way by a
+    thousandth of its constant.
+    """
+    from coherence.base.solver import unsat_each
+
+    if not any(row.relation == "<" for rows in invariant.values() for p in rows for row in p):
+        return False
+    closed = {mode: tuple(tuple(_closed(row) for row in p) for p in rows) for mode, rows in invariant.items()}
+    scripts = (claim.smtlib for claim in obligations(system, closed))
+    if all(answer.unsat for answer in unsat_each(scripts, timeout_ms=CLOSED_MS)):
+        return False
+    answer = prove(_given_way(system), time_limit=seconds)
+    return isinstance(answer, Unproved) and bool(answer.suspect)
+
+
+def _closed(row: Constraint) -> Constraint:
+    return Constraint(row.linear, "<=") if row.relation == "<" else row
+
+
+def _given_way(system: System) -> System:
+    """The system whose guards about the state hold a little beyond their ends."""
+    edges = (replace(e, guard=tuple(_loosened(row) for row in e.guard)) for e in system.edges)
+    return replace(system, edges=tuple(edges))
+
+
+def _loosened(row: Constraint) -> Constraint:
+    if row.relation == "==":
+        return row
+    linear = row.linear
+    return Constraint(Linear(linear.coefficients, linear.constant - abs(linear.constant) * LOOSE), "<=")

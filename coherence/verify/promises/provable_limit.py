@@ -1,0 +1,50 @@
+"""What an open promise still tells: the nearest limit that is proved, and what would decide it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.clock import now
+from coherence.language.expressions.tree import Compare, Number, Tree
+from coherence.model.model import Model
+from coherence.simulate.execute.schedules import NotCommensurateError
+from coherence.verify.promises.proofs import Held, NotHeld, proof_of
+from coherence.verify.systems.cases import NotLinearError
+
+WIDER = tuple(Fraction(n, 100) for n in (2, 10, 30, 100))
+MOST_SECONDS = 3.0
+
+
+def nearest(model: Model, condition: Tree, *, wanted: bool, seconds: float) -> str:
+    """The condition with the first wider limit that is proved, in words; nothing where none is.
+
+    Only for `signal <= number` and its kin; `seconds` bounds the search.
+    """
+    if not isinstance(condition, Compare) or not isinstance(condition.right, Number) or not wanted:
+        return ""
+    if condition.op not in ("<", "<=", ">", ">="):
+        return ""
+    limit, deadline = condition.right.value, now() + min(seconds, MOST_SECONDS)
+    way = 1 if condition.op in ("<", "<=") else -1
+    for share in WIDER:
+        if now() > deadline:
+            return ""
+        wider = limit + way * share * (abs(limit) or 1)
+        claim = replace(condition, right=replace(condition.right, value=wider))
+        try:
+            found = proof_of(model, claim, wanted=True, deadline=deadline)
+        except (NotLinearError, NotCommensurateError):
+            return ""
+        if isinstance(found, Held):
+            return f"a limit {float(100 * share):g} % wider is proved"
+    return ""
+
+
+def advice(model: Model, stopped: NotHeld) -> str:
+    """What would decide it."""
+    free = [loop.name for loop in model.loops if loop.phase is None]
+    if stopped.late:
+        stated = f", or a stated `phase` of {', '.join(free)}" if len(free) > 1 else ""
+        return f"more time{stated} may decide it"
+    return "a limit with more room may decide it"

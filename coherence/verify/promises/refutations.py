@@ -1,0 +1,150 @@
+"""Promises over exact runs: one that breaks it, or every start where they are finitely many and each run recurs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.clock import now
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.tree import Call, Held, Tree, walk
+from coherence.model.model import Model
+from coherence.simulate.execute.exact import LOOK_BACK, Choices, Execution, Instant, View
+from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run, looked_at
+from coherence.simulate.execute.run_certificates import certificate
+from coherence.simulate.execute.schedules import schedules
+from coherence.simulate.execute.starts import corners, finite
+from coherence.verify.promises.outcomes import Open, Outcome, Refuted, Shown
+from coherence.verify.systems.affine_between_instants import told_by_instants
+
+LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
+PAST = (*LOOK_BACK, "previous")
+MOST_CERTIFIED = 200  # runs whose arithmetic is written down
+
+
+def refuted(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
+    """The first corner whose run breaks the promise."""
+    first, count, broken = None, 0, 0
+    for choices in corners(model):
+        if count and now() > deadline:
+            break
+        found = _breaks(model, choices, condition, kind, deadline)
+        first, count, broken = first or found, count + 1, broken + (found is not None)
+    return replace(first, everywhere=broken == count) if first else None
+
+
+def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline: float) -> Refuted | None:
+    if kind in ("always", "never"):
+        instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline)
+        return Refuted(choices, instants) if instants else None
+    run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition))
+    if run.orbit is None or (kind == "eventually" and not told_by_instants(model, condition, kind)):
+        return None
+    seen = lap_truths(model, run, condition)
+    broken = not all(seen) if kind == "eventually_always" else not any(seen) and not _ever(model, condition, run)
+    return Refuted(choices, run.instants, run) if broken else None
+
+
+def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, deadline: float) -> tuple[Instant, ...]:
+    """The instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
+    run = Execution(model, choices)
+    made: list[Instant] = []
+    end = LAPS * _lap(model) + run.longest
+    while len(made) < MOST_INSTANTS and run.next_time() <= end and now() < deadline:
+        instant = run.advance()
+        made.append(instant)
+        if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):
+            return tuple(made)
+    return ()
+
+
+def watched(model: Model, condition: Tree) -> tuple[Tree, ...]:
+    """The condition, where it counts samples (`for h`, previous) and its streaks must recur with the run."""
+    nodes = (node for tree in (condition, *model.outputs.values()) for node in walk(tree))
+    counting = any(isinstance(n, Held) or (isinstance(n, Call) and n.function == "previous") for n in nodes)
+    return (condition,) if counting else ()
+
+
+def _lap(model: Model) -> Fraction:
+    return hyperperiod(model)
+
+
+def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
+    """The condition after each instant of the orbit.  Raises NotExactError where it cannot be known."""
+    orbit = run.orbit
+    assert orbit is not None
+    if not orbit.exact:
+        past = (isinstance(n, Held) or (isinstance(n, Call) and n.function in PAST) for n in walk(condition))
+        if any(past) or model.outputs:
+            raise NotExactError("an orbit that is only approached, under a condition on computed signals")
+        still = Execution(model, run.choices)
+        return [bool(evaluate(condition, View(still, i.time, dict(i.after)))) for i in orbit.lap]
+    return [truth for time, truth in truths(model, run, condition) if time >= orbit.lap[0].time]
+
+
+def truths(model: Model, run: LongRun, condition: Tree) -> Iterator[tuple[Fraction, bool]]:
+    """(time, condition) after each instant of the run, executed again so that the past is there."""
+    execution = Execution(model, run.choices)
+    for _ in run.instants:
+        instant = execution.advance()
+        yield instant.time, bool(looked_at(execution, instant, condition)[1])
+
+
+def _ever(model: Model, condition: Tree, run: LongRun) -> bool:
+    return any(truth for _, truth in truths(model, run, condition))
+
+
+def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Outcome:
+    """Decide where every start is one of finitely many and each run recurs exactly: then a run is known for ever.
+
+    Every phase pattern and every order of equal rank is run.
+    """
+    if not told_by_instants(model, condition, kind):
+        return Open("what it says of flowing states may change between the instants of a run", "")
+    count, runs = 0, list[LongRun]()
+    for start in finite(model, MOST_STARTS):
+        for choices in _choices(model, start):
+            if now() > deadline:
+                return Open("the time limit", f"{count} starts keep the promise")
+            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition))
+            if run.orbit is None or not run.orbit.exact:
+                return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
+            if not _kept(model, run, condition, kind):
+                return Refuted(choices, run.instants, run)
+            runs += [run] if len(runs) < MOST_CERTIFIED else []
+        count += 1
+    script = certificate(model, runs, (kind, condition)) if len(runs) < MOST_CERTIFIED else None
+    return Shown(f"exact execution of {_starts(count)} to a recurrence", script, _assumed(model))
+
+
+def _starts(count: int) -> str:
+    return "its only start" if count == 1 else f"all {count} starts"
+
+
+def _assumed(model: Model) -> tuple[str, ...]:
+    orders = ("every phase; every order of equal rank, the same at every instant",) if len(model.loops) > 1 else ()
+    sensors = any(loop.source.target and loop.source.target.sensor for loop in model.loops)
+    return (*orders, *(("sensors sample at multiples of their period",) if sensors else ()))
+
+
+def _choices(model: Model, start: Choices) -> Iterator[Choices]:
+    """Every phase pattern of a start with every order of loops of equal rank."""
+    from coherence.verify.systems.instants import orders
+
+    for schedule in schedules(model):
+        for order in orders(model.loops):
+            yield Choices(start.values, schedule.phases, tuple(loop.name for loop in order))
+
+
+def _kept(model: Model, run: LongRun, condition: Tree, kind: str) -> bool:
+    """Does a run that recurs exactly keep the promise for ever?"""
+    if kind == "eventually_always":
+        return all(lap_truths(model, run, condition))
+    if kind == "eventually":
+        return _ever(model, condition, run)
+    execution, wanted = Execution(model, run.choices), kind == "always"
+    for _ in run.instants:
+        if not all(bool(truth) is wanted for truth in looked_at(execution, execution.advance(), condition)):
+            return False
+    return True

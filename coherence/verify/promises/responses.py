@@ -1,0 +1,254 @@
+"""Deciding `after a then b within t` over what loops and plants do: refute by exact runs, prove with a counted wait.
+
+`a` and `b` are conditions.  Every time at which `a` holds asks for a time at which `b` holds, at that time or
+at most t later: both ends count, as all windows do.  A loop's name is the condition that it is triggered.
+What still waits is part of the state of a proof, told apart by how long it has waited.
+SOURCE: bounded response as safety; Henzinger, Manna, Pnueli, Temporal proof methodologies for timed transition
+systems, Information and Computation 112 (1994).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.clock import now
+from coherence.base.values import value
+from coherence.language.expressions import names as names_of
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Logic, Name, Tree, rename
+from coherence.language.schema_kinds import Formula
+from coherence.language.sentences import Event, Promise
+from coherence.model.model import Model
+from coherence.simulate.execute.bounded_response import Response, Seen, Wait, Waiting, observed, waits
+from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
+from coherence.simulate.execute.open_ranges import one_ended
+from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run
+from coherence.simulate.execute.run_certificates import certificate
+from coherence.simulate.execute.schedules import NotCommensurateError, schedules
+from coherence.simulate.execute.slices import blocked, signals_in, sliced
+from coherence.simulate.execute.starts import corners, finite
+from coherence.verify.promises.outcomes import Open, Shown
+from coherence.verify.promises.refutations import LAPS, MOST_CERTIFIED, MOST_INSTANTS, MOST_STARTS
+from coherence.verify.systems.cases import NotLinearError
+from coherence.verify.systems.instants import orders
+
+GRACE = 0.5  # seconds for a last look when the time is over
+COUNTED = "template invariant with a counted wait, z3"
+
+
+@value
+class Late:
+    """A run in which an answer does not come in time: since when it is due."""
+
+    choices: Choices
+    instants: tuple[Instant, ...]
+    since: Fraction
+    everywhere: bool = False
+
+
+@value
+class Never:
+    """No run ever asks: the first condition never holds."""
+
+    shown: Shown
+
+
+Answered = Late | Shown | Never | Open
+
+
+def conditions_of(model: Model, promise: Promise) -> Response | str | None:
+    """What a response says of a model; what it lacks, in words; or None where it is about events alone."""
+    sides = ((promise.after, promise.first), (promise.then, promise.second))
+    trees = [_side(model, formula, event) for formula, event in sides]
+    if all(tree is None for tree in trees) or promise.within is None:
+        return None
+    formulas = any(formula is not None for formula, _ in sides)
+    if not formulas and None in trees:
+        return None
+    for tree, (_, event) in zip(trees, sides, strict=True):
+        if tree is None and event is not None:
+            return f"what '{event.text}' means for states: it is an event, not a condition"
+    first, then = (tree for tree in trees if tree is not None)
+    return Response(first, then, promise.within.low)
+
+
+def _side(model: Model, formula: Formula | None, event: Event | None) -> Tree | None:
+    if formula is not None:
+        return rename(formula.tree, model.resolve)
+    loop = next(
+        (x for x in model.loops if event is not None and event.kind == "outside" and x.name == event.text), None
+    )
+    if loop is None or (loop.trigger is None and loop.enter is None and not loop.rules):
+        return None
+    return Name(loop.name)
+
+
+def part_of(model: Model, promise: Promise, response: Response) -> Model:
+    """What the response depends on, with the conditions: what they read of the past is to be remembered."""
+    either = Formula(Logic("or", response.trees), promise.text, promise.place)
+    read = replace(promise, kind="always", condition=either, after=None, then=None)
+    return replace(sliced(model, names_of(either.tree)), promises={promise.name: read})
+
+
+def answered(model: Model, promise: Promise, response: Response, *, time_limit: float) -> Answered:
+    """The outcome for one response."""
+    part = part_of(model, promise, response)
+    used = names_of(Logic("or", response.trees))
+    missing = blocked(model, used)
+    if missing:
+        return Open(f"needs {missing}", "")
+    if any(s.flow is not None for p, s in part.states.items() if any(p in signals_in(part, t) for t in response.trees)):
+        return Open("a condition on a flowing state may change between the instants of a run", "")
+    deadline = now() + time_limit
+    try:
+        return _for_every_value(part, _decided(part, response, deadline))
+    except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError) as error:
+        reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not encoded: {error}"
+        return Open(reason, "")
+
+
+def _for_every_value(model: Model, found: Answered) -> Answered:
+    """The outcome for every value of what runs read at one end only."""
+    facts = one_ended(model)
+    if not facts or isinstance(found, Open):
+        return found
+    if isinstance(found, Late):
+        return replace(found, everywhere=False)
+    return Open(f"needs one value of {', '.join(facts)}: a proof reads one end of a range", "it holds at one end")
+
+
+def _decided(model: Model, response: Response, deadline: float) -> Answered:
+    late, asked = _from_corners(model, response, deadline)
+    if late is not None:
+        return late
+    try:
+        return _from_every_start(model, response, now() + (deadline - now()) / 2)
+    except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
+        return _by_proof(model, response, deadline, asked=asked)
+
+
+# -- runs -------------------------------------------------------------------------------------------------
+
+
+def _from_corners(model: Model, response: Response, deadline: float) -> tuple[Late | None, bool]:
+    """The first run from an end of the ranges that answers too late, and whether any of them asks."""
+    first: Late | None = None
+    count, broken, asked = 0, 0, False
+    for choices in corners(model):
+        if count and now() > deadline:
+            break
+        found, asks = _run(model, choices, response, deadline)
+        first, count, broken, asked = first or found, count + 1, broken + (found is not None), asked or asks
+    return (replace(first, everywhere=broken == count) if first else None), asked
+
+
+def _run(model: Model, choices: Choices, response: Response, deadline: float) -> tuple[Late | None, bool]:
+    run, waiting, asked = Execution(model, choices), Waiting(response.within), False
+    made: list[Instant] = []
+    end = LAPS * hyperperiod(model) + response.within + run.longest
+    while len(made) < MOST_INSTANTS and (len(made) == 0 or now() < deadline):
+        if waiting.late(run.next_time()):
+            assert waiting.since is not None
+            return Late(choices, tuple(made), waiting.since), True
+        if run.next_time() > end:
+            break
+        made.append(run.advance())
+        for seen in observed(run, made[-1], response):
+            asked = asked or seen.first
+            waiting.see(seen)
+    return None, asked
+
+
+def _from_every_start(model: Model, response: Response, deadline: float) -> Answered:
+    """Every start, phase pattern and order, each run to its recurrence.  Raises NotExactError where that is not all."""
+    runs, count, asked = list[LongRun](), 0, False
+    for start in finite(model, MOST_STARTS):
+        for choices in _choices(model, start, response.within):
+            if now() > deadline:
+                raise NotExactError("the time limit")
+            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=response.trees)
+            wait, asks = _kept(model, run, response)
+            if wait is not None:
+                return Late(choices, _until(model, run, wait, response.within), wait.since)
+            asked = asked or asks
+            runs += [run] if len(runs) < MOST_CERTIFIED else []
+        count += 1
+    return _proved(model, response, runs, count, asked=asked)
+
+
+def _proved(model: Model, response: Response, runs: list[LongRun], count: int, *, asked: bool) -> Shown | Never:
+    script = None
+    if len(runs) < MOST_CERTIFIED:
+        never = None if asked else ("never", response.first)
+        script = certificate(model, runs, never, response=response if asked else None)
+    starts = "its only start" if count == 1 else f"all {count} starts"
+    told = ("every phase; every order of equal rank, the same at every instant",) if len(model.loops) > 1 else ()
+    shown = Shown(f"exact execution of {starts} to a recurrence", script, told)
+    return shown if asked else Never(shown)
+
+
+def _choices(model: Model, start: Choices, within: Fraction) -> Iterator[Choices]:
+    for schedule in schedules(model, (within,)):
+        for order in orders(model.loops):
+            yield Choices(start.values, schedule.phases, tuple(loop.name for loop in order))
+
+
+def _kept(model: Model, run: LongRun, response: Response) -> tuple[Wait | None, bool]:
+    """The first wait of a run that recurs which is not answered in time, and whether anything is asked."""
+    orbit = run.orbit
+    if orbit is None or not orbit.exact:
+        raise NotExactError("a run that does not recur exactly")
+    execution, seen, lap = Execution(model, run.choices), list[Seen](), 0
+    for _ in run.instants:
+        instant = execution.advance()
+        if instant.time == orbit.lap[0].time:
+            lap = len(seen)
+        seen += observed(execution, instant, response)
+    found = waits(seen, lap, orbit.period, response.within)
+    return next((wait for wait in found if wait.served is None), None), any(one.first for one in seen)
+
+
+def _until(model: Model, run: LongRun, wait: Wait, within: Fraction) -> tuple[Instant, ...]:
+    """The instants until the time for an answer is over."""
+    execution, made = Execution(model, run.choices), list[Instant]()
+    while execution.next_time() <= wait.since + within:
+        made.append(execution.advance())
+    return tuple(made)
+
+
+# -- proofs ------------------------------------------------------------------------------------------------
+
+
+def _by_proof(model: Model, response: Response, deadline: float, *, asked: bool) -> Answered:
+    from coherence.verify.promises.counted import held_in_time
+    from coherence.verify.promises.proofs import Held, proof_of
+
+    if not asked:
+        quiet = proof_of(model, response.first, wanted=False, deadline=now() + (deadline - now()) / 3)
+        if isinstance(quiet, Held):
+            return Never(Shown("template invariant, z3", "(reset)\n".join(quiet.certificates), _told(quiet.orders)))
+    found = held_in_time(model, response, deadline - (deadline - now()) / 8)
+    if isinstance(found, str):
+        late = _other_phases(model, response, max(deadline, now() + GRACE))
+        return late or Open(f"no proof found: {found}", f"no run of {LAPS} periods from the ends of the ranges is late")
+    return Shown(COUNTED, "(reset)\n".join(found), _told(len(found)))
+
+
+def _other_phases(model: Model, response: Response, deadline: float) -> Late | None:
+    """A run from an end of the ranges that is late at phases other than 0."""
+    for schedule in schedules(model, (response.within,)):
+        for choices in corners(model):
+            if now() > deadline:
+                return None
+            found, _ = _run(model, Choices(choices.values, schedule.phases), response, deadline)
+            if found is not None:
+                return found
+    return None
+
+
+def _told(count: int) -> tuple[str, ...]:
+    if count == 1:
+        return ("all phases: one order of the instants",)
+    return (f"all phases: each of the {count} orders in which loops and steps can meet",)

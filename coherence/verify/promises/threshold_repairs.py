@@ -1,0 +1,66 @@
+"""Repairs of interacting loops: move a threshold until the promise is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.errors import CoherenceError
+from coherence.findings import repairs
+from coherence.findings.finding import Repair
+from coherence.findings.question_input import Subject
+from coherence.language.design import Loop
+from coherence.language.expressions.tree import Compare, Number, walk
+from coherence.language.schema_kinds import Formula
+from coherence.language.sentences import Promise
+
+FACTORS = tuple(Fraction(n, 20) for n in (19, 18, 16, 14, 12, 10, 8, 6, 4))
+
+
+def lowered(subject: Subject, promise: Promise, names: tuple[str, ...]) -> Iterator[Repair]:
+    """For each loop with a plain condition, the nearest lower threshold at which the promise is proved."""
+    if subject.design.file not in subject.sources:
+        return
+    for name in reversed(names):
+        for formula, number in _thresholds(subject.design.loops[name]):
+            found = _search(subject, promise, formula, number)
+            if found is not None:
+                yield found
+                break
+
+
+def _thresholds(loop: Loop) -> Iterator[tuple[Formula, Number]]:
+    """Literals in conditions under which the loop raises its signal."""
+    conditions = [loop.trigger] if isinstance(loop.trigger, Formula) else []
+    conditions += [rule.when for rule in loop.rules if rule.when is not None]
+    for formula in conditions:
+        for node in walk(formula.tree):
+            if isinstance(node, Compare) and isinstance(node.right, Number) and node.right.value > 0:
+                yield formula, node.right
+
+
+def _search(subject: Subject, promise: Promise, formula: Formula, number: Number) -> Repair | None:
+    from coherence.base.clock import now
+    from coherence.language.reading import read_text
+    from coherence.model.elaborate import elaborate
+    from coherence.verify.promises.decisions import Shown, decide
+
+    end = now() + subject.time_limit
+
+    for factor in FACTORS:
+        if now() > end:
+            return None
+        value = repairs.downward_round(number.value * factor)
+        edit = repairs.rewrite(subject, formula.at(number.span), value, number.dimension)
+        changed = repairs.apply([edit], subject.sources) if edit else None
+        if edit is None or changed is None:
+            return None
+        try:
+            design = read_text(changed[subject.design.file], subject.design.file)
+            again = design.promises[promise.name]
+            found = decide(elaborate(design), again, time_limit=(end - now()) / 2)
+            if isinstance(found, Shown) and not found.touching:
+                return repairs.proposal(edit)
+        except CoherenceError:
+            return None
+    return None

@@ -1,0 +1,1 @@
+"""Queueing formulas as demands on the number of servers."""

@@ -1,0 +1,154 @@
+"""Promises on the latency of a queue with a stated pool, as demands on how many servers there are.
+
+A component part whose output is of the family `mmc_sojourn` says which arrivals, servers and rate it is made of.  The
+demand is relaxed: the fewest arrivals and the fastest server that the design allows.  What then has no state has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.values import value
+from coherence.language import catalogue
+from coherence.language.document import Scalar, Table
+from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, rename
+from coherence.language.schema_kinds import Formula
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.queues.sojourn import Demand, carried, fewest
+
+FAMILY = "mmc_sojourn"
+MOST_STEPS, MANY = 40, 1_000  # numbers of servers that are told apart over a range of arrivals; beyond, the first alone
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@value
+class Latency:
+    """The latency of one queue: the paths of what it is made of."""
+
+    queue: str
+    arrivals: str
+    servers: str
+    rate: str
+
+
+@value
+class Asked:
+    """A comparison of a latency with a number, and what the latency is made of."""
+
+    latency: Latency
+    demand: Demand
+
+
+def asked_in(facts: Known, tree: Tree) -> Iterator[Asked]:
+    """Every demand on a latency that must hold where the tree does."""
+    if isinstance(tree, Logic) and tree.op == "and":
+        for term in tree.terms:
+            yield from asked_in(facts, term)
+    elif (found := _asked(facts, tree)) is not None:
+        yield found
+
+
+def demanded(facts: Known, tree: Tree) -> Tree:
+    """The tree with every upper bound on a latency as the lower bound on servers that it needs at the least."""
+    if isinstance(tree, Logic) and tree.op in ("and", "or"):
+        return Logic(tree.op, tuple(demanded(facts, term) for term in tree.terms))
+    found = _asked(facts, tree)
+    made = least(facts, found) if found is not None else None
+    return tree if made is None else made
+
+
+def least(facts: Known, asked: Asked) -> Tree | None:
+    """What every state that keeps the demand fulfils; None where numbers are missing."""
+    arrivals, rate = _range(facts, asked.latency.arrivals), _range(facts, asked.latency.rate)
+    if arrivals.low is None or rate.high is None or arrivals.low <= 0 or rate.high <= 0:
+        return None
+    count = fewest(asked.demand, arrivals.low, rate.high, surely=False)
+    if count is not None:
+        return _by_arrivals(asked, arrivals, rate.high, count)
+    floor = Fraction(asked.demand.least_rate * (1 - 1e-9)).limit_denominator(10**6)
+    return Compare(">=", Name(asked.latency.rate), Number(floor)) if floor > rate.high else None
+
+
+def _by_arrivals(asked: Asked, arrivals: Interval, rate: Fraction, count: int) -> Tree:
+    """At least so many servers, and more where more arrives."""
+    servers, demand = Name(asked.latency.servers), asked.demand
+    found: list[Tree] = [Compare(">=", servers, Number(Fraction(count)))]
+    told = arrivals.high is not None and count <= MANY
+    most = fewest(demand, arrivals.high, rate, surely=False) if told and arrivals.high is not None else count
+    for fewer in range(count, min(most or count, count + MOST_STEPS)):
+        few = Compare("<=", Name(asked.latency.arrivals), Number(carried(demand, fewer, rate)))
+        found.append(Logic("or", (few, Compare(">=", servers, Number(Fraction(fewer + 1))))))
+    return found[0] if len(found) == 1 else Logic("and", tuple(found))
+
+
+def enough(facts: Known, asked: Asked) -> int | None:
+    """So many servers keep the demand whatever the ranges allow; None where none do or numbers are missing."""
+    arrivals, rate = _range(facts, asked.latency.arrivals), _range(facts, asked.latency.rate)
+    if arrivals.high is None or rate.low is None or arrivals.high <= 0 or rate.low <= 0:
+        return None
+    return fewest(asked.demand, arrivals.high, rate.low, surely=True)
+
+
+def _range(facts: Known, path: str) -> Interval:
+    def plain(name: str) -> str:
+        thing, _, signal = name.partition(".")
+        sent = signal == "attempts" and thing in facts.design.workload
+        return f"{thing}.rate" if sent else name
+
+    return facts.range(rename(facts.tree(Name(path)), plain))
+
+
+def _asked(facts: Known, tree: Tree) -> Asked | None:
+    if not isinstance(tree, Compare):
+        return None
+    left, op, right = tree.left, tree.op, tree.right
+    if isinstance(left, Number):
+        left, op, right = right, TURNED.get(op, op), left
+    if op not in ("<", "<=") or not isinstance(right, Number):
+        return None
+    match left:
+        case Call(function="mean", arguments=(Name(path=path),)):
+            demand = Demand(right.value)
+        case Call(function="quantile", arguments=(Name(path=path), Number(value=share))):
+            demand = Demand(right.value, share)
+        case Call(function="tail", arguments=(Name(path=path), Number(value=time))):
+            demand = Demand(time, 1 - right.value)
+        case _:
+            return None
+    latency = latencies(facts).get(path)
+    kept = demand.limit > 0 and (demand.share is None or 0 < demand.share < 1)
+    return Asked(latency, demand) if latency is not None and kept else None
+
+
+def latencies(facts: Known) -> dict[str, Latency]:
+    """Path -> what it is made of, for every queue of the design."""
+    return facts.design.once("latencies of queues", lambda: dict(_latencies(facts)))
+
+
+def _latencies(facts: Known) -> Iterator[tuple[str, Latency]]:
+    for component in facts.design.components.values():
+        if component.part is None:
+            continue
+        for name, output in catalogue.mathematics(component.part.text)["outputs"].entries.items():
+            if isinstance(output, Table) and _word(output, "family") == FAMILY:
+                bound = {
+                    key: given.tree.path for key, given in component.constants.items()
+                    if isinstance(given, Formula) and isinstance(given.tree, Name) and "." not in given.tree.path
+                }  # fmt: skip
+                paths = [
+                    _path(component.name, bound, _word(output, key)) for key in ("arrivals", "servers", "service_rate")
+                ]
+                yield f"{component.name}.{name}", Latency(component.name, *paths)
+
+
+def _word(table: Table, key: str) -> str:
+    node = table.get(key)
+    return node.text if isinstance(node, Scalar) else ""
+
+
+def _path(own: str, bound: dict[str, str], name: str) -> str:
+    """`served_by.ready` of the thing that serves; `arrivals` of the queue itself."""
+    head, dot, rest = name.partition(".")
+    return f"{bound.get(head, head)}.{rest}" if dot else f"{own}.{name}"

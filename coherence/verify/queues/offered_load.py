@@ -1,0 +1,175 @@
+"""What is asked of a thing and what one of its members can serve, in requests per second.
+
+Only what the design states: calls of workloads, `arrivals` or `load` of a component (also of the queue that it
+serves), a rate per member, or a mean service time.  First tries only: what retries add is another question's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.language.design import Component, Design, Spread2, Workload
+from coherence.language.expressions import names as used
+from coherence.language.expressions.tree import Name
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.verify.calls.call_graph import call_tree
+from coherence.verify.calls.paths import ways
+from coherence.verify.facts.design_facts import Known
+
+ARRIVING = ("arrivals", "load")
+PLAIN = ("replica_pool", "retrying_clients")  # parts whose members serve one request at a time
+RUNNING = ("running", "ongoing", "admitted", "in_flight")  # a cap on these lets a member serve several
+EACH = ("rate_per_", "service_rate")
+
+
+@value
+class Rate:
+    """Requests per second: `low` .. `high` at all times, and `peak` while a stated burst lasts."""
+
+    low: Fraction
+    high: Fraction
+    peak: Fraction
+    places: tuple[Place, ...]
+    names: tuple[str, ...] = ()
+
+
+def offered(facts: Known, thing: str) -> Rate | None:
+    """The first tries that reach a thing; None where the design does not say."""
+    return facts.design.once(f"offered to {thing}", lambda: (_offered(facts, thing),))[0]
+
+
+def _offered(facts: Known, thing: str) -> Rate | None:
+    found = [*_called(facts.design, thing)] or [*_arriving(facts, thing)]
+    if not found:
+        return None
+    return Rate(
+        sum((r.low for r in found), Fraction(0)),
+        sum((r.high for r in found), Fraction(0)),
+        sum((r.peak for r in found), Fraction(0)),
+        tuple(place for rate in found for place in rate.places),
+        tuple(dict.fromkeys(name for rate in found for name in rate.names)),
+    )
+
+
+def _rate(workload: Workload, times: int = 1) -> Rate | None:
+    rate, burst = workload.rate, workload.burst
+    if rate is None or not _per_second(rate):
+        return None
+    top = burst.rate.high if burst is not None and burst.rate is not None else rate.high
+    place = rate.place.labelled("so many requests come")
+    return Rate(times * rate.low, times * rate.high, times * max(rate.high, top), (place,), (workload.name,))
+
+
+def _per_second(quantity: Quantity) -> bool:
+    return quantity.dimension.physical.powers == (("s", -1),)
+
+
+def _called(design: Design, thing: str) -> Iterator[Rate]:
+    """Each workload once for every way that its calls lead to the thing."""
+    if not design.calls:
+        return
+    tree = call_tree(design)
+    for workload in design.workload.values():
+        if workload.name in tree.of_caller and thing in tree.work:
+            found = ways(tree, workload.name, thing)
+            rate = _rate(workload, len(found.ways)) if found.ways and not (found.cyclic or found.cut) else None
+            yield from [rate] if rate is not None else []
+
+
+def _arriving(facts: Known, thing: str) -> Iterator[Rate]:
+    """What arrives at the thing, or at the queues that it serves."""
+    for component in facts.design.components.values():
+        if component.name == thing or _serves(component, thing):
+            stated = next((component.constants[key] for key in ARRIVING if key in component.constants), None)
+            rate = _stated(facts, stated)
+            yield from [rate] if rate is not None else []
+
+
+def _serves(component: Component, thing: str) -> bool:
+    served = component.constants.get("served_by")
+    if isinstance(served, Formula):
+        return isinstance(served.tree, Name) and served.tree.path == thing
+    return served is not None and str(served) == thing
+
+
+def _stated(facts: Known, stated: object) -> Rate | None:
+    if isinstance(stated, Quantity):
+        place = stated.place.labelled("so many requests come")
+        return Rate(stated.low, stated.high, stated.high, (place,)) if _per_second(stated) else None
+    if not isinstance(stated, Formula):
+        return None
+    if isinstance(stated.tree, Name):
+        name, _, signal = stated.tree.path.partition(".")
+        if name in facts.design.workload and signal in ("rate", "attempts", "arrivals"):
+            return _rate(facts.design.workload[name])
+    tree = facts.tree(stated.tree)
+    constant = all(path in facts.quantities and path not in facts.written for path in used(tree))
+    found = facts.range(tree)
+    if not constant or found.low is None or found.high is None:  # a range of what changes is not attained
+        return None
+    return Rate(found.low, found.high, found.high, (stated.place.labelled("so many requests come"),))
+
+
+def each_serves(facts: Known, thing: str) -> tuple[Quantity, bool] | None:
+    """What one member can serve: a rate (True), or the mean time of one request (False); None where it is not said."""
+    component = facts.design.components.get(thing)
+    for key, given in component.constants.items() if component is not None else ():
+        if isinstance(given, Quantity) and key.startswith(EACH) and _per_second(given) and given.low > 0:
+            return given, True
+    asked = offered(facts, thing)
+    reaching = [facts.design.workload[name] for name in asked.names] if asked is not None else []
+    means = [mean for workload in reaching if (mean := _mean(workload)) is not None and mean.low > 0]
+    alone = len(means) == len(reaching) == 1 and _one_by_one(facts, thing) and _only_server(facts, reaching[0], thing)
+    return (means[0], False) if alone else None
+
+
+def _only_server(facts: Known, workload: Workload, thing: str) -> bool:
+    """Is the thing the one place where the service of the workload can be done?
+
+    Where its calls end at several things, or something on the way has a rate of its own, the design does not say
+    whose time the service is.
+    """
+    if not facts.design.calls:
+        return True
+    tree = call_tree(facts.design)
+    if workload.name not in tree.of_caller or thing not in tree.work:
+        return True
+    work, below = [workload.name], set[str]()
+    while work:
+        for plan in tree.of_caller.get(work.pop(), ()):
+            if plan.callee not in below:
+                below.add(plan.callee)
+                work.append(plan.callee)
+    return not any(other != thing and (not tree.of_caller.get(other) or _own_rate(facts, other)) for other in below)
+
+
+def _own_rate(facts: Known, thing: str) -> bool:
+    components = facts.design.components
+    served = [thing, *(other for other in components if thing in components and _serves(components[thing], other))]
+    return any(key.startswith(EACH) for name in served if name in components for key in components[name].constants)
+
+
+def _one_by_one(facts: Known, thing: str) -> bool:
+    """Does each member serve one request at a time, and all of it itself?"""
+    component = facts.design.components.get(thing)
+    batches = component is not None and component.part is not None and component.part.text not in PLAIN
+    calls_on = any(call.caller is not None and call.caller.text == thing for call in facts.design.calls)
+    return not batches and not calls_on and not any(f"{thing}.{word}" in facts.counted for word in RUNNING)
+
+
+def _mean(workload: Workload) -> Quantity | None:
+    mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
+    return mean if mean is not None and mean.dimension.physical.powers == (("s", 1),) else None
+
+
+def member_rate(facts: Known, thing: str) -> Rate | None:
+    """Requests per second of one member, as a range."""
+    found = each_serves(facts, thing)
+    if found is None:
+        return None
+    quantity, is_rate = found
+    low, high = (quantity.low, quantity.high) if is_rate else (1 / quantity.high, 1 / quantity.low)
+    return Rate(low, high, high, (quantity.place.labelled("one member serves this"),))

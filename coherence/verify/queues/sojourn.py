@@ -1,0 +1,88 @@
+"""Time in a queue as a demand on the number of servers: M/M/c in closed form.
+
+Symbols: lambda arrivals and mu service rate (1/s), c servers, a = lambda / mu, theta = c mu - lambda, C Erlang's
+probability of waiting.  P(T > t) = exp(-mu t) + C mu (exp(-theta t) - exp(-mu t)) / (mu - theta), and the mean is
+1/mu + C/theta.  Both fall with c and rise with lambda.
+SOURCE: Kleinrock, Queueing Systems I (1975), sections 3.5 and 5.7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from coherence.base.values import value
+
+MOST_SERVERS = 200_000
+SAFE = 1e-9  # relative: far above the rounding of the recurrence, far below what is written in designs
+
+
+@value
+class Demand:
+    """At most `limit` seconds: on average (`share` None), or for this share of all requests."""
+
+    limit: Fraction
+    share: Fraction | None = None
+
+    def kept(self, arrivals: float, rate: float, wait: float, servers: int) -> float:
+        """Above 0 where the demand is broken: by how much, relative."""
+        spare = servers * rate - arrivals
+        if self.share is None:
+            return (1 / rate + wait / spare) / float(self.limit) - 1
+        allowed = float(1 - self.share)
+        found = tail(rate, spare, wait, float(self.limit))
+        return found / allowed - 1 if allowed else math.inf
+
+    @property
+    def least_rate(self) -> float:
+        """The service rate below which no number of servers is enough."""
+        if self.share is None:
+            return 1 / float(self.limit)
+        return -math.log1p(-float(self.share)) / float(self.limit)
+
+
+def tail(rate: float, spare: float, wait: float, time: float) -> float:
+    """P(T > time) where a request waits with probability `wait`, for 1 / spare on average."""
+    apart = (rate - spare) * time
+    if abs(apart) > 1:
+        between = (math.exp(-spare * time) - math.exp(-rate * time)) / (rate - spare)
+    else:
+        between = math.exp(-rate * time) * (math.expm1(apart) / (rate - spare) if apart else time)
+    return math.exp(-rate * time) + wait * rate * between
+
+
+def waiting(arrivals: float, rate: float) -> Iterator[tuple[int, float]]:
+    """(c, C) for c = 1, 2, ... where c servers are enough at all; by Erlang's recurrence."""
+    load, blocked = arrivals / rate, 1.0
+    for servers in range(1, MOST_SERVERS + 1):
+        blocked = load * blocked / (servers + load * blocked)
+        if servers > load:
+            yield servers, blocked / (1 - load / servers * (1 - blocked))
+
+
+def fewest(demand: Demand, arrivals: Fraction, rate: Fraction, *, surely: bool) -> int | None:
+    """The fewest servers that keep the demand; None where none do.
+
+    `surely`: enough beyond any rounding; else, with one less it is broken beyond any rounding.
+    """
+    return _first(demand, arrivals, rate, (lambda over: over < -SAFE) if surely else (lambda over: over <= SAFE))
+
+
+def carried(demand: Demand, servers: int, rate: Fraction) -> Fraction:
+    """More arrivals per second than this many servers can carry within the demand, by as little as rounding allows."""
+    mu = float(rate)
+    low, high = 0.0, servers * mu
+    for _ in range(60):
+        middle = (low + high) / 2
+        wait = next((w for c, w in waiting(middle, mu) if c == servers), None)
+        kept = wait is not None and demand.kept(middle, mu, wait, servers) <= SAFE
+        low, high = (middle, high) if kept else (low, middle)
+    return Fraction(high) * (1 + Fraction(SAFE))
+
+
+def _first(demand: Demand, arrivals: Fraction, rate: Fraction, good: Callable[[float], bool]) -> int | None:
+    if demand.limit <= 0 or rate <= 0 or demand.least_rate > float(rate) * (1 + SAFE):
+        return None
+    lam, mu = float(arrivals), float(rate)
+    return next((c for c, wait in waiting(lam, mu) if good(demand.kept(lam, mu, wait, c))), None)

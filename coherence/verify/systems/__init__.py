@@ -1,0 +1,1 @@
+"""Model -> piecewise-affine transition system: the one input of the unbounded prover."""

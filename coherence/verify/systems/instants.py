@@ -1,0 +1,153 @@
+"""One instant, symbolically: flows up to it, deliver, sample, decide, step, and what windows will look at."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.clock import now
+from coherence.language.expressions.tree import Tree
+from coherence.model.model import SampledLoop
+from coherence.verify.systems.cases import Case, NotLinearError, numbers, product
+from coherence.verify.systems.registers import Moment, calls_in
+from coherence.verify.systems.state_space import Mode, StateSpace
+from coherence.verify.systems.symbolic_instant import Way, clipped, commanded_cell
+from coherence.verify.systems.terms import Term, add
+
+MOST_WAYS_AT_ONCE = 3000
+
+
+class Instants(StateSpace):
+    """Follows every way through one instant."""
+
+    def _drifted(self, way: Way, mode: Mode) -> list[Way]:
+        """Flows since the instant before, at constant rates, up to their stops."""
+        moments = self.plan.moments
+        here, before = moments[mode.position].time, moments[mode.position - 1].time
+        seconds = here if mode.first else (here - before) % self.plan.hyperperiod or self.plan.hyperperiod
+        if not self.flowing or not seconds:
+            return [way]
+        symbols, parts = self.symbols(way, None, who="the flow"), []
+        for path in self.flowing:
+            state = self.model.states[path]
+            assert state.flow is not None
+            moved = [Case(c.guard, add(way.cell(path), c.value, seconds)) for c in numbers(state.flow, symbols)]
+            parts.append([c for case in moved for c in clipped(case, state.range)])
+        ways = []
+        for made, values in product(parts):
+            if (under := way.under(made)) is not None:
+                ways.append(under.holding(dict(zip(self.flowing, values, strict=True))))
+        return ways
+
+    def _delivered(self, way: Way, moment: Moment) -> list[Way]:
+        """What lands now, and what is sampled now to be read later."""
+        landed = {s: way.cell(self.plan.landed(s, moment.time)) for s in moment.landings}
+        ways = [way.holding(landed)]
+        for tree in self._inner_first():
+            queue = self.plan.sampled[tree]
+            if moment.time not in queue.times:
+                continue
+            grown = []
+            for one in ways:
+                for case in numbers(tree, self.symbols(one, moment, who="what is sampled")):
+                    if (under := one.under(case.guard)) is not None:
+                        shifted = {queue.cell(k): one.cell(queue.cell(k - 1)) for k in range(2, queue.length + 1)}
+                        grown.append(under.holding({**shifted, queue.cell(1): case.value}))
+            ways = grown
+        return ways
+
+    def _inner_first(self) -> list[Tree]:
+        """Sampled trees, each after those that it reads."""
+        done: list[Tree] = []
+
+        def visit(tree: Tree) -> None:
+            for call in calls_in(tree, self.model):
+                if call.function not in ("mean_over", "max_over"):
+                    visit(call.arguments[0])
+            if tree in self.plan.sampled and tree not in done:
+                done.append(tree)
+
+        for tree in self.plan.sampled:
+            visit(tree)
+        return done
+
+    def _decided(self, way: Way, order: tuple[SampledLoop, ...], moment: Moment) -> list[Way]:
+        ways = [way]
+        for loop in order:
+            ways = [
+                made
+                for one in ways
+                for seen in self._looked(one, loop, moment)
+                for made in self._act(seen, loop, moment)
+            ]
+            if len(ways) > MOST_WAYS_AT_ONCE:
+                raise NotLinearError(f"more than {MOST_WAYS_AT_ONCE} ways through one instant")
+            if now() > self.deadline:
+                raise NotLinearError("the encoding takes longer than the time limit")
+        commands = [signal for signal in self.plan.landing if any(loop.signal == signal for loop in order)]
+        return [self._sent(one, commands) for one in ways] if commands else ways
+
+    def _sent(self, way: Way, signals: list[str]) -> Way:
+        cells: dict[str, Term] = {}
+        for signal in signals:
+            queue = self.plan.landing[signal]
+            cells.update({queue.cell(k): way.cell(queue.cell(k - 1)) for k in range(2, queue.length + 1)})
+            cells[queue.cell(1)] = way.cell(commanded_cell(signal, self.model))
+        return way.holding(cells)
+
+    def _looked(self, way: Way, loop: SampledLoop, moment: Moment) -> list[Way]:
+        """Ways with the present values of what `previous` reads set aside, to be kept after the sample."""
+        ways = [way]
+        for tree in self._previous(loop):
+            name, grown = self._before(loop, tree), []
+            for one in ways:
+                for case in numbers(tree, self.symbols(one, moment, loop)):
+                    if (under := one.under(case.guard)) is not None:
+                        first = {} if one.memory[self._begun(loop)] else {name: case.value}  # nothing before: itself
+                        grown.append(under.holding({f"{name} now": case.value, **first}))
+            ways = grown
+        return ways
+
+    def _act(self, way: Way, loop: SampledLoop, moment: Moment) -> Iterator[Way]:
+        names = [self._before(loop, tree) for tree in self._previous(loop)]
+        for made in self.actors[loop.name].act(way, lambda one: self.symbols(one, moment, loop)):
+            if not names:
+                yield made
+                continue
+            cells = {k: v for k, v in made.cells.items() if not k.endswith(" now")}
+            looked = made.remembering({self._begun(loop): Fraction(1)})
+            yield replace(looked, cells={**cells, **{name: made.cells[f"{name} now"] for name in names}})
+
+    def _stepped(self, way: Way, moment: Moment) -> Iterator[Way]:
+        """All due `next` maps at once, then what windows will look at."""
+        symbols, parts = self.symbols(way, moment, who="the step"), []
+        for path in moment.steps:
+            state = self.model.states[path]
+            assert state.next is not None
+            parts.append([c for case in numbers(state.next, symbols) for c in clipped(case, state.range)])
+        for made, values in product(parts):
+            if (under := way.under(made)) is not None:
+                yield from self._recorded(under.holding(dict(zip(moment.steps, values, strict=True))), moment)
+
+    def _recorded(self, way: Way, moment: Moment) -> Iterator[Way]:
+        symbols, queues = self.symbols(way, moment, who="what is averaged"), list(self.plan.after.items())
+        for made, values in product([numbers(tree, symbols) for tree, _ in queues]):
+            under = way.under(made)
+            if under is None:
+                continue
+            cells: dict[str, Term] = {}
+            for (_, queue), value in zip(queues, values, strict=True):
+                cells.update({queue.cell(k): way.cell(queue.cell(k - 1)) for k in range(2, queue.length + 1)})
+                cells[queue.cell(1)] = value
+            yield under.holding(cells)
+
+
+def orders(loops: tuple[SampledLoop, ...]) -> Iterator[tuple[SampledLoop, ...]]:
+    """Every order that respects ranks; loops of equal rank are permuted."""
+    groups = [tuple(group) for _, group in itertools.groupby(sorted(loops, key=lambda x: x.rank), key=lambda x: x.rank)]
+    if any(len(group) > 4 for group in groups):
+        raise NotLinearError("more than four loops of equal rank act at one instant: state their `rank`")
+    for chosen in itertools.product(*(itertools.permutations(group) for group in groups)):
+        yield tuple(loop for group in chosen for loop in group)

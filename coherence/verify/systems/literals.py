@@ -1,0 +1,72 @@
+"""Conditions that two comparisons decide: what needs no solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.language.expressions import names
+from coherence.language.expressions.evaluate import COMPARE
+from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tree
+from coherence.verify.facts.ranges import Values, extremes, truth
+
+MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+def literals(tree: Tree, *, holds: bool = True) -> Iterator[Tree]:
+    """Comparisons with numbers (the number on the right), names and negated names that the condition implies."""
+    match tree:
+        case Logic(op="not", terms=(term,)):
+            yield from literals(term, holds=not holds)
+        case Logic(op=op, terms=terms) if (op == "and") is holds:
+            for term in terms:
+                yield from literals(term, holds=holds)
+        case Compare(op=op, left=left, right=Number() as right):
+            yield Compare(op if holds else NEGATED[op], left, right)
+        case Compare(op=op, left=Number() as left, right=right):
+            yield Compare(MIRROR[op if holds else NEGATED[op]], right, left)
+        case Name():
+            yield tree if holds else Logic("not", (tree,))
+
+
+def contradiction(one: Tree, other: Tree) -> tuple[Tree, Tree] | None:
+    """Two literals of the two conditions that exclude each other; None where none do."""
+    second = list(literals(other))
+    return next(((a, b) for a in literals(one) for b in second if _exclude(a, b)), None)
+
+
+def _exclude(a: Tree, b: Tree) -> bool:
+    if isinstance(a, Compare) and isinstance(b, Compare):
+        return a.left == b.left and empty(a, b)
+    return a == Logic("not", (b,)) or b == Logic("not", (a,))
+
+
+def empty(one: Compare, other: Compare) -> bool:
+    """x OP a and x OP b for no x."""
+    points = {_number(one), _number(other)}
+    low, high = min(points), max(points)
+    probes = [low - 1, low, (low + high) / 2, high, high + 1]
+    return not any(COMPARE[one.op](x, _number(one)) and COMPARE[other.op](x, _number(other)) for x in probes)
+
+
+def _number(literal: Compare) -> Fraction:
+    assert isinstance(literal.right, Number)
+    return literal.right.value
+
+
+def plainly_possible(tree: Tree, values: Values) -> bool:
+    """Terms joined by `and` that share no name, each of which a state fulfils: then one state fulfils all."""
+    terms = tree.terms if isinstance(tree, Logic) and tree.op == "and" else (tree,)
+    used = [name for term in terms for name in names(term)]
+    return len(set(used)) == len(used) and all(_fulfilled(term, values) for term in terms)
+
+
+def _fulfilled(term: Tree, values: Values) -> bool:
+    known = truth(term, values)
+    if known is not None or not isinstance(term, Compare):
+        return bool(known) or isinstance(term, Name)
+    if isinstance(term.left, Name) and isinstance(term.right, Number):
+        return term.op not in ("==", "!=")
+    found = extremes(term.left, values) if isinstance(term.right, Number) else None
+    return found is not None and any(COMPARE[term.op](end.value, _number(term)) for end in found)

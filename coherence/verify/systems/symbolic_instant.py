@@ -1,0 +1,84 @@
+"""Ways through an instant: what was assumed, held and remembered; and how a value is moved or rounded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from coherence.model.model import Interval, Model, SampledLoop
+from coherence.verify.systems.cases import Case, exactly
+from coherence.verify.systems.terms import Guard, Term, add, constant, guard, scaled, unit
+
+LESS = Fraction(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way through an instant: what was assumed, what cells hold now, counters and modes, and who acted."""
+
+    guard: Guard
+    cells: dict[str, Term]
+    memory: dict[str, Fraction]
+    label: tuple[str, ...] = ()
+
+    def cell(self, name: str) -> Term:
+        """The present value of a cell."""
+        return self.cells.get(name) or unit(name)
+
+    def under(self, more: Guard) -> Way | None:
+        """The way with a guard more."""
+        made = self.guard.joined(more)
+        return None if made is None else replace(self, guard=made)
+
+    def holding(self, cells: dict[str, Term]) -> Way:
+        """The way with cells written."""
+        return replace(self, cells={**self.cells, **cells})
+
+    def remembering(self, memory: dict[str, Fraction]) -> Way:
+        """The way with counters or modes changed."""
+        return replace(self, memory={**self.memory, **memory})
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the law asks for, before anything limits it."""
+
+    wanted: Term
+    always_bounded: bool  # a proportional law whose command is outside its bounds goes to the bound
+
+
+def commanded_cell(signal: str, model: Model) -> str:
+    """The cell with what was last commanded: the signal itself where commands land at once."""
+    late = any(loop.lands for loop in model.loops if loop.signal == signal)
+    return f"{signal} commanded" if late else signal
+
+
+def steps_of(seconds: Fraction, loop: SampledLoop) -> int:
+    """How many samples before this one lie in a closed window."""
+    return math.floor(seconds / loop.period)
+
+
+def whole(function: str, term: Term, fresh: Callable[[str], str]) -> list[Case]:
+    """ceil or floor of a term: an unknown within one of it."""
+    if term.known:
+        return exactly(constant(math.ceil(term.constant) if function == "ceil" else math.floor(term.constant)))
+    made = unit(fresh(f"{function} {term}"))
+    first, last = (term, made) if function == "ceil" else (made, term)
+    rows = guard([(add(first, last, LESS), "<="), (add(add(last, first, LESS), constant(-1)), "<")])
+    return [Case(rows, made)] if rows is not None else []
+
+
+def clipped(case: Case, interval: Interval) -> list[Case]:
+    """The value moved into an interval."""
+    made: list[Case] = []
+    inside: Guard | None = case.guard
+    for edge, sign in ((interval.low, 1), (interval.high, -1)):
+        if edge is None:
+            continue
+        beyond = scaled(add(case.value, constant(edge), LESS), Fraction(sign))  # < 0 beyond the edge
+        outside = case.guard.also(beyond, "<")
+        made += [Case(outside, constant(edge))] if outside is not None else []
+        inside = inside.also(scaled(beyond, LESS), "<=") if inside is not None else None
+    return [*made, Case(inside, case.value)] if inside is not None else made

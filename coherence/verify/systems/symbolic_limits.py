@@ -1,0 +1,264 @@
+"""What limits a wish, symbolically: hold windows, rate limits, bounds, cooldown, the write (model.md rules 4 and 6).
+
+The order is that of `coherence.simulate.execute.laws`; what is remembered is in registers and counters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.model.model import Interval, Model, RateLimit, SampledLoop
+from coherence.verify.systems.cases import Case, NotLinearError, exactly, few, joined, product, winners
+from coherence.verify.systems.symbolic_instant import LESS, Way, Wish, clipped, commanded_cell, steps_of, whole
+from coherence.verify.systems.terms import TRUE, Guard, Term, add, constant, guard, scaled, unit
+
+MOST_WAYS = 6000
+
+
+class Limiter:
+    """From what the law of one loop asks for to what it writes.
+
+    `windows`: exact hold windows; otherwise a held value is any between what is wanted and what is commanded,
+    which is a larger set of runs.  `fresh` makes an unknown that is new in every step.
+    """
+
+    def __init__(
+        self, model: Model, loop: SampledLoop, *, windows: bool, fresh: Callable[[str], str], discrete: frozenset[str]
+    ) -> None:
+        self.model, self.loop, self.windows, self.fresh, self.discrete = model, loop, windows, fresh, discrete
+        self.commanded = commanded_cell(loop.signal, model) if loop.signal else ""
+        self.shared = sum(other.signal == loop.signal for other in model.loops) > 1
+
+    # -- what is remembered -------------------------------------------------------------------
+
+    def registers(self) -> Iterator[tuple[str, Term]]:
+        """(name, value before the run) of each register of this loop."""
+        for name, length, start in self._banks():
+            yield from ((f"{name} {k}", start) for k in range(1, length + 1))
+
+    def _banks(self) -> Iterator[tuple[str, int, Term]]:
+        loop = self.loop
+        if self.windows:
+            self._refuse_outside()
+            for name, seconds, neutral in (
+                ("hold_down", loop.hold_down, loop.bounds.low),
+                ("hold_up", loop.hold_up, loop.bounds.high),
+            ):
+                if (length := steps_of(seconds, loop)) and seconds:
+                    if neutral is None:
+                        raise NotLinearError(f"{name} of {loop.name}: its signal needs bounds")
+                    yield f"{loop.name} {name}", length, constant(neutral)
+        if loop.rates:
+            yield f"{loop.name} written", max(_age(rate, loop) for rate in loop.rates), unit(self.commanded)
+
+    def _refuse_outside(self) -> None:
+        """An end of the bounds says nothing in a window, unless a rate starts from a command beyond it."""
+        loop, command = self.loop, self.model.commands.get(self.loop.signal)
+        spans = [other.bounds for other in self.model.loops if other.signal == loop.signal]
+        spans += [command.initial] if command is not None else []
+        if loop.rates and (loop.hold_down or loop.hold_up) and not all(_within(span, loop.bounds) for span in spans):
+            raise NotLinearError(f"{loop.name} holds and limits the rate of a command that may be outside its bounds")
+
+    @property
+    def quiet(self) -> str:
+        return f"{self.loop.name}:quiet"
+
+    @property
+    def begun(self) -> str:
+        return f"{self.loop.name}:begun"
+
+    # -- one sample -----------------------------------------------------------------------------
+
+    def _rested(self, way: Way) -> Iterator[Way]:
+        """A sample at which the law is not reached: windows and queues go on."""
+        cells = {}
+        for name, length, start in self._banks():
+            if not name.endswith(" written"):
+                cells.update(self._pushed(way, name, length, start))
+            else:
+                cells.update(self._pushed(way, name, length, way.cell(f"{name} 1")))
+        yield self._cooled(way.holding(cells), changed=False)
+
+    def _cooled(self, way: Way, *, changed: bool) -> Way:
+        if self.loop.cooldown is None:
+            return way
+        left = (
+            Fraction(steps_of(self.loop.cooldown, self.loop))
+            if changed
+            else max(way.memory[self.quiet] - 1, Fraction(0))
+        )
+        return way.remembering({self.quiet: left})
+
+    @staticmethod
+    def _pushed(way: Way, name: str, length: int, value: Term) -> dict[str, Term]:
+        shifted = {f"{name} {k}": way.cell(f"{name} {k - 1}") for k in range(2, length + 1)}
+        return {**shifted, f"{name} 1": value}
+
+    def _wished(self, way: Way, wishes: list[tuple[Guard, Wish]]) -> Iterator[Way]:
+        made = 0
+        for start, wish in wishes:
+            under = way.under(start)
+            if under is None:
+                continue
+            for done in self._limited(self._begun(under), wish):
+                made += 1
+                if made > MOST_WAYS:
+                    raise NotLinearError(f"more than {MOST_WAYS} ways through one sample of {self.loop.name}")
+                yield done
+
+    def _begun(self, way: Way) -> Way:
+        """The first sample that comes here fills the register of what was written."""
+        if self.begun not in way.memory or way.memory[self.begun]:
+            return way
+        length, name = max(_age(rate, self.loop) for rate in self.loop.rates), f"{self.loop.name} written"
+        filled = {f"{name} {k}": way.cell(self.commanded) for k in range(1, length + 1)}
+        return way.holding(filled).remembering({self.begun: Fraction(1)})
+
+    def _limited(self, way: Way, wish: Wish) -> Iterator[Way]:
+        current = way.cell(self.commanded)
+        pushed: dict[str, Term] = {}
+        for name, length, _ in self._banks():
+            if not name.endswith(" written"):
+                pushed.update(self._pushed(way, name, length, wish.wanted))
+        held = self._held(way, wish.wanted, current)
+        rated = few(r for case in held for r in joined(case.guard, self._rated(way, case.value, current)))
+        for case in rated:
+            for bounded in clipped(case, self.loop.bounds):
+                for value in self._moved(bounded, wish, current):
+                    yield from self._written(way.holding(pushed), value, current)
+
+    def _held(self, way: Way, wanted: Term, current: Term) -> list[Case]:
+        loop, difference = self.loop, add(wanted, current, LESS)
+        if not (loop.hold_down or loop.hold_up):
+            return exactly(wanted)
+        made = [Case(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
+        for seconds, name, sign in ((loop.hold_down, "hold_down", 1), (loop.hold_up, "hold_up", -1)):
+            side = TRUE.also(scaled(difference, Fraction(sign)), "<")
+            if side is not None:
+                length = steps_of(seconds, loop) if seconds else 0
+                made += joined(side, self._window(way, wanted, current, f"{loop.name} {name}", length, sign))
+        return made
+
+    def _window(self, way: Way, wanted: Term, current: Term, name: str, length: int, sign: int) -> list[Case]:
+        """The largest (sign -1: smallest) value of the window, but not beyond the current command."""
+        if not length:
+            return exactly(wanted)
+        if not self.windows:
+            between = unit(self.fresh(name))
+            rows = [(add(wanted, between, LESS), "<="), (add(between, current, LESS), "<=")]
+            made = guard([(scaled(term, Fraction(sign)), relation) for term, relation in rows])
+            return [Case(made, between)] if made is not None else []
+        kept = [way.cell(f"{name} {k}") for k in range(1, length + 1)]
+        beyond = (TRUE.also(scaled(add(current, one, LESS), Fraction(sign)), "<=") for one in dict.fromkeys(kept))
+        cases = [Case(g, current) for g in beyond if g is not None]
+        below = guard([(scaled(add(one, current, LESS), Fraction(sign)), "<") for one in dict.fromkeys(kept)])
+        if below is not None:
+            cases += [Case(g, w) for g, w in winners([wanted, *kept], largest=sign > 0, start=below)]
+        return cases
+
+    def _rated(self, way: Way, wanted: Term, current: Term) -> list[Case]:
+        loop, difference = self.loop, add(wanted, current, LESS)
+        if not loop.rates:
+            return exactly(wanted)
+        made = [Case(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
+        for rising in (True, False):
+            side = TRUE.also(scaled(difference, Fraction(-1 if rising else 1)), "<")
+            limits = [rate for rate in loop.rates if (rate.up if rising else rate.down)]
+            if side is None:
+                continue
+            if not limits:
+                made.append(Case(side, wanted))
+                continue
+            edges = product([self._edge(way, rate, rising=rising) for rate in limits])
+            farthest = (pair for start, terms in edges for pair in winners(terms, largest=rising, start=start))
+            for start, edge in farthest:
+                under = side.joined(start)
+                if under is not None:
+                    made += [Case(g, w) for g, w in winners([wanted, edge], largest=not rising, start=under)]
+        return made
+
+    def _edge(self, way: Way, rate: RateLimit, *, rising: bool) -> list[Case]:
+        """The farthest value that one rate limit allows."""
+        start = way.cell(f"{self.loop.name} written {_age(rate, self.loop)}")
+        sign = Fraction(1 if rising else -1)
+        edge = add(start, constant(rate.by or 0), sign)
+        if rate.percent is None:
+            return exactly(edge)
+        share = scaled(start, 1 + sign * rate.percent)
+        shares = self._whole_share(share, rising=rising) if self.loop.integer else exactly(share)
+        return [Case(g, w) for c in shares for g, w in winners([edge, c.value], largest=rising, start=c.guard)]
+
+    def _whole_share(self, share: Term, *, rising: bool) -> list[Case]:
+        return whole("ceil" if rising else "floor", share, self.fresh)
+
+    def _moved(self, case: Case, wish: Wish, current: Term) -> list[Case]:
+        """A proportional law whose command is outside its bounds moves it to the bound, whatever it wants."""
+        if not wish.always_bounded:
+            return [case]
+        bounded = clipped(Case(case.guard, current), self.loop.bounds)
+        return [Case(one.guard, case.value if one.value == current else one.value) for one in bounded]
+
+    def _written(self, way: Way, case: Case, current: Term) -> Iterator[Way]:
+        """Cooldown, the signal's own range, and the write."""
+        loop, under = self.loop, way.under(case.guard)
+        if under is None:
+            return
+        written = f"{loop.name} written"
+        if loop.cooldown is not None and way.memory[self.quiet]:
+            same = under.under(g) if (g := TRUE.also(add(case.value, current, LESS), "==")) is not None else None
+            if same is not None:
+                yield from self._stored(same, Case(TRUE, current), current, case.value)
+            for sign in (1, -1):
+                g = TRUE.also(scaled(add(case.value, current, LESS), Fraction(sign)), "<")
+                cooling = under.under(g) if g is not None else None
+                if cooling is not None:
+                    length = max((_age(rate, loop) for rate in loop.rates), default=0)
+                    kept = self._pushed(cooling, written, length, cooling.cell(f"{written} 1")) if length else {}
+                    yield self._cooled(cooling.holding(kept), changed=False)
+            return
+        yield from self._stored(under, Case(TRUE, case.value), current, case.value)
+
+    def _stored(self, way: Way, case: Case, current: Term, before_range: Term) -> Iterator[Way]:
+        loop = self.loop
+        length = max((_age(rate, loop) for rate in loop.rates), default=0)
+        cells = self._pushed(way, f"{loop.name} written", length, before_range) if length else {}
+        inside = clipped(case, self.model.commands[loop.signal].range)
+        for one in (v for c in inside for v in self._enumerated(c)):
+            under = way.under(one.guard)
+            if under is None:
+                continue
+            stored = replace(under.holding({**cells, self.commanded: one.value}), label=(*way.label, loop.name))
+            if loop.cooldown is None:
+                yield stored
+                continue
+            difference = add(one.value, current, LESS)
+            for relation, sign, changed in (("==", 1, False), ("<", 1, True), ("<", -1, True)):
+                g = TRUE.also(scaled(difference, Fraction(sign)), relation)
+                if g is not None and (made := stored.under(g)) is not None:
+                    yield self._cooled(made, changed=changed)
+
+    def _enumerated(self, case: Case) -> Iterator[Case]:
+        """A whole command that is part of the mode: one case per number that it can take."""
+        if self.commanded not in self.discrete or case.value.known:
+            yield case
+            return
+        low, high = self.loop.bounds.low, self.loop.bounds.high
+        if not self.loop.integer or low is None or high is None:
+            raise NotLinearError(f"{self.loop.signal} takes values between whole numbers")
+        for number in range(math.ceil(low), math.floor(high) + 1):
+            made = case.guard.also(add(case.value, constant(-number)), "==")
+            if made is not None:
+                yield Case(made, constant(number))
+
+
+def _within(inner: Interval, outer: Interval) -> bool:
+    low = outer.low is None or (inner.low is not None and inner.low >= outer.low)
+    return low and (outer.high is None or (inner.high is not None and inner.high <= outer.high))
+
+
+def _age(rate: RateLimit, loop: SampledLoop) -> int:
+    """Which of the last written values a rate limit starts from."""
+    return max(1, math.ceil(rate.per / loop.period))

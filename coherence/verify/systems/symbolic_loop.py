@@ -1,0 +1,194 @@
+"""One sample of one loop, symbolically: the same order of things as `coherence.simulate.execute.laws`.
+
+Trigger or rules, then the law; `limiting` has what follows.  What a loop remembers is in registers
+(numbers) and in counters (part of the mode).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.language.expressions.tree import Arithmetic, Held, Name, Tree, walk
+from coherence.model.model import Model, SampledLoop
+from coherence.verify.systems.cases import Case, NotLinearError, Symbols, exactly, forks, joined, numbers
+from coherence.verify.systems.registers import trees_of_loop
+from coherence.verify.systems.symbolic_instant import LESS, Way, Wish
+from coherence.verify.systems.symbolic_limits import Limiter
+from coherence.verify.systems.terms import TRUE, Guard, Term, add, constant, guard, scaled
+
+
+class Actor(Limiter):
+    """Follows one loop of a model through its sample."""
+
+    def __init__(
+        self, model: Model, loop: SampledLoop, *, windows: bool, fresh: Callable[[str], str], discrete: frozenset[str]
+    ) -> None:
+        super().__init__(model, loop, windows=windows, fresh=fresh, discrete=discrete)
+        self.streaks = tuple(dict.fromkeys(n for t in trees_of_loop(loop) for n in walk(t) if isinstance(n, Held)))
+        _refuse(loop)
+
+    def counters(self) -> dict[str, Fraction]:
+        """Counters of this loop, all 0 before the run."""
+        names = [self.streak(n) for n in range(len(self.streaks))]
+        names += [self.quiet] if self.loop.cooldown is not None else []
+        names += [self.done] if self.loop.mode == "once" and not self.loop.rules else []
+        names += [self.begun] if self.loop.rates and self.shared else []
+        return dict.fromkeys(names, Fraction(0))
+
+    def streak(self, number: int) -> str:
+        """Counter of the samples for which a condition has been true without a break."""
+        return f"{self.loop.name}:streak{number + 1}"
+
+    @property
+    def done(self) -> str:
+        return f"{self.loop.name}:done"
+
+    # -- one sample -----------------------------------------------------------------------------
+
+    def act(self, way: Way, view: Callable[[Way], Symbols]) -> Iterator[Way]:
+        """Every way in which the sample goes on."""
+        for counted in self._counted(way, view):
+            symbols = self._with_streaks(view(counted), counted)
+            for made, mode, wishes in self._decided(counted, symbols):
+                after = made.remembering({self.loop.name: Fraction(mode)})
+                yield from self._wished(after, wishes) if wishes is not None else self._rested(after)
+
+    def _counted(self, way: Way, view: Callable[[Way], Symbols]) -> list[Way]:
+        """Streaks of `for h`, counted on by this sample; an inner one is counted before the one it stands in."""
+        ways = [way]
+        for number in sorted(range(len(self.streaks)), key=lambda n: sum(1 for _ in walk(self.streaks[n]))):
+            held, name = self.streaks[number], self.streak(number)
+            longest, grown = Fraction(math.ceil(held.duration / self.loop.period) + 1), []
+            for one in ways:
+                symbols = self._with_streaks(view(one), one)
+                for fork in forks(held.condition, symbols):
+                    if (under := one.under(fork.guard)) is not None:
+                        lasted = min(one.memory[name] + 1, longest) if fork.holds else Fraction(0)
+                        grown.append(under.remembering({name: lasted}))
+            ways = grown
+        return ways
+
+    def _with_streaks(self, symbols: Symbols, way: Way) -> Symbols:
+        return replace(symbols, held=lambda held: self._long(held, way))
+
+    def _long(self, held: Held, way: Way) -> bool:
+        lasted = way.memory[self.streak(self.streaks.index(held))]
+        return lasted > 0 and (lasted - 1) * self.loop.period >= held.duration
+
+    def _decided(self, way: Way, symbols: Symbols) -> Iterator[tuple[Way, bool, list[tuple[Guard, Wish]] | None]]:
+        """(way, mode, wishes); no wishes where the loop does not reach its law."""
+        loop = self.loop
+        if loop.rules:
+            yield from self._ruled(way, symbols)
+            return
+        for made, mode in self._triggered(way, symbols):
+            once = loop.mode == "once"
+            if not mode or loop.law == "none" or not loop.signal or (once and made.memory[self.done]):
+                yield made, mode, None
+            else:
+                yield (made.remembering({self.done: Fraction(1)}) if once else made), mode, self._law(made, symbols)
+
+    def _ruled(self, way: Way, symbols: Symbols) -> Iterator[tuple[Way, bool, list[tuple[Guard, Wish]] | None]]:
+        open_ = [way]
+        for when, by, to in self.loop.rules:
+            ways = [
+                (u, f.holds) for one in open_ for f in forks(when, symbols) if (u := one.under(f.guard)) is not None
+            ]
+            wishes = self._stepped(by, to, way, symbols) if self.loop.signal else None
+            yield from ((u, True, wishes) for u, holds in ways if holds)
+            open_ = [u for u, holds in ways if not holds]
+        yield from ((one, False, None) for one in open_)
+
+    def _triggered(self, way: Way, symbols: Symbols) -> Iterator[tuple[Way, bool]]:
+        loop = self.loop
+        if loop.enter is None or loop.leave is None:
+            if loop.trigger is None:
+                yield way, True
+                return
+            for fork in forks(loop.trigger, symbols):
+                if (under := way.under(fork.guard)) is not None:
+                    yield under, fork.holds
+            return
+        before = bool(way.memory[loop.name])
+        for enter in forks(loop.enter, symbols):
+            entered = way.under(enter.guard)
+            if entered is not None and (enter.holds or not before):
+                yield entered, enter.holds
+            elif entered is not None:
+                left = ((entered.under(leave.guard), leave.holds) for leave in forks(loop.leave, symbols))
+                yield from ((made, not leaves) for made, leaves in left if made is not None)
+
+    # -- laws -----------------------------------------------------------------------------------
+
+    def _law(self, way: Way, symbols: Symbols) -> list[tuple[Guard, Wish]]:
+        if self.loop.law == "proportional":
+            return self._proportional(way, symbols)
+        return self._stepped(self.loop.by, self.loop.to, way, symbols)
+
+    def _stepped(self, by: Tree | None, to: Tree | None, way: Way, symbols: Symbols) -> list[tuple[Guard, Wish]]:
+        current = way.cell(self.commanded)
+        if to is not None:
+            return [(c.guard, Wish(c.value, False)) for c in numbers(to, symbols)]
+        if by is not None:
+            return [(c.guard, Wish(add(current, c.value), False)) for c in numbers(by, symbols)]
+        return [(TRUE, Wish(current, False))]
+
+    def _proportional(self, way: Way, symbols: Symbols) -> list[tuple[Guard, Wish]]:
+        loop = self.loop
+        assert loop.measured is not None and loop.setpoint is not None  # noqa: PT018
+        current = way.cell(self.commanded if loop.counts_commanded else loop.signal)
+        share = self._share(loop.measured, current, way)
+        ratios = numbers(Arithmetic("/", share or loop.measured, loop.setpoint), symbols)
+        cases = [made for case in ratios for made in self._scaled(case, current, divided=share is not None)]
+        rounded = [r for c in cases if c[2] for r in joined(c[0], self._rounded(c[1], symbols))]
+        told = [(g, Wish(value, True)) for g, value, moves in cases if not moves]
+        return told + [(case.guard, Wish(case.value, True)) for case in rounded]
+
+    def _share(self, measured: Tree, current: Term, way: Way) -> Tree | None:
+        """A where what is measured is A / the current command: then command * measured is A itself."""
+        while isinstance(measured, Name) and measured.path in self.model.outputs:
+            measured = self.model.outputs[measured.path]
+        if isinstance(measured, Arithmetic) and measured.op == "/" and isinstance(measured.right, Name):
+            below = measured.right.path
+            if below == self.loop.signal and way.cell(below) == current and not current.known:
+                return measured.left
+        return None
+
+    def _scaled(self, ratio: Case, current: Term, *, divided: bool) -> Iterator[tuple[Guard, Term, bool]]:
+        """(guard, value, whether it moves): current * ratio unless the ratio is within tolerance of 1.
+
+        `divided`: the ratio is still to be divided by the current command, which must not be 0.
+        """
+        low, high = 1 - self.loop.tolerance, 1 + self.loop.tolerance
+        one = current if divided else constant(1)
+        if divided:
+            wanted = ratio.value
+        elif ratio.value.known or current.known:
+            known, other = (ratio.value, current) if ratio.value.known else (current, ratio.value)
+            wanted = scaled(other, known.constant)
+        else:
+            raise NotLinearError(f"the proportional law of {self.loop.name}: a product of two unknowns")
+        for sign in (Fraction(1), LESS) if divided else (Fraction(1),):
+            side = ratio.guard.also(scaled(one, -sign), "<") if divided else ratio.guard
+            if side is None:
+                continue
+            under = scaled(add(scaled(one, low), ratio.value, LESS), sign)  # <= 0: not below the dead band
+            over = scaled(add(ratio.value, scaled(one, high), LESS), sign)
+            if (inside := guard([(under, "<="), (over, "<=")], side)) is not None:
+                yield inside, current, False
+            for beyond in (under, over):
+                if (outside := side.also(scaled(beyond, LESS), "<")) is not None:
+                    yield outside, wanted, True
+
+    def _rounded(self, wanted: Term, symbols: Symbols) -> list[Case]:
+        return symbols.whole("ceil", wanted) if self.loop.integer else exactly(wanted)
+
+
+def _refuse(loop: SampledLoop) -> None:
+    if loop.mode not in ("always", "once"):
+        raise NotLinearError(f"mode {loop.mode} of {loop.name}")
+    if loop.cooldown is not None and loop.cooldown < 0:
+        raise NotLinearError(f"a negative cooldown of {loop.name}")

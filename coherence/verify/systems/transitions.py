@@ -1,0 +1,204 @@
+"""Model -> transition system: what the unbounded prover reads (model.md rule 14).
+
+Loops that decide at the same instant with equal rank are taken in every order.  Whole numbers are
+relaxed to reals unless they are told apart.  Anything that the encoding does not carry raises
+NotLinearError or NotCommensurateError, which an engine reports as `undecided`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.language.expressions.tree import Call, Tree, rename, walk
+from coherence.language.sentences import Promise
+from coherence.model.model import Interval, Model
+from coherence.simulate.execute.slices import signals_in
+from coherence.verify.systems.cases import Case, NotLinearError, forks, numbers, product
+from coherence.verify.systems.instants import Instants, orders
+from coherence.verify.systems.lowering import Step, Vocabulary, lowered
+from coherence.verify.systems.piecewise_affine import System
+from coherence.verify.systems.registers import Moment
+from coherence.verify.systems.state_space import Mode, Reading, inside
+from coherence.verify.systems.symbolic_instant import LESS, Way, commanded_cell
+from coherence.verify.systems.terms import TRUE, Guard, Term, add, constant, guard, scaled, substituted, unit
+
+MOST_EDGES, MOST_MODES = 3000, 600
+BROKEN = "broken"
+
+
+class Encoder(Instants):
+    """Encodes one model under one schedule for one promise; what the promise reads is part of the state."""
+
+    def system(self) -> System:
+        """The system whose bad states are those at which the condition is not as wanted."""
+        initial = list(self._initial())
+        steps, modes = self._explored([mode for mode, _ in initial])
+        bad = [pair for mode in sorted(modes, key=self._name) for pair in self._bad(mode)]
+        words = Vocabulary(self.variables, (*self.varying, *self.inputs), frozenset(self.fresh_names.values()))
+        catches = any(step.target == BROKEN for step in steps)
+        starts = [(self._name(mode), made) for mode, made in initial]
+        return lowered(words, starts, steps, bad, broken=BROKEN if catches else None)
+
+    def _explored(self, first: list[Mode]) -> tuple[list[Step], set[Mode]]:
+        """Every step from the first modes on, those that break the promise last; and the modes."""
+        todo, seen, steps, broken = [*first], {*first}, list[Step](), list[Step]()
+        while todo:
+            mode = todo.pop(0)
+            for target, made, cells, label in self._edges(mode):
+                if target is None:
+                    broken.append(Step(self._name(mode), BROKEN, made, {}, label))
+                    continue
+                steps.append(Step(self._name(mode), self._name(target), made, cells, label))
+                if target not in seen:
+                    seen.add(target)
+                    todo.append(target)
+            if len(steps) + len(broken) > MOST_EDGES or len(seen) > MOST_MODES:
+                raise NotLinearError(f"more than {MOST_EDGES} edges or {MOST_MODES} modes")
+        return [*steps, *broken], seen
+
+    def _name(self, mode: Mode) -> str:
+        told = dict(zip((*self.remembered, *self.counters, *self.values), mode.memory, strict=True))
+        on = "+".join(name for name in self.remembered if told[name])
+        counted = " ".join(f"{name}={told[name]}" for name in (*self.counters, *self.values) if told[name])
+        return " ".join(part for part in ("start" if mode.first else str(mode.position), on, counted) if part)
+
+    def _way(self, mode: Mode) -> Way:
+        memory = dict(zip((*self.remembered, *self.counters, *self.values), mode.memory, strict=True))
+        memory = {**dict.fromkeys(self.actors, Fraction(0)), **memory}
+        return Way(TRUE, {name: constant(memory[name]) for name in self.values}, memory)
+
+    def _mode(self, position: int, way: Way) -> Mode:
+        told = {name: way.cells[name] for name in self.values}
+        if any(not term.known for term in told.values()):
+            raise NotLinearError("a value that is told apart is not known")
+        kept = [way.memory[name] for name in (*self.remembered, *self.counters)]
+        return Mode(False, position, (*kept, *(told[name].constant for name in self.values)))
+
+    def _initial(self) -> Iterator[tuple[Mode, Guard]]:
+        dictionary = dict(self.reading.discrete)
+        signals = [(path, dictionary[path]) for path in self.values if path in dictionary]
+        for chosen in itertools.product(*(values for _, values in signals)):
+            told = dict(zip((path for path, _ in signals), chosen, strict=True))
+            memory = {name: told[name] if name in told else told[self._signal_of(name)] for name in self.values}
+            kept = [Fraction(0)] * (len(self.remembered) + len(self.counters))
+            mode = Mode(bool(self.flowing), 0, (*kept, *(memory[name] for name in self.values)))
+            yield from ((mode, made) for made in self._first(self._way(mode)))
+
+    def _signal_of(self, cell: str) -> str:
+        return next(
+            p for p in self.discrete if cell == commanded_cell(p, self.model) or cell in self.plan.landing[p].cells
+        )
+
+    def _first(self, way: Way) -> Iterator[Guard]:
+        """Initial states: ranges of signals, then registers from what they hold before the run."""
+        rows = [
+            row
+            for name, start in self.starts.items()
+            if isinstance(start, Interval)
+            for row in inside(way.cell(name), start)
+        ]
+        start = guard(rows)
+        if start is None:
+            return
+        symbols = self.symbols(way, None)
+        parts = []
+        for name, value in self.starts.items():
+            if name in self.values or isinstance(value, Interval):
+                continue
+            cases = (
+                [Case(TRUE, substituted(value, way.cells.get))] if isinstance(value, Term) else numbers(value, symbols)
+            )
+            parts.append([Case(g, c.value) for c in cases for g in self._equal(name, c)])
+        yield from (made for g, _ in product(parts) if (made := start.joined(g)) is not None)
+
+    def _equal(self, name: str, case: Case) -> Iterator[Guard]:
+        """The register has the value; what varies in it is anywhere in its range."""
+        low = high = Term((), case.value.constant)
+        for other, c in case.value.items:
+            span = self._range_of(other)
+            if span is None:
+                low, high = add(low, unit(other), c), add(high, unit(other), c)
+                continue
+            ends = (span.low, span.high) if c > 0 else (span.high, span.low)
+            if ends[0] is None or ends[1] is None or case.guard.spans:
+                raise NotLinearError(f"a value before the run that depends on {other}")
+            low, high = add(low, constant(c * ends[0])), add(high, constant(c * ends[1]))
+        me = unit(name)
+        rows = (
+            [(add(me, low, LESS), "==")] if low == high else [(add(low, me, LESS), "<="), (add(me, high, LESS), "<=")]
+        )
+        made = guard(rows, case.guard)
+        if made is not None:
+            yield made
+
+    def _range_of(self, name: str) -> Interval | None:
+        """The range of what may change at every step; None for state variables."""
+        if name in self.looks:
+            return self.looks[name]
+        if name in self.varying:
+            return self.model.constants[name].range
+        return None if name in self.starts else Interval(None, None)
+
+    # -- edges ----------------------------------------------------------------------------------
+
+    def _edges(self, mode: Mode) -> Iterator[tuple[Mode | None, Guard, dict[str, Term], str]]:
+        moment = self.plan.moments[mode.position]
+        following = (mode.position + 1) % len(self.plan.moments)
+        rows = [row for p in self.varying for row in inside(unit(p), self.model.constants[p].range)]
+        begin = guard(rows)
+        assert begin is not None
+        seen = set()
+        for drifted in self._drifted(replace(self._way(mode), guard=begin), mode):
+            for way in self._delivered(drifted, moment):
+                yield from self._caught(way, moment, sampled=True)
+                for order in orders(moment.loops):
+                    for decided in self._decided(way, order, moment):
+                        for stepped in self._stepped(decided, moment):
+                            yield from self._caught(stepped, moment, sampled=False)
+                            target, cells = self._mode(following, stepped), self._kept(stepped)
+                            key = (target, frozenset(stepped.guard.spans.items()), frozenset(cells.items()))
+                            if key not in seen:
+                                seen.add(key)
+                                yield target, stepped.guard, cells, " ".join(stepped.label) or "step"
+
+    def _kept(self, way: Way) -> dict[str, Term]:
+        return {name: term for name, term in way.cells.items() if name not in self.values and term != unit(name)}
+
+    # -- the promise ----------------------------------------------------------------------------
+
+    def _caught(self, way: Way, moment: Moment, *, sampled: bool) -> Iterator[tuple[None, Guard, dict[str, Term], str]]:
+        """Edges into the broken mode, where a bad state of a mode would not tell: between drift and decision."""
+        if self.condition is None or not (self._told_by_steps or (sampled and (self.flowing or moment.landings))):
+            return
+        for fork in forks(self.condition, self.symbols(way, moment, who="the promise")):
+            if fork.holds is not self.wanted and (made := way.guard.joined(fork.guard)) is not None:
+                yield None, made, {}, "broken at the sample" if sampled else "broken"
+
+    @property
+    def _told_by_steps(self) -> bool:
+        """Does the condition read what is no state: what varies, or a rounded value?"""
+        if self.condition is None:
+            return False
+        names = signals_in(self.model, self.condition)
+        trees = [self.condition, *(self.model.outputs[name] for name in names if name in self.model.outputs)]
+        whole = any(isinstance(n, Call) and n.function in ("ceil", "floor") for tree in trees for n in walk(tree))
+        return whole or bool(names & {*self.varying, *self.inputs, *self.free, *self.loose})
+
+    def _bad(self, mode: Mode) -> Iterator[tuple[str, Guard]]:
+        if self.condition is None or self._told_by_steps:
+            return
+        for fork in forks(self.condition, self.symbols(self._way(mode), None)):
+            if fork.holds is not self.wanted:
+                yield self._name(mode), fork.guard
+
+
+def promised(model: Model, promise: Promise) -> Tree:
+    """The promise's condition with full paths."""
+    assert promise.condition is not None
+    return rename(promise.condition.tree, model.resolve)
+
+
+__all__ = ["BROKEN", "Encoder", "Mode", "Reading", "orders", "promised", "scaled"]

@@ -1,0 +1,158 @@
+"""When a timer fires: the earliest and the latest time after the event it runs from, exact.
+
+Times are seconds as fractions.  A window is what a stated timer allows; which time in it comes true
+is chance (the phase of a ticker, jitter, an unknown constant).  SOURCE: conditions T3 and T5.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from coherence.base.values import value
+from coherence.findings.question_input import rational
+from coherence.language.design import Timer
+from coherence.language.schema_kinds import Quantity, Word
+
+HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlist", "warn"})
+"""First words of `then` that end nothing: firing during a healthy activity does not stop it."""
+SENT = frozenset({"alarm", "alert", "mail", "notice", "notification", "page", "report", "ticket", "warning"})
+TELLING = frozenset({"open", "raise", "send", "write"})
+
+
+def harmless(words: str) -> bool:
+    """Does `then` only tell somebody (`page oncall`, `send alert`)?"""
+    first, _, rest = words.partition(" ")
+    return first in HARMLESS or (first in TELLING and not SENT.isdisjoint(rest.split()))
+
+
+@value
+class Window:
+    """[earliest, latest] in seconds; `latest` None: no bound is known."""
+
+    earliest: Fraction
+    latest: Fraction | None
+
+    def __add__(self, other: Window) -> Window:
+        both = self.latest is not None and other.latest is not None
+        latest = (self.latest or 0) + (other.latest or 0) if both else None
+        return Window(self.earliest + other.earliest, Fraction(latest) if latest is not None else None)
+
+    @property
+    def exact(self) -> bool:
+        return self.earliest == self.latest
+
+
+NOW = Window(Fraction(0), Fraction(0))
+
+
+@value
+class Firing:
+    """The window of a timer, its two ends as SMT-LIB terms over the stated numbers, and the defaults used."""
+
+    window: Window
+    lower: str
+    upper: str
+    defaults: tuple[str, ...] = ()
+
+
+def earliest_kill(first: Fraction, every: Fraction, misses: int) -> Fraction:
+    """first + (misses - 1) every: the first probe at once, every probe refused at once."""
+    return first + (misses - 1) * every
+
+
+def latest_kill(first: Fraction, every: Fraction, misses: int, reply: Fraction) -> Fraction:
+    """first + every + (misses - 1) max(every, reply) + reply: the first probe one period late, no probe answered.
+
+    The bound itself is not reached, since the first probe comes in [first, first + every).  A ticker
+    keeps at most one tick, so probes that wait longer than a period follow each other at once.
+    """
+    return first + every + (misses - 1) * max(every, reply) + reply
+
+
+def copies(held: Fraction, lease: Fraction, most: int | None = None) -> int:
+    """How many times a message is handed out: ceil(held / lease), at most `most`.
+
+    `held` is the time from the start of the lease to the acknowledgement; at held = k lease the k-th
+    expiry races with the acknowledgement.  SOURCE: conditions T3.
+    """
+    handed = max(1, math.ceil(held / lease)) if lease > 0 else (most or 1)
+    return handed if most is None else min(most, handed)
+
+
+def longest_wait(step: Window, pause: Window) -> Fraction | None:
+    """Wait at a barrier of members that start together: the slowest step with its pause less the fastest step."""
+    slowest = step + pause
+    return None if slowest.latest is None else slowest.latest - step.earliest
+
+
+def never(timer: Timer) -> bool:
+    """Is the timer switched off (`after: unlimited`, `misses: unlimited`)?"""
+    return isinstance(timer.after, Word) or isinstance(timer.misses, Word)
+
+
+def missing(timer: Timer) -> str:
+    """The key without which the timer has no time; empty where none is missing."""
+    if timer.every is None and isinstance(timer.misses, Quantity) and timer.misses.high > 1:
+        return "every"
+    return "after" if timer.every is None and timer.after is None and timer.first is None else ""
+
+
+def firing(timer: Timer) -> Firing | None:
+    """When the timer fires after its event; None where it never does or a key is missing.
+
+    With `every` it is a probe, whose first comes after `first` (or `after`); else it fires once,
+    `after` (or `first`) later.  `jitter` moves both ends outwards.
+    """
+    if never(timer) or missing(timer):
+        return None
+    made = _probe(timer) if timer.every is not None else _once(timer)
+    jitter = timer.jitter.high if timer.jitter is not None else Fraction(0)
+    if not jitter:
+        return made
+    window = Window(max(Fraction(0), made.window.earliest - jitter), (made.window.latest or Fraction(0)) + jitter)
+    lower = f"(- {made.lower} {rational(jitter)})" if window.earliest > 0 else rational(0)
+    return Firing(window, lower, f"(+ {made.upper} {rational(jitter)})", made.defaults)
+
+
+def _start(timer: Timer) -> Quantity | None:
+    start = timer.first if timer.first is not None else timer.after
+    return start if isinstance(start, Quantity) else None
+
+
+def _once(timer: Timer) -> Firing:
+    span = timer.after if isinstance(timer.after, Quantity) else timer.first
+    assert span is not None
+    return Firing(Window(span.low, span.high), rational(span.low), rational(span.high))
+
+
+def misses_of(timer: Timer) -> tuple[int, int]:
+    """Fewest and most failures in a row before the timer fires; 1 where nothing is said."""
+    if not isinstance(timer.misses, Quantity):
+        return 1, 1
+    return math.ceil(timer.misses.low), math.ceil(timer.misses.high)
+
+
+def _probe(timer: Timer) -> Firing:
+    assert timer.every is not None
+    start, every, reply = _ends(_start(timer)), _ends(timer.every), _ends(timer.reply_within)
+    few, many = misses_of(timer)
+    window = Window(earliest_kill(start[0], every[0], few), latest_kill(start[1], every[1], many, reply[1]))
+    spacing = max(every[1], reply[1])
+    lower = f"(+ {rational(start[0])} (* {few - 1}.0 {rational(every[0])}))"
+    upper = f"(+ {rational(start[1])} {rational(every[1])} (* {many - 1}.0 {rational(spacing)}) {rational(reply[1])})"
+    return Firing(window, lower, upper, (*_defaults(timer), *_crowded(timer, reply[1], every[0])))
+
+
+def _ends(span: Quantity | None) -> tuple[Fraction, Fraction]:
+    return (span.low, span.high) if span is not None else (Fraction(0), Fraction(0))
+
+
+def _defaults(timer: Timer) -> tuple[str, ...]:
+    said = (("first", _start(timer), "0 s"), ("misses", timer.misses, "1"), ("reply_within", timer.reply_within, "0 s"))
+    return tuple(f"{key} of {timer.name} is not set: {value}" for key, found, value in said if found is None)
+
+
+def _crowded(timer: Timer, reply: Fraction, every: Fraction) -> tuple[str, ...]:
+    words = f"probes of {timer.name} that wait longer than {timer.every} follow each other at once (one tick is kept)"
+    return (words,) if reply > every else ()

@@ -1,0 +1,204 @@
+"""What makes each event of a design happen, and how long that takes.
+
+An event has a key: `server.load ends`, `liveness fires`, or the words of an outside event.  A link
+says that its effect follows its cause within a window; a chain is the links from an event back to
+one that nothing in the design causes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import replace, value
+from coherence.findings.question_input import rational
+from coherence.language import names
+from coherence.language.design import Component, Design, Timer
+from coherence.language.sentences import Event
+from coherence.verify.timers import firing
+from coherence.verify.timers.firing import NOW, Window
+
+MOST_CHAINS = 32
+
+
+@value
+class Link:
+    """`effect` follows `cause` within `window`.  `kind`: timer, activity, begins (at once), follows (in order).
+
+    `lower` and `upper` are the ends of the window as SMT-LIB terms; `missing` names the fact without
+    which the window is not known; `places` are the values it was read from, the deciding one first.
+    """
+
+    kind: str
+    name: str
+    cause: str
+    effect: str
+    window: Window
+    lower: str = "0.0"
+    upper: str = "0.0"
+    places: tuple[Place, ...] = ()
+    missing: str = ""
+    assumptions: tuple[str, ...] = ()
+
+
+Chain = tuple[Link, ...]
+Causes = Mapping[str, tuple[Link, ...]]
+
+
+def key_of(event: Event, design: Design) -> str:
+    """One key for all spellings of an event: `server starts` is the start of its first activity."""
+    words = event.text.removesuffix(" seen")
+    if event.kind == "starts" and not event.activity and not event.of:
+        activities = _activities(design.components.get(event.thing))
+        if activities:
+            return f"{event.thing}.{activities[0]} starts"
+    timer = design.timers.get(_timer_named(event, words))
+    if timer is not None:
+        return _timer_event(event, words, timer, design)
+    if event.kind in ("starts", "ends") and event.activity:
+        prefix = {"all": "all of ", "": ""}.get(event.of, f"{event.of} ")
+        return f"{prefix}{event.subject} {event.kind}"
+    return words
+
+
+def _timer_named(event: Event, words: str) -> str:
+    if event.of:
+        return ""
+    return event.subject if event.kind in ("starts", "ends") else words.removesuffix(" fires")
+
+
+def _timer_event(event: Event, words: str, timer: Timer, design: Design) -> str:
+    """A timer's name is its firing; `liveness starts` is the event it runs from, `liveness ends` what ends it first."""
+    if event.kind == "outside":
+        return f"{timer.name} fires"
+    other = timer.start if event.kind == "starts" else timer.unless
+    if other is None or _timer_named(other, other.text) in design.timers:
+        return words
+    return key_of(other, design)
+
+
+def _activities(component: Component | None) -> tuple[str, ...]:
+    return tuple(component.takes or ()) if component is not None else ()
+
+
+def causes(design: Design) -> Causes:
+    """Effect -> the links that can bring it about (several: any of them may); gathered once."""
+    return design.once("causes of events", lambda: _gathered(design))
+
+
+def _gathered(design: Design) -> Causes:
+    found: dict[str, list[Link]] = {}
+    for link in itertools.chain(_fired(design), _ended(design), _begun(design)):
+        found.setdefault(link.effect, []).append(link)
+    for link in _followed(design):
+        found.setdefault(link.effect, [link])
+    return {effect: tuple(links) for effect, links in found.items()}
+
+
+def _fired(design: Design) -> Iterator[Link]:
+    for timer in design.timers.values():
+        if timer.start is None or firing.never(timer):
+            continue
+        link = Link("timer", timer.name, key_of(timer.start, design), f"{timer.name} fires", Window(Fraction(0), None))
+        fires = firing.firing(timer)
+        if fires is None:
+            yield replace(link, missing=f"{firing.missing(timer)} of {timer.name}", places=(timer.place,))
+            continue
+        yield replace(
+            link, window=fires.window, lower=fires.lower, upper=fires.upper, places=values(timer),
+            assumptions=(*fires.defaults, *_transit(timer.start)),
+        )  # fmt: skip
+
+
+def values(timer: Timer) -> tuple[Place, ...]:
+    """The places of the numbers of a timer, the one that a reader would change first in front."""
+    numbers = (timer.after, timer.misses, timer.first, timer.every, timer.reply_within, timer.jitter)
+    return tuple(number.place for number in numbers if number is not None) or (timer.place,)
+
+
+def _transit(event: Event) -> tuple[str, ...]:
+    if not event.text.endswith(" seen"):
+        return ()
+    return (f"the way from '{event.text.removesuffix(' seen')}' to '{event.text}' takes the same time each time",)
+
+
+def _ended(design: Design) -> Iterator[Link]:
+    members = (event for event in names.events(design) if event.kind in ("starts", "ends"))
+    asked = {event.subject: event.place for event in members if event.activity}
+    for component in design.components.values():
+        for activity, span in (component.takes or {}).items():
+            asked.pop(f"{component.name}.{activity}", None)
+            window = Window(span.low, span.high)
+            yield from _ends_of(f"{component.name}.{activity}", window, span.place, "")
+    for subject, place in asked.items():
+        thing, _, activity = subject.partition(".")
+        yield from _ends_of(subject, Window(Fraction(0), None), place, f"{activity} time of {thing}")
+
+
+def _ends_of(subject: str, window: Window, place: Place, missing: str) -> Iterator[Link]:
+    thing, _, activity = subject.partition(".")
+    lower, upper = rational(window.earliest), rational(window.latest) if window.latest is not None else ""
+    begins, ends = f"{subject} starts", f"{subject} ends"
+    link = Link("activity", subject, begins, ends, window, lower, upper, (place,), missing)
+    together = f"members of {thing} start {activity} together"
+    yield link
+    for prefix in ("all of", "first"):
+        yield replace(link, effect=f"{prefix} {ends}", assumptions=(together,))
+
+
+def _begun(design: Design) -> Iterator[Link]:
+    for timer in design.timers.values():
+        if timer.then is None or timer.then.kind == "ends":
+            continue
+        effect = key_of(timer.then, design)
+        if effect == f"{timer.name} fires":
+            continue
+        alone = (f"only {timer.name} starts {timer.then.subject}",) if timer.then.kind == "starts" else ()
+        yield Link("begins", effect, f"{timer.name} fires", effect, NOW, places=(timer.then.place,), assumptions=alone)
+
+
+def _followed(design: Design) -> Iterator[Link]:
+    """Activities of a member in the order of `takes`, without those that a loop sets; rests between are not said."""
+    apart = set_by_loops(design)
+    for component in design.components.values():
+        whole = (f"{component.name}.{activity}" for activity in _activities(component))
+        for before, after in itertools.pairwise(activity for activity in whole if activity not in apart):
+            cause, effect = f"{before} ends", f"{after} starts"
+            yield Link("follows", effect, cause, effect, Window(Fraction(0), None), upper="")
+
+
+def set_by_loops(design: Design) -> dict[str, str]:
+    """Signal -> the loop that writes it."""
+    acting = ((loop.name, loop.actuation.signal) for loop in design.loops.values() if loop.actuation is not None)
+    return {signal.text: name for name, signal in acting if signal is not None}
+
+
+def without_rests(found: Causes) -> Causes:
+    """The same with each activity starting as soon as the one listed before it ends, said as an assumption."""
+    return {effect: tuple(_at_once(link) for link in links) for effect, links in found.items()}
+
+
+def _at_once(link: Link) -> Link:
+    if link.kind != "follows":
+        return link
+    said = f"{link.effect} as soon as {link.cause} (the order of takes)"
+    return replace(link, window=NOW, upper="0.0", assumptions=(said,))
+
+
+def chains(event: str, found: Causes) -> tuple[Chain, ...]:
+    """Every way back from an event; a cycle stops where it closes.  Raises OverflowError beyond MOST_CHAINS."""
+    ways = tuple(itertools.islice(_back(event, found, (event,)), MOST_CHAINS + 1))
+    if len(ways) > MOST_CHAINS:
+        raise OverflowError(f"more than {MOST_CHAINS} ways lead to '{event}'")
+    return ways
+
+
+def _back(event: str, found: Causes, seen: tuple[str, ...]) -> Iterator[Chain]:
+    links = [link for link in found.get(event, ()) if link.cause not in seen]
+    if not links:
+        yield ()
+    for link in links:
+        for rest in _back(link.cause, found, (*seen, link.cause)):
+            yield (link, *rest)

@@ -1,0 +1,174 @@
+"""Which of two events comes first: both measured from the nearest event that causes both.
+
+Two events are comparable where their chains meet.  The windows of the links on either way add up;
+no link is on both, so they vary independently of each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from fractions import Fraction
+
+from coherence.base.units import decimal, seconds
+from coherence.base.values import value
+from coherence.findings.finding import Step
+from coherence.findings.question_input import Certificate
+from coherence.language.design import Design
+from coherence.verify.timers.firing import NOW, Window
+from coherence.verify.timers.occurrences import Causes, Chain, Link, chains, set_by_loops
+
+
+@value
+class Order:
+    """Two events measured from the nearest event that causes both."""
+
+    common: str
+    first: Chain
+    second: Chain
+
+    @property
+    def windows(self) -> tuple[Window, Window]:
+        return total(self.first), total(self.second)
+
+    @property
+    def missing(self) -> str:
+        return next((link.missing for link in self.first + self.second if link.missing), "")
+
+    @property
+    def rests(self) -> str:
+        """The activity that the order of `takes` alone puts after another, after a rest that nothing states."""
+        rests = (link for link in self.first + self.second if link.kind == "follows" and link.window.latest is None)
+        return next((link.effect.removesuffix(" starts") for link in rests), "")
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(text for link in self.second + self.first for text in link.assumptions))
+
+
+def total(chain: Chain) -> Window:
+    """The time from the first cause of a chain to its event."""
+    return sum((link.window for link in chain), NOW)
+
+
+def comparisons(first: str, second: str, found: Causes) -> tuple[Order | None, ...]:
+    """One comparison for each pair of ways back; None where the two never meet."""
+    pairs = itertools.product(chains(first, found), chains(second, found))
+    return tuple(dict.fromkeys(_meet(first, one, second, other) for one, other in pairs))
+
+
+def _meet(first: str, one: Chain, second: str, other: Chain) -> Order | None:
+    ways = [second, *(link.cause for link in other)]
+    for depth, event in enumerate([first, *(link.cause for link in one)]):
+        if event in ways:
+            return Order(event, one[:depth], other[: ways.index(event)])
+    return None
+
+
+def relation(order: Order) -> str:
+    """`before`, `touches`, `possible`, `after` or `unknown`: how the first event stands to the second.
+
+    `touches`: the worst case of the first, which contains the stated range of an activity, ends where
+    the second, made of timers alone, begins: a worst case at its limit.  Between clocks that is a conflict.
+    """
+    one, other = order.windows
+    if order.rests:
+        return "unknown"
+    if not order.second:
+        return "after"
+    if not order.first:
+        return "before"
+    if one.latest is not None and one.latest < other.earliest:
+        return "before"
+    if one.latest == other.earliest and has_activity(order.first) and not has_activity(order.second):
+        return "touches"
+    if other.latest is not None and one.earliest >= other.latest:
+        return "after"
+    return "unknown" if one.latest is None or order.missing else "possible"
+
+
+@value
+class Interruptions:
+    """Activities that loops set (`rank.pause`) on the members of a chain, and the seconds they could add to it.
+
+    Whether they prolong another activity is not said outside a barrier, so they decide no conflict;
+    they only stop a proof.
+    """
+
+    words: str
+    loops: tuple[str, ...]
+    longest: Fraction
+
+    def spoil(self, order: Order) -> bool:
+        """Could they make the first event of a proved order late?"""
+        one, other = order.windows
+        return bool(self.loops) and one.latest is not None and one.latest + self.longest >= other.earliest
+
+
+def interruptions(design: Design, chain: Chain) -> Interruptions:
+    """What loops could do to the activities of a chain."""
+    running = {link.name for link in chain if link.kind == "activity"}
+    things = {name.split(".")[0] for name in running}
+    found: dict[str, tuple[str, Fraction]] = {}
+    for signal, loop in set_by_loops(design).items():
+        thing, _, activity = signal.partition(".")
+        component = design.components.get(thing)
+        span = (component.takes or {}).get(activity) if component is not None else None
+        if thing in things and span is not None and signal not in running:
+            found[signal] = (loop, span.high)
+    words = ", ".join(f"{signal} (set by {loop})" for signal, (loop, _) in found.items())
+    loops = tuple(dict.fromkeys(loop for loop, _ in found.values()))
+    return Interruptions(words, loops, sum((high for _, high in found.values()), Fraction(0)))
+
+
+def has_activity(chain: Chain) -> bool:
+    """Does the chain contain the duration of an activity (a stated range), not only timers?"""
+    return any(link.kind == "activity" for link in chain)
+
+
+def certificate(order: Order, claim: str) -> str:
+    """SMT-LIB: within the windows of all links, first `claim` second (`<` or `<=`), counted from the common cause."""
+    constants, facts = {}, []
+    for link in order.first + order.second:
+        name = _symbol(link)
+        constants[name] = "Real"
+        facts.append(f"(>= {name} {link.lower})")
+        if link.upper:
+            facts.append(f"(<= {name} {link.upper})")
+    return Certificate(constants, tuple(facts), f"({claim} {_sum(order.first)} {_sum(order.second)})").script()
+
+
+def _symbol(link: Link) -> str:
+    return f"|{link.effect.translate(str.maketrans('|' + chr(92), '__'))}|"
+
+
+def _sum(chain: Chain) -> str:
+    parts = [_symbol(link) for link in chain]
+    return f"(+ {' '.join(parts)})" if len(parts) > 1 else parts[0] if parts else "0.0"
+
+
+def moments(chain: Chain, *, early: bool) -> list[tuple[Fraction, Link]]:
+    """When each link of a chain comes true, counted from the common cause, at its earliest or its latest."""
+    time, found = Fraction(0), []
+    for link in reversed(chain):
+        latest = link.window.latest
+        time += link.window.earliest if early or latest is None else latest
+        found.append((time, link))
+    return found
+
+
+def sorted_steps(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """A timeline in order of time; steps of one time keep their order."""
+    return tuple(sorted(steps, key=lambda step: step.time or Fraction(0)))
+
+
+def between(window: Window) -> str:
+    """`140 s to 150 s`, `600 s`, `at least 5 s`; both ends in one unit where that reads well."""
+    if window.latest is None:
+        return f"at least {seconds(window.earliest)}"
+    ends = [seconds(window.earliest), seconds(window.latest)]
+    mixed = ends[0].split()[-1] != ends[1].split()[-1]
+    near = window.latest < 1000 or window.latest < 10 * window.earliest
+    if mixed and window.earliest >= 1 and near and any(end.endswith(" s") for end in ends):
+        ends = [f"{decimal(end)} s" for end in (window.earliest, window.latest)]
+    return ends[0] if window.exact else f"{ends[0]} to {ends[1]}"

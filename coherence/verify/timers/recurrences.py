@@ -1,0 +1,97 @@
+"""What comes again and again: how often timers and loops restart, evict or fail a thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.language.design import Component, Limit, Loop, Timer
+from coherence.language.expressions.tree import Name
+from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.timers import firing
+
+VERBS = frozenset({"crash", "evict", "fail", "interrupt", "kill", "preempt", "reclaim", "remove", "restart", "stop"})
+COUNTED = ("crashes", "evictions", "failures", "interruptions", "kills", "losses", "preemptions", "restarts", "starts")
+
+
+def counts_events(limit: Limit) -> bool:
+    """Does the limit count what happens to a thing over time (`job.restarts`), rather than how many there are?"""
+    tree = limit.counts.tree if limit.counts is not None else None
+    return isinstance(tree, Name) and tree.path.partition(".")[2] in COUNTED
+
+
+@value
+class Recurrence:
+    """Something that happens to a thing: the time from one to the next lies in `apart` (no upper end: not known)."""
+
+    name: str
+    thing: str
+    apart: Interval
+    place: Place
+
+
+def recurrences(facts: Known, thing: str, *, once: bool = False) -> Iterator[Recurrence]:
+    """Every timer and loop that ends members of the thing, or counts a failure of it, more than once.
+
+    `once`: one time is enough to matter, so a loop counts though it is not said that members come back.
+    """
+    for timer in facts.design.timers.values():
+        yield from _of_timer(facts, timer, thing)
+    for loop in facts.design.loops.values():
+        yield from _of_loop(facts, loop, thing, once=once)
+
+
+def comes_back(component: Component | None) -> bool | None:
+    """Is a member recreated when it is removed?  None where the design does not say."""
+    if component is None or component.returns is None:
+        return None
+    return component.returns.text != "never"
+
+
+def _host(facts: Known, thing: str) -> str | None:
+    """What the thing runs on: what ends that ends its members."""
+    component = facts.design.components.get(thing)
+    return component.runs_on.text if component is not None and component.runs_on is not None else None
+
+
+def _of_timer(facts: Known, timer: Timer, thing: str) -> Iterator[Recurrence]:
+    words = timer.then.text.split() if timer.then is not None else []
+    if len(words) < 2 or words[0] not in VERBS or words[1] not in (thing, _host(facts, thing)):
+        return
+    if timer.unless is not None or firing.firing(timer) is None:
+        return
+    apart = _apart(facts, timer, words[1])
+    if apart is not None:
+        apart = apart if words[1] == thing else Interval(apart.low, None)  # not each time the host of this member
+        place = next((q.place for q in (timer.every, timer.after) if isinstance(q, Quantity)), timer.place)
+        yield Recurrence(timer.name, thing, apart, place.labelled(f"{timer.name}: so far apart"))
+
+
+def _apart(facts: Known, timer: Timer, thing: str) -> Interval | None:
+    """With `every` the period; from the start of the thing its own time, where it comes back; from outside, any."""
+    if timer.every is not None:
+        few, many = firing.misses_of(timer)
+        return Interval(few * timer.every.low, many * timer.every.high) if timer.every.low > 0 else None
+    assert timer.start is not None
+    window = firing.firing(timer)
+    if timer.start.thing == thing and timer.start.kind == "starts" and window is not None:
+        again = comes_back(facts.design.components.get(thing)) or (
+            timer.then is not None and "restart" in timer.then.text
+        )
+        return Interval(window.window.earliest, window.window.latest) if again and window.window.earliest > 0 else None
+    return None
+
+
+def _of_loop(facts: Known, loop: Loop, thing: str, *, once: bool) -> Iterator[Recurrence]:
+    actuation, period = loop.actuation, loop.timescale.period if loop.timescale else None
+    evicted = actuation.evict.text if actuation is not None and actuation.evict is not None else ""
+    evicts = evicted != "" and evicted in (thing, _host(facts, thing))
+    again = once or comes_back(facts.design.components.get(thing))
+    if not evicts or not again or period is None or period.low <= 0:
+        return
+    always = loop.trigger is None or getattr(loop.trigger, "text", "") == "always"
+    apart = Interval(period.low, period.high if always and evicted == thing else None)
+    yield Recurrence(loop.name, thing, apart, period.place.labelled(f"{loop.name} may act this often"))

@@ -1,0 +1,166 @@
+"""What takes members of a thing out of service: loops that count them out, timers that unlist or end them.
+
+A removal is driven by load where the trigger of its loop reads how many are out or left, or where its timer runs
+from an event that an overloaded member is in (`server slow`, `pods overloaded`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.values import value
+from coherence.language.design import Limit, Loop, Relay, Timer
+from coherence.language.expressions import names as used
+from coherence.language.expressions.tree import Tree
+from coherence.language.schema_kinds import Formula
+from coherence.model.model import Interval
+from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.limits import at_members, cap, floor, place_of
+from coherence.verify.facts.ranges import point
+from coherence.verify.facts.writers import Writer
+
+OUT = ("removed", "ejected", "unlisted", "unready", "down", "out", "unavailable", "drained", "cordoned", "failed")
+CAPPED = ("ejected", "removed", "unlisted")  # a cap on these alone says that something takes members out
+LEFT = ("healthy", "available", "ready", "up", "listed", "left")
+FAILING = ("failing", "bad", "faulty", "failed")
+VERBS = frozenset({"drain", "eject", "evict", "kill", "remove", "restart", "stop", "unlist"})
+HUNG = frozenset(
+    {"crashes", "dies", "hang", "hangs", "stuck", "down", "gone", "starts"}
+)  # of one member, whatever the load
+LOADED = frozenset({"busy", "congested", "full", "late", "overloaded", "queueing", "saturated", "slow"})
+
+
+@value
+class Removal:
+    """One way out of service for members of `thing`: `out` is the path that counts them, empty for a timer."""
+
+    thing: str
+    name: str
+    out: str
+    place: Place
+    trigger: Tree | None
+    driven: bool  # an overloaded member is taken out by it
+    caps: tuple[Limit, ...] = ()
+    bound: Fraction | None = None
+    event: str = ""  # the words of an event of which it is not known whether overload brings it about
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self.name, *(limit.name for limit in self.caps))))
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        stops = (place_of(limit.at_most or limit.at_least, limit).labelled("no more than this") for limit in self.caps)
+        return (self.place.labelled(f"{self.name} takes members of {self.thing} out"), *stops)
+
+    def most(self, facts: Known, members: int) -> int | None:
+        """How many of so many members it may take out; None where a cap has no one value."""
+        found = [members] if self.bound is None else [members, math.floor(self.bound)]
+        for limit in self.caps:
+            allowed = _allowed(facts, limit, self.thing, members)
+            if allowed is None:
+                return None
+            found.append(allowed)
+        return max(0, min(found))
+
+
+def _allowed(facts: Known, limit: Limit, thing: str, members: int) -> int | None:
+    """Members that a cap on those out, or a floor under those left, lets go."""
+    if limit.at_most is not None:
+        tree = cap(facts, limit)
+        most = at_members(facts, tree, thing, members) if tree is not None else None
+        return None if most is None else math.floor(most)
+    tree = floor(facts, limit)
+    least = at_members(facts, tree, thing, members) if tree is not None else None
+    return None if least is None else members - math.ceil(least)
+
+
+def removals(facts: Known) -> Iterator[Removal]:
+    """Every loop and timer of the design that takes members of a component out, and what only a cap tells of."""
+    told = [*_acting(facts)]
+    yield from told
+    acting = {removal.thing for removal in told}
+    for path, limits in facts.counted.items():
+        thing, _, signal = path.partition(".")
+        if thing in facts.design.components and thing not in acting and signal in CAPPED:
+            yield from _by_cap(facts, thing, path, limits)
+
+
+def _acting(facts: Known) -> Iterator[Removal]:
+    for path, writers in facts.written.items():
+        thing, _, signal = path.partition(".")
+        if thing in facts.design.components and signal in OUT:
+            yield from (_by_loop(facts, thing, path, writer) for writer in writers if _adds(writer))
+    for timer in facts.design.timers.values():
+        yield from _by_timer(facts, timer)
+
+
+def _by_cap(facts: Known, thing: str, path: str, limits: list[Limit]) -> Iterator[Removal]:
+    """Nothing in the design takes members out, yet a cap says how many something may take."""
+    own = next((limit for limit in limits if limit.at_most is not None and limit.during is None), None)
+    if own is not None:
+        yield Removal(thing, own.name, path, own.place, None, driven=False, caps=tuple(caps_on(facts, thing)))
+
+
+def _adds(writer: Writer) -> bool:
+    return writer.kind in ("step", "set", "scale")
+
+
+def trigger_of(loop: Loop) -> Tree | None:
+    """The condition under which a loop begins to act; None for `always` and where none is stated."""
+    stated = loop.trigger.enter if isinstance(loop.trigger, Relay) else loop.trigger
+    return stated.tree if isinstance(stated, Formula) and stated.text.strip() != "always" else None
+
+
+def _by_loop(facts: Known, thing: str, path: str, writer: Writer) -> Removal:
+    trigger = trigger_of(writer.loop)
+    tree = facts.tree(trigger) if trigger is not None else None
+    moved = {path, *(f"{thing}.{word}" for word in LEFT)}
+    driven = tree is not None and bool(moved & set(used(tree)))
+    high = writer.values.high
+    return Removal(thing, writer.name, path, writer.loop.place, tree, driven, tuple(caps_on(facts, thing)), high)
+
+
+def caps_on(facts: Known, thing: str) -> Iterator[Limit]:
+    """Caps on the members out, and floors under those left, at all times."""
+    for path, limits in facts.counted.items():
+        head, _, signal = path.partition(".")
+        for limit in limits if head == thing else ():
+            caps_out = signal in OUT and limit.at_most is not None
+            holds_left = signal in LEFT and limit.at_least is not None
+            if (caps_out or holds_left) and limit.during is None:
+                yield limit
+
+
+def _by_timer(facts: Known, timer: Timer) -> Iterator[Removal]:
+    words = timer.then.text.split() if timer.then is not None else []
+    start = timer.start
+    if len(words) < 2 or words[0] not in VERBS or start is None or start.kind != "outside":
+        return
+    thing = words[1]
+    if thing not in facts.design.components or timer.unless is not None:
+        return
+    said = set(start.text.split())
+    driven = thing in said and bool(said & LOADED)
+    caps, event = tuple(caps_on(facts, thing)), "" if driven or said & HUNG else start.text
+    yield Removal(thing, timer.name, "", timer.place, None, driven, caps, event=event)
+
+
+def with_out(facts: Known, removal: Removal, members: int, out: int) -> dict[str, Interval]:
+    """The stated values with `out` of `members` out of service."""
+    values = {**facts.values, f"{removal.thing}.copies": point(members)}
+    values |= {f"{removal.thing}.{word}": point(members - out) for word in LEFT}
+    return values | ({removal.out: point(out)} if removal.out else {})
+
+
+def failing(facts: Known, thing: str) -> Interval | None:
+    """How many members fail together, where the design says it; its place is `facts.places[...]`."""
+    return next((facts.values[path] for path in paths(thing) if path in facts.values), None)
+
+
+def paths(thing: str) -> tuple[str, ...]:
+    """Where a design may say how many fail together."""
+    return tuple(f"{thing}.{word}" for word in FAILING)

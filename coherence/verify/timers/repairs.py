@@ -1,0 +1,79 @@
+"""Edits that make a timer fire later or earlier, each with a margin of a tenth; re-checked by the analysis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.units import decimal
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Repair
+from coherence.findings.question_input import Subject
+from coherence.language.design import Timer
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.timers.firing import firing, misses_of
+
+MARGIN = Fraction(11, 10)
+
+
+def later(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
+    """Repairs after which the earliest firing lies more than a tenth above `than` seconds."""
+    jitter = timer.jitter.high if timer.jitter is not None else Fraction(0)
+    goal = than * MARGIN + jitter
+    if timer.every is None:
+        key, span = _once(timer)
+        yield from _set(subject, timer, key, span, repairs.upward_round(goal))
+        return
+    few, _ = misses_of(timer)
+    first = timer.first.low if timer.first is not None else Fraction(0)
+    yield from _misses(subject, timer, math.ceil((goal - first) / timer.every.low) + 1 if timer.every.low else 0)
+    if timer.first is not None:
+        yield from _set(subject, timer, "first", timer.first, repairs.upward_round(goal - (few - 1) * timer.every.low))
+
+
+def sooner(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
+    """Repairs after which the latest firing lies more than a tenth below `than` seconds."""
+    fires = firing(timer)
+    if fires is None or fires.window.latest is None:
+        return
+    goal = than / MARGIN
+    key, span = _once(timer) if timer.every is None else ("first", timer.first)
+    if span is not None:
+        yield from _set(subject, timer, key, span, repairs.downward_round(goal - (fires.window.latest - span.high)))
+    if timer.every is not None:
+        spacing = max(timer.every.high, timer.reply_within.high if timer.reply_within is not None else Fraction(0))
+        spare = math.ceil((fires.window.latest - goal) / spacing) if spacing else 0
+        yield from _misses(subject, timer, misses_of(timer)[1] - spare)
+
+
+def begin_with(subject: Subject, timer: Timer, event: str) -> Iterator[Repair]:
+    """Run the timer from another event."""
+    start = timer.start
+    if start is not None and repairs.text_at(subject.sources, start.place) == start.text:
+        yield Repair((Edit(start.place, start.text, event),), "")
+
+
+def _once(timer: Timer) -> tuple[str, Quantity | None]:
+    if isinstance(timer.after, Quantity):
+        return "after", timer.after
+    return "first", timer.first
+
+
+def _misses(subject: Subject, timer: Timer, count: int) -> Iterator[Repair]:
+    stated = timer.misses if isinstance(timer.misses, Quantity) else None
+    if count >= 1 and timer.misses is stated:
+        yield from _set(subject, timer, "misses", stated, Fraction(count))
+
+
+def _set(subject: Subject, timer: Timer, key: str, stated: Quantity | None, value: Fraction) -> Iterator[Repair]:
+    """Write the value where it stands; where a default or a part says it, beside the timer's event."""
+    if value <= 0:
+        return
+    edit = repairs.change(subject, stated, value) if stated is not None else None
+    if edit is None and timer.start is not None:
+        text = decimal(value) if key == "misses" else repairs.duration_text(subject, value)
+        edit = repairs.insert(subject, timer.start.place, key, text)
+    made = repairs.proposal(edit)
+    if made is not None:
+        yield made

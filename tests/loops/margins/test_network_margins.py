@@ -1,0 +1,331 @@
+"""Margins, peaks and windows of exact-delay loops: books' numbers, laws, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coherence.base.errors import UsageError
+from coherence.loops.margins.network_margins import Margins, disk_of, margins
+from coherence.loops.margins.peaks import amplification, complementary_peak, sensitivity_peak
+from coherence.loops.margins.peaks_response import at, local, response
+from coherence.loops.margins.stability_windows import delay_windows, gain_windows
+from coherence.loops.networks.network import Block, Coupling, Network, loop, network
+from coherence.loops.networks.stability import stability
+
+CASES = Path(__file__).resolve().parents[4] / "shared" / "cases" / "loops-numeric.yaml"
+
+PI_LOOP = loop(np.polymul([1.136 * 12.7, 1.136], [-6, 3]).tolist(), np.polymul([12.7, 0], [50, 15, 1]).tolist())
+DEAD_TIME = loop(np.polymul([0.06, 0.06], [1, 3]).tolist(), [1, 0.3, 1, 0], 2.6)
+SIMC = loop([1], [2, 0], 1)
+SATELLITE = network(
+    [Block(n, (1.0,), (1.0, 0.0)) for n in ("x1", "x2")] + [Block(n, (1.0,), (1.0,)) for n in ("c1", "c2")],
+    [
+        Coupling("x2", "x1", 10), Coupling("x1", "x2", -10), Coupling("c1", "x1"), Coupling("c2", "x2"),
+        Coupling("x1", "c1", -1), Coupling("x2", "c1", -10), Coupling("x1", "c2", 10), Coupling("x2", "c2", -1),
+    ],
+)  # fmt: skip
+
+
+def of(made: Network, point: str | None = None) -> Margins:
+    found = margins(made, point).margins
+    assert found is not None
+    return found
+
+
+def first_end(made: Network, block: str = "loop", highest: float = 10.0) -> tuple[float, float]:
+    """The gain at which the first window ends, and the frequency there."""
+    first = gain_windows(made, block, highest=highest).windows[0]
+    assert first.stability.verdict == "stable"
+    assert first.frequency is not None
+    return first.high, first.frequency
+
+
+def case_values(name: str) -> dict[str, float]:
+    """What is measured for each shared case of these kinds."""
+    hinf = amplification(network([Block("plant", (1.0,), (1.0, 0.2, 1.0))])).peak
+    assert hinf is not None
+    match name:
+        case "B01_integrator_delay_kcrit":
+            gain, omega = first_end(loop([0.01], [1, 0], 30))
+            return {"k_crit": 0.01 * gain, "omega": omega, "period": 2 * math.pi / omega}
+        case "B04_fopdt_ultimate":
+            gain, omega = first_end(loop([1], [1, 1], 1))
+            return {"k_crit": gain, "omega": omega}
+        case "B06_skogestad_rhp_zero":
+            gain, omega = first_end(loop([-6, 3], [50, 15, 1]))
+            return {"k_crit": gain, "omega": omega, "period": 2 * math.pi / omega}
+        case "B07_skogestad_PI_margins":
+            found = of(PI_LOOP)
+            return numbers(found) | {"omega_c": found.crossover or 0.0}
+        case "B08_matlab_PI_deadtime":
+            found = of(DEAD_TIME)
+            return numbers(found) | {"omega_c": found.crossover or 0.0, "omega_180": found.gains[0].frequency}
+        case "B24_timescale_separation":
+            return {"k_tau_crit": first_end(loop([0.5], [1, 2, 1, 0]))[0] * 0.5}
+        case "B44_second_order_Hinf":
+            return {"Hinf": hinf.value}
+        case "B45_simc_fopdt":
+            return numbers(of(SIMC))
+        case "B51_wood_berry_Ku":
+            one, other = first_end(loop([12.8], [16.7, 1], 1)), first_end(loop([19.4], [14.4, 1], 3))
+            return {"Ku1": one[0], "wu1": one[1], "Ku2_abs": other[0], "wu2": other[1]}
+    raise AssertionError(name)
+
+
+def numbers(found: Margins) -> dict[str, float]:
+    return {
+        "GM": found.upper_gain,
+        "PM_deg": found.phase,
+        "delay_margin": found.delay,
+        "Ms": found.sensitivity.value,
+        "Mt": found.complementary.value,
+    }
+
+
+MINE = ("B01", "B04", "B06", "B07", "B08", "B24", "B44", "B45", "B51")
+
+
+@pytest.mark.parametrize("short", MINE)
+def test_shared_cases(short: str) -> None:
+    if not CASES.exists():
+        pytest.skip(f"{CASES} is absent")
+    case: dict[str, Any] = next(c for c in yaml.safe_load(CASES.read_text())["cases"] if c["id"].startswith(short))
+    got = case_values(case["id"])
+    for key, expected in case["expected"].items():
+        assert got[key] == pytest.approx(expected["value"], rel=expected["rtol"], abs=1e-6), key
+
+
+def test_an_integrator_with_delay_has_its_closed_forms() -> None:
+    found = of(loop([0.5], [1, 0], 1))
+    assert found.upper_gain == pytest.approx(math.pi, rel=1e-12)
+    assert found.phase == pytest.approx(90 - math.degrees(0.5), rel=1e-12)
+    assert found.delay == pytest.approx(math.pi - 1, rel=1e-12)
+    assert found.lower_gain == 0
+    assert not found.gap
+
+
+def test_book_margins_of_a_pi_loop() -> None:
+    found = of(PI_LOOP)
+    assert (found.upper_gain, found.phase, found.delay) == pytest.approx((1.6354881, 19.441983, 1.4355977), rel=1e-6)
+    assert (found.sensitivity.value, found.complementary.value) == pytest.approx((3.9116, 3.3423), rel=2e-4)
+
+
+def test_a_conditionally_stable_loop_has_a_lower_gain_margin() -> None:
+    found = of(loop([3, 6, 3], [1, 0, 0, 0]))  # s^3 + k (3 s^2 + 6 s + 3): stable for 3 k 6 k > 3 k
+    assert found.lower_gain == pytest.approx(1 / 6, rel=1e-9)
+    assert found.upper_gain == math.inf
+
+
+def test_positive_feedback_reaches_its_edge_at_zero_frequency() -> None:
+    found = of(loop([-0.5], [1, 1]))
+    assert found.upper_gain == pytest.approx(2)
+    assert found.sensitivity.value == pytest.approx(2)
+    assert found.sensitivity.frequency == 0
+
+
+def test_a_measurement_delay_as_a_block_of_its_own_gives_the_same_margins() -> None:
+    made = network(
+        [Block("sensor", (1.0,), (1.0,), 1.0), Block("actor", (0.5,), (1.0, 0.0))],
+        [Coupling("sensor", "actor", -1), Coupling("actor", "sensor")],
+    )
+    whole = of(loop([0.5], [1, 0], 1))
+    for point in made.names:
+        found = of(made, point)
+        assert (found.upper_gain, found.phase, found.delay) == pytest.approx(
+            (whole.upper_gain, whole.phase, whole.delay), rel=1e-9
+        )
+        assert found.sensitivity.value == pytest.approx(whole.sensitivity.value, rel=1e-5)
+        assert not found.gap
+
+
+def test_delayed_feedthrough_above_one_has_no_delay_margin() -> None:
+    assert of(loop([5], [1])).delay == 0
+    assert of(loop([0.5], [1], 1)).upper_gain == pytest.approx(2)
+
+
+@pytest.mark.parametrize("made", [loop([0.06], [1, 0], 30), loop([1], [1, 0, 0]), loop([1], [1], 1)])
+def test_no_margins_but_a_reason_where_the_loop_is_not_stable(made: Network) -> None:
+    for found in (margins(made).stability, sensitivity_peak(made).stability):
+        assert found.verdict in {"unstable", "marginal", "undecided"}
+        assert found.reason
+    assert margins(made).margins is None
+    assert amplification(made).peak is None
+
+
+def test_refused() -> None:
+    with pytest.raises(UsageError, match="say at which block"):
+        margins(SATELLITE)
+    with pytest.raises(UsageError, match="no block"):
+        margins(SIMC, "other")
+    with pytest.raises(UsageError, match="sampled"):
+        margins(network([Block("loop", (1.0,), (1.0, 0.0), 0.0, 15.0)]))
+    with pytest.raises(UsageError, match="delay"):
+        delay_windows(SIMC, "loop", -1)
+
+
+def test_traps_of_rational_delay_approximations() -> None:
+    assert stability(loop([1.8], [1, 0.12, 9], 10)).verdict == "unstable"
+    assert stability(loop([0.9], [1, 0.12, 9], 10)).verdict == "stable"
+
+
+def test_stability_comes_and_goes_with_the_delay() -> None:
+    found = delay_windows(loop([1], [1, 0.1, 2]), "loop", 10)
+    omegas = np.sqrt(np.roots([1, 0.01 - 4, 3]).real)  # |2 - w^2 + 0.1 j w| = 1
+    ends = sorted(
+        (phase + 2 * math.pi * k) / w
+        for w in omegas
+        for phase in [(math.pi - math.atan2(0.1 * w, 2 - w * w)) % (2 * math.pi)]
+        for k in range(4)
+    )
+    assert [w.high for w in found.windows[:-1]] == pytest.approx([e for e in ends if e < 10], rel=1e-9)
+    assert [w.stability.unstable for w in found.windows] == [0, 2, 0, 2, 4, 2][: len(found.windows)]
+    assert found.stable[0][0] == 0
+    assert found.stable[0][1] == pytest.approx(ends[0])
+
+
+def test_one_loop_at_a_time_misses_interaction() -> None:
+    found = of(SATELLITE, "c1")
+    assert found.upper_gain == math.inf
+    assert found.phase == pytest.approx(90)
+
+
+def test_a_resonance_too_narrow_for_a_grid_is_found() -> None:
+    zeta = 1e-7
+    found = amplification(network([Block("plant", (1.0,), (1.0, 2 * zeta, 1.0))])).peak
+    assert found is not None
+    assert found.reached
+    assert found.value == pytest.approx(1 / (2 * zeta * math.sqrt(1 - zeta**2)), rel=1e-7)
+
+
+def test_amplification_names_the_pair() -> None:
+    made = network(
+        [
+            Block("quiet", (1.0,), (1.0, 1.0)),
+            Block("source", (1.0,), (1.0, 1.0)),
+            Block("ringing", (5.0,), (1.0, 0.1, 1.0)),
+        ],
+        [Coupling("source", "ringing"), Coupling("quiet", "source", 0.1)],
+    )
+    found = amplification(made, inputs=["quiet", "source"]).peak
+    assert found is not None
+    assert (found.input, found.output) == ("source", "ringing")
+    assert found.pair_gain <= found.value <= found.bound
+
+
+def test_a_disk_margin_is_a_range_of_factors_and_a_phase() -> None:
+    found = disk_of(2 / 3, 0.0)
+    assert (found.low, found.high) == pytest.approx((0.5, 2.0))
+    assert found.phase == pytest.approx(2 * math.degrees(math.atan(1 / 3)))
+    assert disk_of(2.5, 0.0).high == math.inf
+
+
+@pytest.mark.parametrize("made", [PI_LOOP, DEAD_TIME, SIMC])
+def test_factors_on_the_rim_of_the_disk_and_no_smaller_ones_reach_the_edge(made: Network) -> None:
+    found = of(made)
+    opened = response(made, outputs=["loop"], inputs=["loop"], sensitivity=True)
+    s = at(opened, np.geomspace(1e-3, 1e2, 20_000))[:, 0, 0]
+    least = np.abs(1 / (s - 0.5)).min()  # |d| for which (1 + d/2) / (1 - d/2) L = -1
+    assert found.disk.size == pytest.approx(least, rel=1e-5)
+    assert found.disk.size <= least
+
+
+LOOPS = st.builds(
+    lambda k, a, b, delay: loop([k], np.polymul([1, a], [1, b]).tolist(), delay),
+    st.floats(0.05, 3), st.floats(0, 2), st.floats(0.1, 2), st.floats(0, 3),
+)  # fmt: skip
+
+
+@settings(max_examples=12, deadline=None)
+@given(LOOPS)
+def test_the_edge_of_each_margin_is_the_edge_of_stability(made: Network) -> None:
+    found = margins(made).margins
+    if found is None:
+        return
+    block = made.blocks[0]
+    for side, verdict in ((1 - 1e-5, "stable"), (1 + 1e-5, "unstable")):
+        if math.isfinite(found.upper_gain):
+            scaled = [found.upper_gain * side * c for c in block.numerator]
+            assert stability(loop(scaled, block.denominator, block.delay)).verdict == verdict
+        if 1e-3 < found.delay < 100:
+            later = block.delay + found.delay * side
+            assert stability(loop(block.numerator, block.denominator, later)).verdict == verdict
+
+
+@settings(max_examples=12, deadline=None)
+@given(LOOPS, st.floats(0.01, 0.5))
+def test_added_delay_never_increases_the_phase_lag_left(made: Network, more: float) -> None:
+    block = made.blocks[0]
+    one = margins(made).margins
+    other = margins(loop(block.numerator, block.denominator, block.delay + more)).margins
+    if one and other and one.phases:
+        assert other.delay <= one.delay - more + 1e-9
+
+
+@settings(max_examples=12, deadline=None)
+@given(LOOPS, st.floats(0.01, 100))
+def test_scaling_time_scales_delays_alone(made: Network, unit: float) -> None:
+    block = made.blocks[0]
+    slower = loop(
+        block.numerator, [c * unit ** (len(block.denominator) - 1 - k) for k, c in enumerate(block.denominator)],
+        block.delay * unit,
+    )  # fmt: skip
+    one, other = margins(made), margins(slower)
+    assert one.stability.verdict == other.stability.verdict
+    if one.margins and other.margins:
+        assert other.margins.upper_gain == pytest.approx(one.margins.upper_gain, rel=1e-6)
+        assert other.margins.delay == pytest.approx(one.margins.delay * unit, rel=1e-6)
+        assert other.margins.sensitivity.value == pytest.approx(one.margins.sensitivity.value, rel=1e-5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(LOOPS)
+def test_no_frequency_exceeds_the_bound_of_a_peak(made: Network) -> None:
+    for peak, shift in ((sensitivity_peak(made).peak, 0.0), (complementary_peak(made).peak, 1.0)):
+        if peak is None:
+            continue
+        grid = np.concatenate(
+            [np.geomspace(1e-3, 1e3, 4000), [peak.frequency] if math.isfinite(peak.frequency) else []]
+        )
+        sizes = np.abs(at(response(made, outputs=["loop"], inputs=["loop"], sensitivity=True, shift=shift), grid))
+        assert sizes.max() <= peak.bound * (1 + 1e-12)
+        assert peak.reached
+        if math.isfinite(peak.frequency):
+            assert sizes[-1, 0, 0] == pytest.approx(peak.value, rel=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.01, 5), st.floats(1e-3, 1))
+def test_the_bounds_hold_all_over_an_interval(seed: int, middle: float, half: float) -> None:
+    rng = np.random.default_rng(seed)
+    blocks = [
+        Block(f"b{k}", tuple(rng.normal(size=2)), (1.0, *rng.uniform(0, 2, 2)), rng.uniform(0, 3)) for k in range(3)
+    ]
+    made = network(blocks, [Coupling(f"b{i}", f"b{j}", rng.normal()) for i in range(3) for j in range(3)])
+    found = response(made, sensitivity=bool(seed % 2))
+    here = local(found, np.array([middle]), np.array([half]))
+    if not here.contraction[0] < 1:
+        return
+    grid = np.linspace(middle - half, middle + half, 101)
+    linear = here.value + here.slope * (grid - middle)[:, None, None]
+    error = np.linalg.norm(at(found, grid) - linear, 2, axis=(1, 2))
+    assert np.all(error <= here.bend[0] * (grid - middle) ** 2 / 2 + 1e-9 * (1 + np.abs(here.value).max()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(-3, 3), min_size=2, max_size=6))
+def test_the_count_is_that_of_the_polynomial(roots: list[float]) -> None:
+    if any(abs(root) < 1e-3 for root in roots) or any(abs(b - a) < 1e-3 for a, b in pairwise(sorted(roots))):
+        return
+    closed = np.poly(roots)
+    opened = np.poly(np.linspace(-3, 3.5, len(roots)))
+    found = stability(loop((closed - opened)[1:].tolist(), opened.tolist()))
+    assert found.unstable == sum(root > 0 for root in roots)

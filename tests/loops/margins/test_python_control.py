@@ -1,0 +1,87 @@
+"""python-control systems in and out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from coherence.base.errors import UsageError
+from coherence.loops.margins.interaction_disk import multiloop_disk
+from coherence.loops.margins.network_margins import margins
+from coherence.loops.margins.peaks import amplification
+from coherence.loops.margins.python_control import block_of, frequency_response, network_of, state_space
+from coherence.loops.networks.network import Coupling, loop, network
+from coherence.loops.networks.stability import stability
+
+control = pytest.importorskip("control", reason="python-control is not installed")
+
+
+def test_margins_equal_those_of_python_control_where_there_is_no_delay() -> None:
+    plant = control.tf([2], [1, 3, 3, 1])
+    block = block_of(plant)
+    found = margins(network([block], [Coupling("plant", "plant", -1)])).margins
+    assert found is not None
+    gain, phase, modulus, *_ = control.stability_margins(plant)
+    assert (found.upper_gain, found.phase) == pytest.approx((gain, phase), rel=1e-9)
+    assert found.sensitivity.value == pytest.approx(1 / modulus, rel=1e-4)
+    size, decibels, _ = control.disk_margins(plant, np.geomspace(0.1, 10, 20_000))
+    assert found.disk.size == pytest.approx(size, rel=1e-4)
+    assert 20 * math.log10(found.disk.high) == pytest.approx(float(decibels), rel=1e-4)
+
+
+def test_python_control_gives_disk_margins_of_an_unstable_loop_and_we_do_not() -> None:
+    plant = control.tf([20], [1, 3, 3, 1])
+    assert control.disk_margins(plant, np.geomspace(0.1, 10, 100))[0] > 0
+    assert margins(network([block_of(plant)], [Coupling("plant", "plant", -1)])).margins is None
+
+
+def test_a_state_space_with_several_inputs_becomes_its_network() -> None:
+    plant = control.ss([[0, 10], [-10, 0]], np.eye(2), [[1, 10], [-10, 1]], np.zeros((2, 2)))
+    made = network_of(plant, feedback=np.eye(2))
+    assert stability(made).verdict == "stable"
+    closed = state_space(made)
+    assert sorted(closed.poles().real) == pytest.approx([-1, -1])
+    disk = multiloop_disk(made, ["plant_u1", "plant_u2"]).disk
+    assert disk is not None
+    assert disk.size == pytest.approx(0.0997512, rel=1e-4)
+
+
+def test_norms_agree() -> None:
+    made = network_of(control.ss([[0, 1], [-1, -0.2]], [[0], [1]], [[1, 0]], [[0]]))
+    peak = amplification(made, inputs=["plant_u1"], outputs=["plant_y1"]).peak
+    assert peak is not None
+    assert peak.value == pytest.approx(5.0251891, rel=1e-7)
+
+
+def test_a_delay_has_an_exact_response_and_no_state_space() -> None:
+    made = loop([0.2 * 9], [1, 0.12, 9], 10)
+    with pytest.raises(UsageError, match="frequency_response"):
+        state_space(made)
+    assert stability(made).verdict == "unstable"
+    assert max(state_space(made, pade=10).poles().real) < 0  # the trap
+    omega = np.array([0.3, 1.0, 5.0])
+    opened = 1.8 / ((1j * omega) ** 2 + 0.12j * omega + 9) * np.exp(-10j * omega)
+    assert np.allclose(frequency_response(made, omega)(1j * omega), opened / (1 + opened))
+
+
+def test_delay_at_the_outputs() -> None:
+    made = network_of(control.tf([1], [1, 0]), feedback=[[1]], delay=1.0)
+    found = margins(made, "plant_y1").margins
+    assert found is not None
+    assert found.upper_gain == pytest.approx(math.pi / 2)
+
+
+@pytest.mark.parametrize("ask", [block_of, network_of])
+def test_discrete_time_is_refused(ask: object) -> None:
+    assert callable(ask)
+    with pytest.raises(UsageError, match="discrete"):
+        ask(control.tf([1], [1, 0.5], 0.1))
+
+
+def test_several_inputs_are_no_block() -> None:
+    with pytest.raises(UsageError, match="network_of"):
+        block_of(control.ss([[-1]], [[1, 1]], [[1]], [[0, 0]]))
+    with pytest.raises(UsageError, match="rows"):
+        network_of(control.tf([1], [1, 1]), feedback=np.eye(2))

@@ -1,0 +1,98 @@
+"""Long runs: exact recurrence, rational fixed points of laps, and what is no orbit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.simulate.execute.exact import Choices
+from coherence.simulate.execute.orbits import contraction, hyperperiod, long_run, solve
+
+F = Fraction
+
+
+def plant(expression: str, start: int = 0, step: str = "1 s") -> Model:
+    return elaborate(
+        read_text(f'coherence: 1\ncomponents: {{a: {{state: "x\' = {expression}", step: {step}, from: {start}}}}}\n')
+    )
+
+
+def test_a_counter_that_wraps_recurs_exactly() -> None:
+    found = long_run(plant("x + 1 if x < 4 else 0"), Choices(), laps=30).orbit
+    assert found is not None
+    assert (found.exact, found.period, found.contraction) == (True, F(5), F(0))
+    assert found.range_of("a.x") == (F(0), F(4))
+    assert found.turns("a.x")
+    assert not found.still
+
+
+def test_a_lag_closes_in_on_its_rational_fixed_point() -> None:
+    """x' = x / 2 + 3 tends to 6 and halves its distance at each step."""
+    found = long_run(plant("0.5 * x + 3"), Choices(), laps=20).orbit
+    assert found is not None
+    assert (found.exact, found.still, found.contraction) == (False, True, F(1, 2))
+    assert found.range_of("a.x") == (F(6), F(6))
+
+
+@pytest.mark.parametrize("expression", ["x + 1", "2 * x + 1"])
+def test_what_grows_has_no_orbit(expression: str) -> None:
+    assert long_run(plant(expression), Choices(), laps=40).orbit is None
+
+
+SCRAPED = """
+coherence: 1
+components: {web: {load: 100, usage: load / replicas}}
+loops:
+  hpa:
+    timescale: {period: 4 s}
+    target: {signal: web.usage, setpoint: 0.5, tolerance: 10 %, sensor: [scrape 6 s]}
+    actuation: {signal: web.replicas, law: proportional, bounds: [1, 1000], from: 120}
+"""
+
+
+REFILLED = """
+coherence: 1
+components:
+  a: {u: 0, state: "x' = ((a.u if a.x < 4 else 1) - 0) / 1 s", from: 1}
+loops:
+  l: {timescale: {period: 10 s}, actuation: {signal: a.u, to: 2 - 0.1 * a.x, bounds: [-9, 9], from: 0}}
+"""
+
+
+def test_a_lap_whose_events_move_with_its_start_is_not_claimed_to_contract() -> None:
+    """The time at which x passes 4 depends on the start, and the derivative of a lap does not follow it."""
+    found = long_run(elaborate(read_text(REFILLED)), Choices(), laps=30).orbit
+    assert found is None or found.exact
+
+
+def test_the_hyperperiod_holds_loops_steps_and_scrapes() -> None:
+    assert hyperperiod(plant("x", step="1500 ms")) == F(3, 2)
+    assert hyperperiod(elaborate(read_text(SCRAPED))) == 12
+    assert hyperperiod(elaborate(read_text("coherence: 1\n"))) == 1
+
+
+def test_solve_by_hand() -> None:
+    assert solve([[F(2), F(1), F(5)], [F(1), F(-1), F(1)]]) == [F(2), F(1)]
+    assert solve([[F(0), F(2), F(4)], [F(3), F(0), F(9)]]) == [F(3), F(2)]
+    assert solve([[F(1), F(2), F(1)], [F(2), F(4), F(1)]]) is None
+
+
+@given(st.lists(st.lists(st.integers(-4, 4).map(F), min_size=3, max_size=3), min_size=2, max_size=2))
+def test_a_solution_solves(rows: list[list[Fraction]]) -> None:
+    solution = solve([list(row) for row in rows])
+    singular = rows[0][0] * rows[1][1] == rows[0][1] * rows[1][0]
+    assert (solution is None) is singular
+    if solution is not None:
+        assert all(row[0] * solution[0] + row[1] * solution[1] == row[2] for row in rows)
+
+
+def test_contraction_may_need_several_laps() -> None:
+    assert contraction([[F(1, 2)]]) == F(1, 2)
+    assert contraction([[F(0), F(2)], [F(1, 8), F(0)]]) == F(1, 4)  # norm 2, then 1/4
+    assert contraction([[F(1)]]) is None

@@ -1,0 +1,286 @@
+"""The arithmetic of tries against the numbers of its sources, and against plain simulations of the same tries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coherence.verify.calls.attempts import (
+    NO_PAUSE,
+    Backoff,
+    Course,
+    Span,
+    TooManyTriesError,
+    budget_factor,
+    completed,
+    end,
+    expected_sends,
+    last_end,
+    last_start,
+    least,
+    nice_above,
+    nice_below,
+    pauses,
+    product,
+    start,
+    started,
+    timeline,
+)
+
+
+def s(value: str | int) -> Fraction:
+    return Fraction(value)
+
+
+def exactly(value: str | int) -> Span:
+    return Span(s(value), s(value))
+
+
+def constant(value: str | int) -> Backoff:
+    return Backoff(exactly(value), exactly(1))
+
+
+def growing(base: str, factor: str, cap: str | None, jitter: str = "none") -> Backoff:
+    return Backoff(exactly(base), exactly(factor), exactly(cap) if cap else None, jitter)
+
+
+# --- examples
+
+
+@pytest.mark.parametrize(
+    ("limit", "takes", "tries", "pause", "begun", "done"),
+    [
+        (21, 5, 11, 0, 5, 4),  # ten retries of 5 s in 21 s
+        (20, 5, 11, 0, 4, 4),
+        (20, 5, 4, 1, 4, 3),  # with pauses of 1 s the floor of 20 / 5 is wrong
+        (5, 2, 3, 0, 3, 2),  # perTryTimeout also covers the first call
+        ("6.5", 2, 3, 0, 3, 3),
+        (2, 2, 4, 0, 1, 1),  # no limit of one try: it takes the whole deadline
+        (900, 300, 3, 0, 3, 3),
+    ],
+)
+def test_started_and_completed(limit: str, takes: str, tries: int, pause: str, begun: int, done: int) -> None:
+    course = Course((tries,), s(takes), constant(pause) if pause else NO_PAUSE)
+    assert started(course, s(limit)) == begun
+    assert completed(course, s(limit)) == done
+
+
+def test_a_try_that_ends_with_the_deadline_is_completed_unless_the_clocks_are_two() -> None:
+    course = Course((3,), s(300), NO_PAUSE)
+    assert completed(course, s(900)) == 3
+    assert completed(course, s(900), strict=True) == 2
+
+
+def test_exponential_pauses_grow_to_their_cap() -> None:
+    backoff = growing("1", "2", "4")
+    assert [pauses(backoff, n, longest=True) for n in range(5)] == [0, 1, 3, 7, 11]
+
+
+def test_streaming_pull_waits_less_than_a_second_in_all() -> None:
+    backoff = growing("0.1", "1.3", "60", "full")
+    assert pauses(backoff, 4, longest=True) == s("0.6187")
+    assert pauses(backoff, 4, longest=False) == 0
+
+
+@pytest.mark.parametrize(
+    ("jitter", "shortest", "longest"),
+    [("none", 7, 7), ("full", 0, 7), ("equal", "3.5", 7), ("decorrelated", 3, 11)],  # decorrelated: 3 + 4 + 4
+)
+def test_jitter_bounds(jitter: str, shortest: str, longest: str) -> None:
+    backoff = growing("1", "2", "4", jitter)
+    assert pauses(backoff, 3, longest=False) == s(shortest)
+    assert pauses(backoff, 3, longest=True) == s(longest)
+
+
+def test_an_answer_may_say_any_pause() -> None:
+    backoff = Backoff(answered=True)
+    assert pauses(backoff, 2, longest=True) is None
+    assert pauses(backoff, 2, longest=False) == 0
+    assert last_start(Course((3,), s(1), backoff)) is None
+
+
+def test_the_drain_example() -> None:
+    course = Course((4,), s(20), constant(2))
+    assert [(k, int(begin)) for k, begin, _ in timeline(course, s(60))] == [(1, 0), (2, 22), (3, 44)]
+    assert last_end(course) == 86
+
+
+def test_many_constant_pauses_need_no_sum() -> None:
+    course = Course((10**12,), s(1), constant(1))
+    assert last_end(course) == 2 * 10**12 - 1
+    assert started(course, s(10**9)) == 5 * 10**8
+
+
+def test_unlimited_tries_are_counted_by_time() -> None:
+    course = Course((None,), s(2), constant(1))
+    assert started(course, s(10)) == 4
+    assert last_end(course) is None
+    assert started(Course((None,), s(0), NO_PAUSE), s(10)) is None
+
+
+def test_pauses_that_grow_slowly_for_ever_are_refused() -> None:
+    with pytest.raises(TooManyTriesError, match="cap"):
+        pauses(growing("1", "1.0000001", None), 10**6, longest=True)
+
+
+def test_nested_retries_on_one_call_begin_their_pauses_anew() -> None:
+    course = Course((2, 3), s(1), growing("1", "2", None))
+    # inner pauses 1, 2, then the outer one 1, then 1, 2 again
+    assert [start(course, k) for k in range(1, 7)] == [0, 2, 5, 7, 9, 12]
+    assert product((4, 3)) == 12
+    assert product((4, None)) is None
+
+
+def test_expected_sends() -> None:
+    assert float(expected_sends(12, Fraction(1, 2))) == pytest.approx(1.9995, abs=1e-4)
+    assert expected_sends(4, Fraction(1)) == 4
+    assert expected_sends(4, Fraction(0)) == 1
+
+
+def test_nested_layers_compose_exactly() -> None:
+    p = Fraction(1, 2)
+    inner_failure = p**3
+    outer = expected_sends(4, inner_failure)
+    assert outer * expected_sends(3, p) == expected_sends(12, p)
+
+
+def test_budgets() -> None:
+    assert budget_factor(Fraction(1, 5), of_first=True) == Fraction(6, 5)
+    assert budget_factor(Fraction(1, 5), of_first=False) == Fraction(5, 4)
+    assert budget_factor(Fraction(1), of_first=False) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "below", "above"), [("13.5", 12, 15), (86, 80, 90), ("0.5", "0.4", "0.6"), (7800, 7200, 9000)]
+)
+def test_numbers_that_a_person_would_write(value: str, below: str, above: str) -> None:
+    assert (nice_below(s(value)), nice_above(s(value))) == (s(below), s(above))
+
+
+def test_least_treats_none_as_unbounded() -> None:
+    assert least(None, s(3)) == 3
+    assert least(s(2), s(3)) == 2
+    assert least(None, None) is None
+
+
+# --- laws
+
+times = st.fractions(min_value=0, max_value=60, max_denominator=20)
+positive = st.fractions(min_value=Fraction(1, 20), max_value=60, max_denominator=20)
+factors = st.sampled_from([Fraction(1), Fraction(13, 10), Fraction(3, 2), Fraction(2)])
+jitters = st.sampled_from(["none", "full", "equal", "decorrelated"])
+layers = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
+
+
+@st.composite
+def backoffs(draw: st.DrawFn) -> Backoff:
+    cap = draw(st.none() | positive)
+    return Backoff(
+        Span(base := draw(times), base), Span(f := draw(factors), f), Span(cap, cap) if cap else None, draw(jitters)
+    )
+
+
+def one_pause(backoff: Backoff, k: int, *, longest: bool) -> Fraction:
+    """The pause after try k, straight from the definition of each jitter."""
+    base, factor = backoff.base.low, backoff.factor.low
+    cap = backoff.cap.low if backoff.cap else None
+    if backoff.jitter == "decorrelated":
+        value = base * 3**k if longest else base
+        return value if cap is None else min(value, cap)
+    value = base * factor ** (k - 1)
+    whole = value if cap is None else min(value, cap)
+    return whole if longest or backoff.jitter == "none" else whole / 2 if backoff.jitter == "equal" else Fraction(0)
+
+
+def gaps(tries: tuple[int, ...], backoff: Backoff, *, longest: bool) -> Iterator[Fraction]:
+    """The pauses in the order in which nested retries make them, by recursion."""
+    if not tries:
+        return
+    for k in range(1, tries[0] + 1):
+        yield from gaps(tries[1:], backoff, longest=longest)
+        if k < tries[0]:
+            yield one_pause(backoff, k, longest=longest)
+
+
+def simulated(course: Course) -> list[tuple[Fraction, Fraction]]:
+    """(start, end) of every try, one after another."""
+    takes = course.takes or Fraction(0)
+    tries = tuple(n for n in course.tries if n is not None)
+    rows, now = [(Fraction(0), takes)], takes
+    for pause in gaps(tries, course.backoff, longest=course.longest):
+        now += pause
+        rows.append((now, now + takes))
+        now += takes
+    return rows
+
+
+@given(layers, times, backoffs(), st.booleans(), times)
+@settings(max_examples=100, deadline=None)
+def test_closed_forms_equal_the_simulation(
+    tries: tuple[int, ...], takes: Fraction, backoff: Backoff, longest: bool, limit: Fraction
+) -> None:
+    course = Course(tries, takes, backoff, longest)
+    rows = simulated(course)
+    assert len(rows) == course.count
+    assert [(start(course, k), end(course, k)) for k in range(1, len(rows) + 1)] == rows
+    assert started(course, limit) == sum(begin < limit for begin, _ in rows)
+    assert completed(course, limit) == sum(over <= limit for _, over in rows)
+    assert completed(course, limit, strict=True) == sum(over < limit for _, over in rows)
+
+
+@given(layers, times, backoffs(), positive)
+@settings(max_examples=100, deadline=None)
+def test_scaling_all_times_keeps_the_counts(
+    tries: tuple[int, ...], takes: Fraction, backoff: Backoff, limit: Fraction
+) -> None:
+    factor = Fraction(7, 3)
+    cap = Span(backoff.cap.low * factor, backoff.cap.low * factor) if backoff.cap else None
+    scaled = Backoff(Span(backoff.base.low * factor, backoff.base.low * factor), backoff.factor, cap, backoff.jitter)
+    before, after = Course(tries, takes, backoff), Course(tries, takes * factor, scaled)
+    assert started(before, limit) == started(after, limit * factor)
+    assert completed(before, limit) == completed(after, limit * factor)
+
+
+@given(layers, times, backoffs(), times, times)
+@settings(max_examples=100, deadline=None)
+def test_a_shorter_deadline_never_fits_more(
+    tries: tuple[int, ...], takes: Fraction, backoff: Backoff, one: Fraction, other: Fraction
+) -> None:
+    course = Course(tries, takes, backoff)
+    short, long = sorted((one, other))
+    assert (started(course, short) or 0) <= (started(course, long) or 0)
+    assert (completed(course, short) or 0) <= (completed(course, long) or 0)
+
+
+@given(times, backoffs(), positive)
+@settings(max_examples=100, deadline=None)
+def test_unlimited_tries_are_many_tries(takes: Fraction, backoff: Backoff, limit: Fraction) -> None:
+    endless = started(Course((None,), takes, backoff), limit)
+    many = started(Course((400,), takes, backoff), limit)
+    assert endless is None or endless == many or endless > 400
+    assert endless is not None or many == 400
+
+
+@given(st.integers(1, 30), st.fractions(min_value=0, max_value=1, max_denominator=12))
+@settings(max_examples=100, deadline=None)
+def test_expected_sends_is_the_sum_over_tries(attempts: int, p: Fraction) -> None:
+    assert expected_sends(attempts, p) == sum((p**k for k in range(attempts)), Fraction(0))
+    assert expected_sends(attempts, p) <= 1 + (attempts - 1) * p  # the linear form is only an upper bound
+
+
+@given(positive)
+@settings(max_examples=100, deadline=None)
+def test_nice_numbers_are_strictly_beside_and_near(value: Fraction) -> None:
+    below, above = nice_below(value), nice_above(value)
+    assert below is not None
+    assert value / 2 <= below < value < above <= value * 2
+
+
+def test_timeline_stops_at_the_deadline() -> None:
+    course = Course((None,), s(1), NO_PAUSE)
+    assert len(list(islice(timeline(course, s(3), most=9), 9))) == 3

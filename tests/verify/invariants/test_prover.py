@@ -1,0 +1,471 @@
+"""Unbounded proofs: the throttle against backfill, other loops, and what must never be proved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from random import Random
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from coherence.base.solver import Answer, Outcome, joined, recheck, unsat
+from coherence.verify.invariants.prover import Proof, Unproved, prove
+from coherence.verify.invariants.smtlib import certificate, obligations
+from coherence.verify.systems.piecewise_affine import (
+    Constraint,
+    Edge,
+    Linear,
+    Polyhedron,
+    Relation,
+    System,
+    after,
+    step,
+)
+
+Number = Fraction | int | str
+
+
+def linear(coefficients: tuple[Number, ...], constant: Number = 0) -> Linear:
+    return Linear(tuple(Fraction(c) for c in coefficients), Fraction(constant))
+
+
+def row(coefficients: tuple[Number, ...], relation: str, bound: Number) -> Constraint:
+    """`coefficients . x REL bound`, with >= and > turned round."""
+    left = linear(coefficients)
+    if relation in {">=", ">"}:
+        turned: Relation = "<=" if relation == ">=" else "<"
+        return Constraint(Linear(tuple(-c for c in left.coefficients), Fraction(bound)), turned)
+    kept: dict[str, Relation] = {"<=": "<=", "<": "<", "==": "=="}
+    return Constraint(Linear(left.coefficients, -Fraction(bound)), kept[relation])
+
+
+def axis(width: int, i: int) -> tuple[int, ...]:
+    return tuple(int(k == i) for k in range(width))
+
+
+def between(width: int, i: int, low: Number, high: Number) -> Polyhedron:
+    return row(axis(width, i), ">=", low), row(axis(width, i), "<=", high)
+
+
+# --- the power throttle and the scheduler's backfill: p' = 0.8 p + 0.2 (10 + b'), throttle first ---
+
+
+def _backfill(b: Linear) -> tuple[Linear, Linear]:
+    p = Linear((Fraction(4, 5) + b.coefficients[0] / 5, b.coefficients[1] / 5), b.constant / 5 + 2)
+    return p, b
+
+
+def power(h: Number, *, bad: Number | None = None) -> System:
+    """On at p >= 80, off at p <= 60; off: b += 5 below h; on: b = max(0, b - 20).  Bad: on, or p > `bad`."""
+    p, b = (1, 0), (0, 1)
+    more, same, less, none = linear(b, 5), linear(b), linear(b, -20), linear((0, 0))
+    below, above = row(p, "<", h), row(p, ">=", h)
+    edges = [
+        Edge("off", "off", (row(p, "<", 80), below), _backfill(more), "admit"),
+        Edge("off", "off", (row(p, "<", 80), above), _backfill(same), "wait"),
+        Edge("on", "off", (row(p, "<=", 60), below), _backfill(more), "release, admit"),
+        Edge("on", "off", (row(p, "<=", 60), above), _backfill(same), "release, wait"),
+    ]
+    for source, hot in (("off", row(p, ">=", 80)), ("on", row(p, ">", 60))):
+        edges.append(Edge(source, "on", (hot, row(b, ">=", 20)), _backfill(less), f"shed from {source}"))
+        edges.append(Edge(source, "on", (hot, row(b, "<=", 20)), _backfill(none), f"empty from {source}"))
+    start: Polyhedron = (*between(2, 0, 0, 60), row(b, "==", 0))
+    hot_states: tuple[tuple[str, Polyhedron], ...] = (("on", ()),)
+    if bad is not None:
+        hot_states = tuple((mode, (row(p, ">", bad),)) for mode in ("off", "on"))
+    return System(("p", "b"), (), (("off", start),), tuple(edges), hot_states)
+
+
+@pytest.mark.parametrize("h", [30, 54, 55])
+def test_a_low_backfill_level_never_meets_the_throttle(h: int) -> None:
+    before = time.process_time()
+    result = prove(power(h))
+    assert time.process_time() - before < 2
+    assert isinstance(result, Proof)
+    assert result.invariant["on"] == ()
+
+
+@pytest.mark.parametrize("h", [85, "60.45", "60.43980466"])
+def test_a_high_backfill_level_is_not_proved(h: Number) -> None:
+    result = prove(power(h))
+    assert isinstance(result, Unproved)
+    assert result.suspect[0] == "admit"
+
+
+@pytest.mark.parametrize("h", [56, 58, "60.4398"])
+def test_a_level_that_only_whole_steps_make_safe_is_left_open(h: Number) -> None:
+    """Over the reals backfill may pass b = 70, so a proof here would be of something else."""
+    assert isinstance(prove(power(h), time_limit=1), Unproved)
+
+
+def test_the_overshoot_of_the_cycle_is_bounded() -> None:
+    for bad in (100, 95, 85):
+        assert isinstance(prove(power(85, bad=bad)), Proof)
+    assert isinstance(prove(power(85, bad=81)), Unproved)  # the cycle reaches 81.68
+
+
+def test_the_same_in_watts_with_throttle_and_backfill_half_a_period_apart() -> None:
+    """b is handed round unchanged, so its bounds are tied; and p < 85,000 holds only strictly after the throttle."""
+    p, b, lag = (1, 0), (0, 1), (linear(("4/5", "1/5"), 2000), linear((0, 1)))
+    cool, warm, hot = row(p, "<=", 60_000), row(p, ">", 60_000), row(p, ">=", 80_000)
+    edges = (
+        Edge("0 off", "1 on", (hot,), lag, "on"),
+        Edge("0 off", "1 off", (row(p, "<", 80_000),), lag, "still off"),
+        Edge("0 on", "1 off", (cool,), lag, "off"),
+        Edge("0 on", "1 on", (warm,), lag, "still on"),
+        Edge("1 off", "0 off", (row(p, "<", 85_000),), (linear(p), linear(b, 5000)), "admit"),
+        Edge("1 off", "0 off", (row(p, ">=", 85_000),), (linear(p), linear(b)), "wait"),
+        Edge("1 on", "0 on", (row(b, ">=", 20_000),), (linear(p), linear(b, -20_000)), "shed"),
+        Edge("1 on", "0 on", (row(b, "<=", 20_000),), (linear(p), linear((0, 0))), "empty"),
+    )
+    start = (*between(2, 0, 0, 60_000), row(b, "==", 0))
+    bad = tuple((mode, (row(p, ">", 100_000),)) for mode in ("0 off", "1 off", "0 on", "1 on"))
+    result = prove(System(("p", "b"), (), (("0 off", start),), edges, bad))
+    assert isinstance(result, Proof)
+    assert len(result.tried) <= 4  # one of the first templates, not a lucky late one
+
+
+def test_no_exact_run_of_the_proved_design_is_bad() -> None:
+    assert isinstance(prove(power(54)), Proof)
+    for start in (0, 17, 60):
+        assert not any(mode == "on" for mode, _ in _run(power(54), ("off", (Fraction(start), Fraction(0))), 200))
+
+
+def test_the_exact_run_of_the_fighting_design_turns_the_throttle_on_at_step_18() -> None:
+    modes = [mode for mode, _ in _run(power(85), ("off", (Fraction(0), Fraction(0))), 60)]
+    rises = [k for k in range(1, len(modes)) if modes[k] == "on" and modes[k - 1] == "off"]
+    assert rises[:3] == [19, 39, 59]  # the state after steps 18, 38 and 58, counted from 0
+
+
+# --- what a proof consists of ---
+
+
+def test_every_initial_set_edge_and_bad_set_has_its_obligation_and_cvc5_agrees() -> None:
+    pytest.importorskip("cvc5")
+    system = power(85, bad=95)
+    result = prove(system)
+    assert isinstance(result, Proof)
+    names = [claim.name.split()[0] for claim in result.obligations]
+    assert names == ["initiation"] + ["consecution"] * len(system.edges) + ["safety"] * len(system.bad)
+    assert result.obligations == obligations(system, result.invariant)
+    assert result.certificate == certificate(system, result.invariant)
+    assert all(recheck(claim.smtlib).unsat for claim in result.obligations)
+    assert recheck(result.certificate).unsat
+
+
+def test_a_certificate_in_parts_stands_in_where_the_whole_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coherence.verify.invariants.search.unsat", lambda *_, **__: Answer(Outcome.UNKNOWN, "timeout"))
+    result = prove(power(54))
+    assert isinstance(result, Proof)
+    assert result.certificate == joined(claim.smtlib for claim in result.obligations)
+    assert unsat(result.certificate, timeout_ms=5000).unsat
+
+
+def test_a_wrong_invariant_is_seen_by_its_obligations() -> None:
+    system = power(54)
+    result = prove(system)
+    assert isinstance(result, Proof)
+    for wrong, failing in (
+        ({**result.invariant, "off": ((row((1, 0), "<=", 50),),)}, "initiation"),
+        ({**result.invariant, "off": ((row((1, 0), "<=", 79),),)}, "consecution"),
+        ({**result.invariant, "off": ((),), "on": ((),)}, "safety"),
+    ):
+        broken = [o.name for o in obligations(system, wrong) if not unsat(o.smtlib, timeout_ms=5000).unsat]
+        assert broken
+        assert broken[0].startswith(failing)
+        assert not unsat(certificate(system, wrong), timeout_ms=5000).unsat
+
+
+def test_the_search_is_reproducible() -> None:
+    assert prove(power(54)) == prove(power(54))
+
+
+def test_names_that_look_like_commands_do_no_harm() -> None:
+    edge = Edge("(push 1)", "(push 1)", (), (linear(("1/2",)),), "(check-sat)\n)) (assert false) (assert (or")
+    start, bad = (("(push 1)", between(1, 0, 0, 1)),), (("(push 1)", (row((1,), ">", 2),)),)
+    system = System(("x (pop 1)",), (), start, (edge,), bad)
+    assert isinstance(prove(system), Proof)
+    worse = System(system.variables, (), system.initial, system.edges, (("(push 1)", (row((1,), "<", 1),)),))
+    assert isinstance(prove(worse), Unproved)
+    assert not unsat(certificate(worse, {"(push 1)": ((),)}), timeout_ms=5000).unsat
+
+
+def test_no_time_is_no_proof() -> None:
+    result = prove(power(30), time_limit=0)
+    assert isinstance(result, Unproved)
+    assert "time" in result.reason
+
+
+# --- other loops ---
+
+
+def lag(a: Number, gain: Number) -> System:
+    """x' = a x + gain u with any input 0 <= u <= 100; bad: x > 100."""
+    edge = Edge("run", "run", between(2, 1, 0, 100), (linear((a, gain)),), "lag")
+    return System(("x",), ("u",), (("run", between(1, 0, 0, 50)),), (edge,), (("run", (row((1,), ">", 100),)),))
+
+
+def test_a_varying_input_through_a_lag() -> None:
+    assert isinstance(prove(lag("0.9", "0.1")), Proof)
+    assert isinstance(prove(lag("0.999", "0.001")), Proof)  # far slower than any sampled run
+    assert isinstance(prove(lag("0.9", "0.101")), Unproved)
+
+
+def test_unknown_constants_are_state_variables_that_stay() -> None:
+    update = (linear(("1/2", "1/2")), linear((0, 1)))
+    start = (row((1, 0), "==", 0), *between(2, 1, "1/3", "2/3"))
+    edge, bad = Edge("m", "m", (), update, "approach"), (("m", (row((1, -1), ">", 0),)),)
+    system = System(("x", "k"), (), (("m", start),), (edge,), bad)
+    assert isinstance(prove(system), Proof)
+
+
+def delayed(gain: Number, delay: int, high: Number, bad: Number) -> System:
+    """x' = clip(x + gain (100 - x delayed), 0, high): an integrator behind a delay line."""
+    n, g = delay + 1, Fraction(gain)
+    inner = Linear((Fraction(1), *(Fraction(0) for _ in range(delay - 1)), -g), 100 * g)
+    shift = tuple(linear(axis(n, i)) for i in range(delay))
+    over = Constraint(Linear(tuple(-c for c in inner.coefficients), Fraction(high) - inner.constant), "<=")
+    under = Constraint(inner, "<=")
+    inside = (
+        Constraint(Linear(inner.coefficients, inner.constant - Fraction(high)), "<="),
+        Constraint(Linear(tuple(-c for c in inner.coefficients), -inner.constant), "<="),
+    )
+    edges = (
+        Edge("m", "m", inside, (inner, *shift), "move"),
+        Edge("m", "m", (over,), (linear((0,) * n, high), *shift), "upper stop"),
+        Edge("m", "m", (under,), (linear((0,) * n), *shift), "lower stop"),
+    )
+    equal = tuple(row(tuple(a - b for a, b in zip(axis(n, i), axis(n, 0), strict=True)), "==", 0) for i in range(1, n))
+    start = (*between(n, 0, 80, 90), *equal)
+    return System(tuple(f"x{i}" for i in range(n)), (), (("m", start),), edges, (("m", (row(axis(n, 0), ">", bad),)),))
+
+
+@pytest.mark.parametrize(("gain", "delay", "bad"), [("1/5", 1, 120), ("1/5", 2, 110), ("1/20", 8, 120)])
+def test_an_integrator_behind_a_delay_line_overshoots_little(gain: str, delay: int, bad: int) -> None:
+    assert isinstance(prove(delayed(gain, delay, 1000, bad)), Proof)
+
+
+def test_an_unstable_delay_line_is_bounded_by_its_stop_only() -> None:
+    assert isinstance(prove(delayed("1/2", 3, 140, 140)), Proof)
+    assert isinstance(prove(delayed("1/2", 3, 1000, 140), time_limit=1), Unproved)
+
+
+def cooled(*, fan_on: int, limit: int) -> System:
+    """The throttle and backfill, heat T behind a lag, and a fan with hysteresis: two loops over four modes."""
+    edges = []
+    heat = (Fraction(2, 25), Fraction(0), Fraction(9, 10))
+    for edge in power(85).edges:
+        for fan in ("idle", "fan"):
+            level = fan_on if fan == "idle" else fan_on - 10
+            for after_fan, side in (("idle", "<" if fan == "idle" else "<="), ("fan", ">=" if fan == "idle" else ">")):
+                guard = (*(_wider(c) for c in edge.guard), row((0, 0, 1), side, level))
+                update = (*(_widened(u) for u in edge.update), Linear(heat, Fraction(2 if after_fan == "idle" else 0)))
+                edges.append(Edge(f"{edge.source} {fan}", f"{edge.target} {after_fan}", guard, update, edge.label))
+    start = (*between(3, 0, 0, 60), row((0, 1, 0), "==", 0), *between(3, 2, 20, 40))
+    modes = [f"{a} {b}" for a in ("off", "on") for b in ("idle", "fan")]
+    bad = tuple((mode, (row((0, 0, 1), ">", limit),)) for mode in modes)
+    return System(("p", "b", "T"), (), (("off idle", start),), tuple(edges), bad)
+
+
+def _widened(u: Linear) -> Linear:
+    return Linear((*u.coefficients, Fraction(0)), u.constant)
+
+
+def _wider(c: Constraint) -> Constraint:
+    return Constraint(_widened(c.linear), c.relation)
+
+
+def test_two_loops_and_a_lag_in_three_variables() -> None:
+    before = time.process_time()
+    assert isinstance(prove(cooled(fan_on=60, limit=88)), Proof)
+    assert time.process_time() - before < 3
+    assert isinstance(prove(cooled(fan_on=60, limit=60), time_limit=1), Unproved)
+
+
+def test_scales_from_thousandths_to_hundreds_of_thousands() -> None:
+    """Temperature in kelvin, power in watts: heater with hysteresis and a slow actuator."""
+    edges = []
+    for mode, watts in (("heat", 100_000), ("rest", 0)):
+        update = (linear(("0.99", "0.00001"), "2.8"), linear((0, "1/2"), Fraction(watts, 2)))
+        keep, change, level, other = ("<", ">=", 300, "rest") if mode == "heat" else (">", "<=", 295, "heat")
+        edges.append(Edge(mode, mode, (row((1, 0), keep, level),), update, "stay"))
+        edges.append(Edge(mode, other, (row((1, 0), change, level),), update, "switch"))
+    start = (*between(2, 0, 296, 299), row((0, 1), "==", 0))
+    bad = tuple((mode, (row((1, 0), ">", 303),)) for mode in ("heat", "rest"))
+    assert isinstance(prove(System(("T", "P"), (), (("rest", start),), tuple(edges), bad)), Proof)
+
+
+def test_a_mode_that_no_run_enters_is_false_and_proved_so() -> None:
+    system = System(
+        ("x",),
+        (),
+        (("a", between(1, 0, 0, 1)),),
+        (
+            Edge("a", "a", (), (linear(("1/2",), "1/4"),), "settle"),
+            Edge("a", "z", (row((1,), ">=", 2),), (linear((1,)),), "leap"),
+            Edge("z", "z", (), (linear((2,), 1),), "grow"),
+        ),
+        (("z", ()),),
+    )
+    result = prove(system)
+    assert isinstance(result, Proof)
+    assert result.invariant["z"] == ()
+    assert result.invariant["a"] not in ((), ((),))
+
+
+def test_a_state_space_with_a_hole_needs_a_union() -> None:
+    jump = (
+        Edge("m", "m", (row((1,), "<=", 1),), (linear((0,), 10),), "up"),
+        Edge("m", "m", (row((1,), ">=", 9),), (linear((0,)),), "down"),
+    )
+    system = System(("x",), (), (("m", (row((1,), "==", 0),)),), jump, (("m", between(1, 0, 4, 6)),))
+    result = prove(system)
+    assert isinstance(result, Proof)
+    assert len(result.invariant["m"]) > 1
+
+
+def test_a_limit_that_is_approached_and_never_reached_needs_a_strict_row() -> None:
+    edges = (
+        Edge("m", "m", (row((1,), "<", 10),), (linear(("1/2",), 5),), "approach"),
+        Edge("m", "tripped", (row((1,), ">=", 10),), (linear((1,)),), "trip"),
+    )
+    start: tuple[tuple[str, Polyhedron], ...] = (("m", between(1, 0, 0, 9)),)
+    assert isinstance(prove(System(("x",), (), start, edges, (("tripped", ()),))), Proof)
+    at_ten = (("m", between(1, 0, 0, 10)),)
+    assert isinstance(prove(System(("x",), (), at_ten, edges, (("tripped", ()),))), Unproved)
+
+
+def test_a_bad_set_without_a_point_is_avoided() -> None:
+    never = (Constraint(Linear((), Fraction(1)), "<="),)
+    system = System((), (), (("a", ()),), (Edge("a", "b", (), (), "1"),), (("b", never),))
+    assert isinstance(prove(system), Proof)
+
+
+@pytest.mark.parametrize("target", ["c", "b"])
+def test_without_variables_it_is_reachability(target: str) -> None:
+    edges = (Edge("a", "b", (), (), "1"), Edge("b", "a", (), (), "2"), Edge("c", "c", (), (), "3"))
+    result = prove(System((), (), (("a", ()),), edges, ((target, ()),)))
+    assert isinstance(result, Proof) is (target == "c")
+
+
+@pytest.mark.parametrize("size", [Fraction(10) ** 400, 1 / Fraction(10) ** 200, 1 / Fraction(10) ** 400])
+def test_numbers_that_floats_cannot_hold_are_no_traceback_and_no_wrong_proof(size: Fraction) -> None:
+    edge, start = Edge("m", "m", between(2, 1, 0, size), (linear(("1/2", "1/2")),), "lag"), between(1, 0, 0, size)
+    for bound, safe in ((2 * size, True), (size / 2, False)):
+        system = System(("x",), ("u",), (("m", start),), (edge,), (("m", (row((1,), ">", bound),)),))
+        assert safe or isinstance(prove(system, time_limit=1), Unproved)
+        assert isinstance(prove(system, time_limit=1), Proof | Unproved)
+
+
+def test_a_clock_with_a_large_offset() -> None:
+    tick = (linear((1, 0), 1), linear((0, 1), 1))
+    edges = (
+        Edge("m", "m", (row((0, 1), "<=", 5),), tick, "tick"),
+        Edge("m", "m", (row((0, 1), ">=", 5),), (tick[0], linear((0, 0))), "reset"),
+    )
+    start = (row((1, 0), "==", 10**9), row((0, 1), "==", 0))
+    system = System(("t", "d"), (), (("m", start),), edges, (("m", (row((0, 1), ">", "6.5"),)),))
+    assert isinstance(prove(system), Proof)
+
+
+def test_empty_corners() -> None:
+    nothing = System(("x",), (), (), (), ())
+    assert isinstance(prove(nothing), Proof)
+    impossible = (row((1,), "<", 0), row((1,), ">", 0))
+    assert isinstance(prove(System(("x",), (), (("m", impossible),), (), (("m", ()),))), Proof)
+    assert isinstance(prove(System(("x",), (), (("m", ()),), (), (("m", (row((1,), "==", 5),)),))), Unproved)
+    free = Edge("m", "m", (), (linear((0, 1)),), "any value")
+    unbounded = System(("x",), ("u",), (("m", between(1, 0, 0, 1)),), (free,), (("m", (row((1,), ">", 9**9),)),))
+    assert isinstance(prove(unbounded), Unproved)
+
+
+# --- laws: whatever is proved holds on exact runs, and a second solver agrees ---
+
+
+Pick: TypeAlias = Callable[[list[Any]], Any]
+
+
+def _options(system: System, mode: str, point: tuple[Fraction, ...], pick: Pick) -> list[Any]:
+    choice = tuple(pick([Fraction(k, 4) for k in (-4, 4, -1, 0, 3)]) for _ in system.choices)
+    reached = ((edge.target, step(edge, point, choice)) for edge in system.edges if edge.source == mode)
+    return [(target, following) for target, following in reached if following is not None]
+
+
+def _first(options: list[Any]) -> Any:
+    return options[0]
+
+
+def _run(system: System, state: tuple[str, tuple[Fraction, ...]], steps: int, pick: Pick = _first) -> list[Any]:
+    """An exact run; choices lie in [-1, 1]."""
+    run = [state]
+    while len(run) <= steps and (options := _options(system, *run[-1], pick)):
+        run.append(pick(options))
+    return run
+
+
+def _is_bad(system: System, mode: str, point: tuple[Fraction, ...]) -> bool:
+    return any(mode == m and all(c.holds(point) for c in rows) for m, rows in system.bad)
+
+
+@st.composite
+def contractions(draw: st.DrawFn) -> System:
+    """One or two modes, one or two variables, perhaps an input in [-1, 1]; each guard cuts the plane in two."""
+    n, m, modes = draw(st.integers(1, 2)), draw(st.integers(0, 1)), draw(st.integers(1, 2))
+    twentieth = st.integers(-20, 20).map(lambda k: Fraction(k, 20))
+    edges: list[Edge] = []
+    for source in range(modes):
+        normal = draw(st.tuples(*[st.integers(-2, 2)] * n).filter(any))
+        level = draw(twentieth) * 2
+        for side in ("<", ">="):
+            matrix = [[draw(twentieth) * Fraction(9, 10) / n for _ in range(n)] for _ in range(n)]
+            update = tuple(Linear((*r, *(draw(twentieth) for _ in range(m))), draw(twentieth) * 3) for r in matrix)
+            guard = (
+                row((*normal, *[0] * m), side, level),
+                *(c for j in range(m) for c in between(n + m, n + j, -1, 1)),
+            )
+            edges.append(Edge(str(source), str(draw(st.integers(0, modes - 1))), guard, update, f"e{len(edges)}"))
+    start = tuple(c for i in range(n) for c in between(n, i, -1, 1))
+    far, direction = draw(st.integers(1, 40)), draw(st.tuples(*[st.integers(-1, 1)] * n).filter(any))
+    bad = tuple((str(k), (row(direction, ">=", Fraction(far, 2)),)) for k in range(modes))
+    return System(("x", "y")[:n], ("u",)[:m], (("0", start),), tuple(edges), bad)
+
+
+@settings(max_examples=10, deadline=None)
+@given(contractions(), st.randoms(use_true_random=False))
+def test_what_is_proved_holds_on_exact_runs_and_for_cvc5(system: System, rng: Random) -> None:
+    pytest.importorskip("cvc5")
+    result = prove(system, time_limit=0.7, samples=60, steps=40)
+    assume(isinstance(result, Proof))
+    assert isinstance(result, Proof)
+    assert all(recheck(claim.smtlib).unsat for claim in result.obligations)
+    for _ in range(50):  # 50 runs of 40 steps
+        start = tuple(Fraction(rng.choice([-8, 8, 5, 0, -3]), 8) for _ in system.variables)
+        for mode, point in _run(system, ("0", start), 40, rng.choice):
+            assert not _is_bad(system, mode, point)
+            alternatives = result.invariant[mode]
+            assert any(all(c.holds(point) for c in rows) for rows in alternatives)
+
+
+@settings(max_examples=10, deadline=None)
+@given(contractions(), st.randoms(use_true_random=False))
+def test_a_state_that_an_exact_run_reaches_is_never_proved_unreachable(system: System, rng: Random) -> None:
+    """The bad set is moved onto the end of a run: whatever the search guesses, there must be no proof."""
+    mode, point = _run(system, ("0", (Fraction(1),) * len(system.variables)), 12, rng.choice)[-1]
+    exactly = tuple(row(axis(len(point), i), "==", x) for i, x in enumerate(point))
+    caught = System(system.variables, system.choices, system.initial, system.edges, ((mode, exactly),))
+    assert isinstance(prove(caught, time_limit=0.5, samples=40, steps=30), Unproved)
+
+
+@settings(max_examples=50, deadline=None)
+@given(contractions(), st.randoms(use_true_random=False))
+def test_the_pre_image_of_a_row_is_the_row_after_the_edge(system: System, rng: Random) -> None:
+    edge = rng.choice(system.edges)
+    width = len(system.variables)
+    target = Linear(tuple(Fraction(rng.randint(-3, 3)) for _ in range(width)), Fraction(rng.randint(-3, 3)))
+    point = tuple(Fraction(rng.randint(-9, 9), 4) for _ in range(width + len(system.choices)))
+    following = tuple(u.at(point) for u in edge.update)
+    assert after(target, edge.update).at(point) == target.at(following)
