@@ -1,8 +1,9 @@
 """Repairs, blame and the cache, over every design of the repository: specs, Markdown cases, and the shared designs.
 
 A conflict has numeric parameters if a number of its policies may be turned
-(`coherence.checking.repair.adjustable_numbers`).  Blame is measured independently of how it is found: every number of the policies of a conflict is multiplied by factors that
-the engine does not use, and if the conflict goes away the finding must point at that number.
+(`coherence.checking.repair.adjustable_numbers`). Blame is measured independently of how it is found: every number of
+the policies of a conflict is multiplied by factors that the engine does not use, and if the conflict goes away the
+finding must point at that number.
 """
 
 from __future__ import annotations

@@ -71,7 +71,6 @@ def _problems(report: Report) -> Report:
     return replace(report, findings=kept, suppressed=(), known=())
 
 
-@functools.cache
 def _modules() -> tuple[str, ...]:
     """Names of the modules of this package that are formats."""
     found = (info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)

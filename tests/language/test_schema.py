@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "cases" / "designs"
 SPECS = sorted((ROOT / "specs").glob("*/design.yaml"))
 FENCE = re.compile(r"^```yaml[^\n]*\n(coherence: 1.*?)^```", re.DOTALL | re.MULTILINE)
-CASES = sorted((ROOT / "tests" / "cases").rglob("*.md"))
+CASES = sorted(path for path in (ROOT / "tests").rglob("*.md") if "data" not in path.parts)
 
 VALIDATOR = jsonschema.Draft202012Validator(design_schema())
 

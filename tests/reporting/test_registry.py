@@ -37,7 +37,7 @@ def test_an_unknown_option_gets_a_suggestion(full_report: Report) -> None:
 
 def test_a_name_claimed_twice_names_both_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     twins = {f"coherence.reporting.{name}": types.SimpleNamespace(NAME="twin", label=name) for name in ("one", "two")}
-    infos = [types.SimpleNamespace(name=name) for name in ("two", "one", "_private")]
+    infos = [types.SimpleNamespace(name=name, ispkg=False) for name in ("two", "one", "_private")]
     monkeypatch.setattr("pkgutil.iter_modules", lambda _: iter(infos))
     monkeypatch.setattr("importlib.import_module", twins.__getitem__)
     with pytest.raises(InternalError, match=r"'twin' is claimed by .*'one'.* and .*'two'"):
