@@ -8,13 +8,13 @@ observed signals of a system without delays determine the coefficient (rank of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 
 from bench.harness import Row
-from coherence.base.values import value
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.effects import NoLastingEffectError, attribute
 from coherence.causal.fitting.fit import Fitted, fit
@@ -36,7 +36,7 @@ def rows() -> Iterator[Row]:
     yield from _power()
 
 
-@value
+@dataclass(frozen=True)
 class System:
     """A linear system with its truth and its telemetry."""
 

@@ -10,6 +10,7 @@ import csv
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coherence.base.values import value
 from coherence.simulate.serving.accelerator import Accelerator, Shape, cache_blocks
 from coherence.simulate.serving.fit import Counters
 from coherence.simulate.serving.server import Load, Server, load
@@ -33,7 +33,7 @@ LLAMA_8B = Shape(parameters=8_030_261_248, layers=32, kv_heads=8, head_size=128)
 RTX_PRO_6000_FLOPS = 503.8e12  # dense bfloat16; SOURCE: NVIDIA RTX Blackwell PRO architecture, table of peaks
 
 
-@value
+@dataclass(frozen=True)
 class MeasuredRun:
     """Requests of one run: what came, and when each was scheduled, wrote its first and its last token."""
 
@@ -71,7 +71,7 @@ def _second_by_second(path: Path, made: Load, first: Array, last: Array) -> Coun
     return Counters(edges, series["prompt_throughput"], series["gen_throughput"], counted - gone, first, last)
 
 
-@value
+@dataclass(frozen=True)
 class BurstRun:
     """One speed-up.  `asked`: prompt tokens as the client counts; `characters`: of the prompt and what was written.
 

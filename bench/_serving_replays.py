@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from bench._serving_recordings import LLAMA_8B, Array, BurstRun, MeasuredRun
-from coherence.base.values import value
 from coherence.simulate.serving.accelerator import step_time
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.fit import fit_step_time, until, written_by
@@ -49,7 +49,7 @@ def predict_run(run: MeasuredRun, step: StepTime) -> Served:
     return serve(run.server, step, run.load)
 
 
-@value
+@dataclass(frozen=True)
 class BurstModel:
     """What three speed-ups teach about the fourth: seconds of a step, tokens per text, and the way to the engine.
 

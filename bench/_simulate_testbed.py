@@ -16,10 +16,10 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.harness import BenchError, Row
-from coherence.base.values import value
 from coherence.language.reading import read_text
 from coherence.simulate.testbed import proxies
 from coherence.simulate.testbed.observe import RECOVERED
@@ -36,7 +36,7 @@ SHORTEST = 0.5  # s: the relative error of a shorter recovery is that of single 
 WINDOWS = ("before", "during", "end")
 
 
-@value
+@dataclass(frozen=True)
 class Case:
     """One configuration: its design, its proxy, and how it was run."""
 
@@ -48,7 +48,7 @@ class Case:
         return set_up(read_text(self.text, "random.yaml"), before=self.timing.before, pause=self.timing.pause)
 
 
-@value
+@dataclass(frozen=True)
 class Outcome:
     """A configuration with what was predicted and what was seen."""
 

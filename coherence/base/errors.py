@@ -12,12 +12,12 @@ An `InputError` carries every problem of the input at once, each with place, val
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.base.values import value
 
 
-@value
+@dataclass(frozen=True)
 class Problem:
     """One thing that is wrong in an input: where, what, and what to do about it."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from coherence.base.values import ordered_value, replace
+from dataclasses import dataclass, replace
 
 
-@ordered_value
+@dataclass(frozen=True, order=True)
 class Place:
     """A span of one file.  `end_column` is exclusive; `label` says what the reader should see there."""
 
@@ -15,12 +15,6 @@ class Place:
     end_line: int
     end_column: int
     label: str = ""
-
-    def __init__(self, file: str, line: int, column: int, end_line: int, end_column: int, label: str = "") -> None:
-        # the one value that is made a thousand times in a reading
-        own = self.__dict__
-        own["file"], own["line"], own["column"] = file, line, column
-        own["end_line"], own["end_column"], own["label"] = end_line, end_column, label
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

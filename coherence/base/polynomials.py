@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import sturm
 from coherence.base.errors import InternalError
 from coherence.base.sturm import Poly
-from coherence.base.values import value
 
 Matrix = Sequence[Sequence[Fraction]]
 Row = list[tuple[int, int]]  # the non-zero entries of a row, as (column, residue)
 
 
-@value
+@dataclass(frozen=True)
 class RootCount:
     """Roots inside, on and outside the unit circle, counted with multiplicity.
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from coherence.base.errors import MissingExtraError
-from coherence.base.values import value
 
 SEED = 0
 RESET = "(reset)\n"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@value
+@dataclass(frozen=True)
 class Answer:
     """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted."""
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-
-from coherence.base.values import value
 
 COUNTERS = frozenset(
     {
@@ -22,7 +21,7 @@ COUNTERS = frozenset(
 )  # fmt: skip
 
 
-@value
+@dataclass(frozen=True)
 class Dimension:
     """Powers of base units, sorted by name: `req/s` is (("req", 1), ("s", -1))."""
 

@@ -161,7 +161,7 @@ def encoded(one: Any) -> Any:
         return [encoded(item) for item in one]
     name = kind.__name__
     if _VALUES.get(name) is kind:
-        return {name: [encoded(getattr(one, field)) for field in kind.__value_names__]}
+        return {name: [encoded(getattr(one, field)) for field in kind.__dataclass_fields__]}
     if _WORDS.get(name) is kind:
         return {name: str(one)}
     if kind is Fraction:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from coherence.base.errors import CoherenceError, InputError, Problem
-from coherence.base.values import replace, value
 from coherence.checking.repair.blame import blamed
 from coherence.checking.repair.rechecks import Asked as Rechecked
 from coherence.checking.repair.rechecks import Rebuild, with_repairs
@@ -22,7 +22,7 @@ from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 
 
-@value
+@dataclass(frozen=True)
 class Answers:
     """All findings about one design, and the accounting of its pairs."""
 
@@ -31,7 +31,7 @@ class Answers:
     assumptions: tuple[str, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Options:
     """What is asked: prefixes of codes, seconds for one question, and whether repairs are re-checked.
 
@@ -57,7 +57,7 @@ DEFAULT = Options()
 REPAIRS = 3  # times the limit of one question, for the repairs of a design: beyond it they are not re-checked
 
 
-@value
+@dataclass(frozen=True)
 class Asked:
     """What one question module said about a piece, and the fields of the design that it read."""
 
@@ -65,7 +65,7 @@ class Asked:
     reads: frozenset[str]
 
 
-@value
+@dataclass(frozen=True)
 class Done:
     """A piece of a design, what each question module said about it, and the findings with their repairs."""
 
@@ -74,7 +74,7 @@ class Done:
     findings: tuple[Finding, ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class Analysis:
     """The answers about a design, piece by piece: what an analysis of the edited design need not ask again."""
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from coherence.base import units
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.language import document
 from coherence.language.document import Items, Node, Scalar, Table
 from coherence.language.reading import read_bytes
 
 
-@value
+@dataclass(frozen=True)
 class Result:
     """One design: its report, and how it differs from what is expected."""
 
@@ -25,7 +25,7 @@ class Result:
     differences: tuple[str, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Expected:
     """A finding that must be there: code, verdict, and names that it must name."""
 

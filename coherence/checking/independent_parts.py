@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from coherence.base.places import Place
 from coherence.base.records import Record
-from coherence.base.values import value
 from coherence.language import names
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
@@ -31,7 +31,7 @@ _AROUND_EVENTS = re.compile(r"^(?:last|first|all of) | (?:seen|fires)$")
 _NAMES_OF_MANY = frozenset({"part", "layer", "objective", "note", "system", "summary", "contact", "logs"})
 
 
-@value
+@dataclass(frozen=True)
 class Unit:
     """One entry of a section: its name (of a call, its number), its line, and what it names."""
 
@@ -41,7 +41,7 @@ class Unit:
     mentions: frozenset[str]
 
 
-@value
+@dataclass(frozen=True)
 class Words:
     """What stands in a record: words, words before a dot, events it waits for, and events it makes or only names."""
 
@@ -51,7 +51,7 @@ class Words:
     made: frozenset[str]
 
 
-@value
+@dataclass(frozen=True)
 class Shared:
     """What joins the entries of a design: declared words, bare names, awaited events, names that stand for others."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from coherence.base.errors import CoherenceError
 from coherence.base.places import Place
-from coherence.base.values import replace, value
 from coherence.checking.independent_parts import SECTIONS, Unit, part_of, parts, units_of
 from coherence.checking.tracing import same
 from coherence.findings.finding import Finding, Repair
@@ -29,7 +29,7 @@ _SECTION = re.compile(r"([a-z]+):\s*(?:#.*)?")
 _ENTRY = re.compile(r"\s*([a-z][a-z0-9_]*): *\{")
 
 
-@value
+@dataclass(frozen=True)
 class Piece:
     """A part of a design: its units, its part of the design, its lines and their numbers (from 1)."""
 
@@ -69,7 +69,7 @@ class Piece:
         return {self.design.file: self.text()} if self.total else every
 
 
-@value
+@dataclass(frozen=True)
 class Layout:
     """Whose line each line is (None: of no unit), and the numbers of the lines of each piece, from 1."""
 

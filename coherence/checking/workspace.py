@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
-from coherence.base.values import replace, value
 from coherence.checking.design_check import Answers, analyse, order_key, passes
 from coherence.checking.repair.rechecks import Rebuild
 from coherence.findings.finding import Accounting, InputFile, Report
@@ -25,7 +25,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 NOT_DESIGNS = ("expected.yaml",)
 
 
-@value
+@dataclass(frozen=True)
 class Entry:
     """One design to be checked, the texts it came from, and how to read it again after an edit."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coherence.base.errors import UsageError
-from coherence.base.values import replace, value
 from coherence.cli._seconds import Seconds
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
@@ -97,7 +97,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
     return exit_code(made, asked.fail_on, strict=asked.strict)
 
 
-@value
+@dataclass(frozen=True)
 class Asked:
     """The options of one `check`."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Answer
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 READING = ("files", "prometheus", "start", "end", "step", "time", "time_unit", "duplicates", "offsets")
 
 
-@value
+@dataclass(frozen=True)
 class Reading:
     """Where telemetry comes from, and how it is to be read."""
 

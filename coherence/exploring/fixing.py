@@ -15,12 +15,12 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import InternalError
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.checking.design_check import ask_all
 from coherence.checking.repair.rechecks import Asked, Key, Rebuild, gone, key_of, with_repairs, worse
 from coherence.findings import repairs
@@ -35,7 +35,7 @@ Wanted = Callable[[Mapping[str, str], Sequence[Finding]], Sequence[Finding]]
 Candidate = tuple[Fraction, Repair, frozenset[Key]]  # weight, edits, the conflicts after which they are gone
 
 
-@value
+@dataclass(frozen=True)
 class Fix:
     """The rounds of edits, the texts after them, what they removed, and the conflicts that are left."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.base.solver import Outcome, unsat
-from coherence.base.values import field, value
 from coherence.checking.repair.rechecks import Key
 from coherence.exploring.half_spaces import Cell, Outline, Point, Row, inside, outline_rows, row, uncovered
 from coherence.exploring.regions import Answer
@@ -26,7 +26,7 @@ SOLVER_MS = 5_000
 SAFE, UNSAFE, OPEN = "safe", "unsafe", "undecided"
 
 
-@value
+@dataclass(frozen=True)
 class HalfSpace:
     """A set in which nothing is in conflict, within the ranges: its rows, and the script that proves it filled.
 
@@ -40,7 +40,7 @@ class HalfSpace:
     tight: bool
 
 
-@value
+@dataclass(frozen=True)
 class Found:
     """The sets, largest first, and why there are none."""
 
@@ -49,7 +49,7 @@ class Found:
     followed: int = 0
 
 
-@value
+@dataclass(frozen=True)
 class Seen:
     """Points that were followed, and what is known around them."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.findings.question_input import rational
 
 Point = tuple[Fraction, ...]
@@ -14,7 +14,7 @@ Outline = tuple[tuple[Fraction, Fraction], ...]  # for each parameter its ends
 ZERO = Fraction(0)
 
 
-@value
+@dataclass(frozen=True)
 class Form:
     """sum c_i x_i + constant."""
 
@@ -40,7 +40,7 @@ class Form:
         return Form(tuple(factor * c for c in self.coefficients), factor * self.constant)
 
 
-@value
+@dataclass(frozen=True)
 class Row:
     """form REL 0 with `<=`, `<` or `==`; of whole coefficients without a common divisor."""
 

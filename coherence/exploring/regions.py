@@ -15,11 +15,11 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import CoherenceError, InputError, UsageError
-from coherence.base.values import field, value
 from coherence.checking.design_check import ask_all
 from coherence.checking.repair.rechecks import Key, Rebuild, key_of
 from coherence.exploring.swept_numbers import Axis, axes
@@ -35,7 +35,7 @@ Told = tuple[Key, str]  # a conflict and its words
 Box = tuple[tuple[Fraction, Fraction], ...]  # for each axis its ends (SI)
 
 
-@value
+@dataclass(frozen=True)
 class Cell:
     """A box and what is known of it: safe, unsafe or undecided; `why` names the conflicts, or what is not decided."""
 
@@ -44,7 +44,7 @@ class Cell:
     why: tuple[str, ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class Region:
     """All cells, which fill the whole; `untouched` are conflicts, `left_open` what is undecided whatever the values."""
 
@@ -64,7 +64,7 @@ class Region:
         return part / _size(whole, self.axes)
 
 
-@value
+@dataclass(frozen=True)
 class Answer:
     """What the questions say of one box or point."""
 
@@ -80,7 +80,7 @@ class Answer:
         return bool(self.certain or self.possible or self.refused)
 
 
-@value
+@dataclass(frozen=True)
 class Design:
     """A design whose numbers are replaced by ranges, and every answer that was given."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
-from coherence.base.values import value
 from coherence.checking.repair.rechecks import Rebuild
 from coherence.exploring.half_space_search import Found, half_spaces
 from coherence.exploring.half_spaces import Row
@@ -20,7 +20,7 @@ from coherence.findings.registry import Asker
 MOST_CHOICES = 8
 
 
-@value
+@dataclass(frozen=True)
 class Beside:
     """What was found with the counted numbers fixed: their keys and values, and the parameters that stay free."""
 

@@ -9,12 +9,12 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from coherence.base.errors import CoherenceError, InputError, UsageError
-from coherence.base.values import value
 from coherence.exploring.swept_numbers import Axis, edited
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.feedback_groups import Deadline, is_smooth, region, structure
@@ -36,7 +36,7 @@ PARALLEL = 48  # points from which joblib is worth its start
 Rebuild = Callable[[Mapping[str, str]], Any]
 
 
-@value
+@dataclass(frozen=True)
 class Cell:
     """One point: its values as written, the verdict of the worst group, its period (s), and growth per lap.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.units import Dimension
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit
 from coherence.language import document
@@ -21,7 +21,7 @@ LARGEST = 10**300
 MOST_POINTS = 40_000
 
 
-@value
+@dataclass(frozen=True)
 class Axis:
     """A key of the design and the values it takes (SI), with the unit they are written in."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,6 @@ from coherence.base import units
 from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.base.places import Place
 from coherence.base.records import Record
-from coherence.base.values import value
 from coherence.checking.design_check import ask_all
 from coherence.checking.repair.rechecks import Rebuild
 from coherence.exploring.half_spaces import Cell, Form, Point
@@ -32,7 +32,7 @@ class NotTracedError(CoherenceError):
     """The numbers do not stand in the design as they are written, or an answer looks at more than sums."""
 
 
-@value
+@dataclass(frozen=True)
 class Followed:
     """An answer at a point, and the rows and equations (`pins`) under which it is the same.
 
@@ -45,7 +45,7 @@ class Followed:
     pinned: tuple[str, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Source:
     """The design as text, and the parameters in it."""
 
@@ -173,7 +173,7 @@ def _slotted(node: Any) -> list[tuple[str, Any]]:
 
 def _forget(node: Any) -> None:
     """What was computed once from the plain numbers."""
-    known = type(node).fields if isinstance(node, Record) else getattr(type(node), "__value_names__", None)
+    known = type(node).fields if isinstance(node, Record) else getattr(type(node), "__dataclass_fields__", None)
     if known is not None:
         for name in [name for name in node.__dict__ if name not in known]:
             del node.__dict__[name]

@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coherence.base.errors import UsageError
 from coherence.base.units import shorten
-from coherence.base.values import value
 from coherence.findings.finding import Finding, Severity, Verdict
 
 FORMAT_VERSION = 1
@@ -27,7 +27,7 @@ _HOW = "write it with `coherence baseline write`"
 _VERDICTS = frozenset(map(str, Verdict))
 
 
-@value
+@dataclass(frozen=True)
 class Entry:
     """One kind of finding: what it is, how often it is known (as an error: None, always), and why it is accepted."""
 
@@ -40,7 +40,7 @@ class Entry:
     errors: int | None = None
 
 
-@value
+@dataclass(frozen=True)
 class Compared:
     """The findings of a check beside a baseline; `gone` are known ones that are not there any more."""
 

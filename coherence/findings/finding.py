@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import field, value
 
 
 class Verdict(StrEnum):
@@ -37,7 +37,7 @@ class Grade(StrEnum):
     ESTIMATED = "estimated"
 
 
-@value
+@dataclass(frozen=True)
 class Step:
     """One line of a timeline.  `time` in seconds since the run began (None: no clock, or any time)."""
 
@@ -45,7 +45,7 @@ class Step:
     text: str
 
 
-@value
+@dataclass(frozen=True)
 class Evidence:
     """Why the verdict holds: a method, and a witness (conflict) or certificate (proved).
 
@@ -63,7 +63,7 @@ class Evidence:
     replayed: bool = False
 
 
-@value
+@dataclass(frozen=True)
 class Edit:
     """Replace the text `old` at `place` by `new`."""
 
@@ -72,7 +72,7 @@ class Edit:
     new: str
 
 
-@value
+@dataclass(frozen=True)
 class Repair:
     """A change that removes the finding; `verified` says what was re-checked after making it."""
 
@@ -80,7 +80,7 @@ class Repair:
     verified: str
 
 
-@value
+@dataclass(frozen=True)
 class Finding:
     """One answer.  The first place is the primary one; `of` names the parts of the design involved."""
 
@@ -105,7 +105,7 @@ class Finding:
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-@value
+@dataclass(frozen=True)
 class Accounting:
     """Every pair of policies, counted once."""
 
@@ -120,7 +120,7 @@ class Accounting:
         return self.conflict + self.safe + self.undecided + self.not_modelled
 
 
-@value
+@dataclass(frozen=True)
 class InputFile:
     """A file that was read, with its bytes (or their SHA-256 in hexadecimal)."""
 
@@ -137,7 +137,7 @@ class InputFile:
         return hashlib.sha256(self.content).hexdigest()
 
 
-@value
+@dataclass(frozen=True)
 class Report:
     """The one list behind all outputs.  `sources` maps a path to its text, for the carets.
 
@@ -158,7 +158,7 @@ class Report:
     gone: int | None = None
 
 
-@value
+@dataclass(frozen=True)
 class Rule:
     """What `explain` and `rules` show of one code; filled from the docstring of the module that owns it."""
 

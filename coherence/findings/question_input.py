@@ -11,11 +11,12 @@ from coherence.language.design import Design
 
 if TYPE_CHECKING:
     from coherence.model.model import Model
+from dataclasses import dataclass, field
+
 from coherence.base.places import Place
-from coherence.base.values import field, value
 
 
-@value
+@dataclass(frozen=True)
 class Subject:
     """One design; its model is elaborated once, when a question first needs it."""
 
@@ -31,7 +32,7 @@ class Subject:
         return self.design.once("model", lambda: elaborate(self.design))
 
 
-@value
+@dataclass(frozen=True)
 class Question:
     """The identity of a question: the code, slug and domain that its module claims."""
 
@@ -121,7 +122,7 @@ def arithmetic(
     return Evidence(Grade.PROVED, "exact arithmetic", tuple(witness), certificate, dict(numbers), replayed=replayed)
 
 
-@value
+@dataclass(frozen=True)
 class Certificate:
     """An SMT-LIB 2 script over linear real arithmetic: declared constants, facts, and the negated claim."""
 

@@ -11,11 +11,11 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
 from coherence.base.errors import InternalError, UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.findings import suppressions
 from coherence.findings.finding import Finding, Rule
 from coherence.findings.question_input import Question, Subject
@@ -24,7 +24,7 @@ FOLDERS = ("coherence.verify.patterns", "coherence.loops.checks")
 FITTED = ("coherence.causal.checks",)  # asked of a design and its telemetry, by `coherence fit`
 
 
-@value
+@dataclass(frozen=True)
 class Asker:
     """A question module: the codes it owns, and how to ask it."""
 

@@ -31,9 +31,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.question_input import Question
 
@@ -48,7 +48,7 @@ _COMMENT = re.compile(r"#\s*coherence:\s*ignore(.*)$")
 _BODY = re.compile(r"\[([A-Z0-9, ]+)\]((?:\s+\w+=\S+)*)\s*(?:--\s*(.*))?$")
 
 
-@value
+@dataclass(frozen=True)
 class Suppression:
     """One comment: its codes, and the lines it speaks of."""
 

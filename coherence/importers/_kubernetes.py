@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.units import UnitError
-from coherence.base.values import value
 from coherence.importers._quantities import amount, duration_text, exact, integer, respelled
 from coherence.language.document import Document, Items, Node, Scalar, Table, type_of
 from coherence.language.schema_kinds import Reading
@@ -52,7 +52,7 @@ class Manifest:
         return word(found, key) if isinstance(found, Table) else ""
 
 
-@value
+@dataclass(frozen=True)
 class View:
     """A mapping of a manifest.  Reading a key marks it as used; a value of the wrong type is a problem."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.importers import _policies as policies
 from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._names import sanitised
@@ -18,7 +18,7 @@ from coherence.language.document import Node, Scalar, Table
 CLOSE = Fraction(3, 2)  # setpoints this near to each other are not told apart by a tolerance or two
 
 
-@value
+@dataclass(frozen=True)
 class Metric:
     """A signal with its setpoint.  `averaged`: a total that the loop divides by the number of replicas."""
 
@@ -27,7 +27,7 @@ class Metric:
     averaged: bool = False
 
 
-@value
+@dataclass(frozen=True)
 class Autoscaler:
     """A proportional loop on the replicas of `thing`, in the words of its manifest."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from coherence.base.errors import InternalError
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.importers._names import Names
 from coherence.language import catalogue
 from coherence.language.document import Items, Node, Scalar, Table
@@ -15,7 +15,7 @@ SECTIONS = ("components", "loops", "calls", "timers", "limits")
 Values = Mapping[str, Node | None]
 
 
-@value
+@dataclass(frozen=True)
 class Scaling:
     """A loop that writes the replicas of a thing, within these bounds."""
 
@@ -24,7 +24,7 @@ class Scaling:
     high: Scalar
 
 
-@value
+@dataclass(frozen=True)
 class Aim:
     """The one signal that a loop compares with its setpoint; `averaged`: a total divided by the replicas."""
 

@@ -7,9 +7,9 @@ zero fits any unit; counters (req, token, replica ...) must agree unless one sid
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from coherence.base.units import ONE, SECOND, Dimension
-from coherence.base.values import value
 from coherence.language.design import Component, Design, Loop
 from coherence.language.expressions.tree import (
     Arithmetic,
@@ -39,7 +39,7 @@ PAST = ("delayed", "previous")  # of a condition as well as of a number
 SAME = ("min", "max", "abs", "floor", "ceil", "delayed", "mean_over", "previous", "mean", "quantile", "sum of")
 
 
-@value
+@dataclass(frozen=True)
 class Known:
     """Dimensions of signals by full path; None stands for any."""
 

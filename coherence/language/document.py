@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,6 @@ import yaml
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
-from coherence.base.values import value
 
 MAX_BYTES = 8_000_000
 MAX_NODES = 400_000
@@ -29,7 +29,7 @@ _FOREIGN_BREAKS = {0x85: " ", 0x2028: " ", 0x2029: " "}  # line breaks of YAML 1
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-@value
+@dataclass(frozen=True)
 class Scalar:
     """A leaf: the text as written (without quotes), and whether it was quoted."""
 
@@ -93,7 +93,7 @@ type_of = {Scalar: "a value", Items: "a list", Table: "a mapping"}
 Node = Scalar | Items | Table
 
 
-@value
+@dataclass(frozen=True)
 class Document:
     """One YAML document of a file: its root, and the text of the whole file."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
@@ -17,7 +18,6 @@ from coherence.base.errors import Problem, did_you_mean
 from coherence.base.places import Place
 from coherence.base.records import Key, Record
 from coherence.base.units import ONE, SECOND, Dimension, UnitError
-from coherence.base.values import field, value
 from coherence.language.document import Items, Node, Scalar, Table, type_of
 from coherence.language.expressions import ExpressionError, parse
 from coherence.language.expressions.tree import Number, Tree
@@ -37,7 +37,7 @@ class Reading:
         self.problems.append(Problem(place, message, remedy))
 
 
-@value
+@dataclass(frozen=True)
 class Kind(Generic[T]):
     """Reads one node to a T, or reports a problem and gives None."""
 
@@ -45,7 +45,7 @@ class Kind(Generic[T]):
     schema: Mapping[str, Any]
 
 
-@value
+@dataclass(frozen=True)
 class Word:
     """A text with its place; equal to its text."""
 
@@ -56,7 +56,7 @@ class Word:
         return self.text
 
 
-@value
+@dataclass(frozen=True)
 class Quantity:
     """An exact value or a range, in SI.  `varies`: a new value each time, not one unknown constant."""
 
@@ -75,7 +75,7 @@ class Quantity:
         return self.text
 
 
-@value
+@dataclass(frozen=True)
 class Formula:
     """An expression with the text and the place it was read from."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field, replace
 
 from coherence.base.places import Place
 from coherence.base.units import SECOND, shorten
-from coherence.base.values import field, replace, value
 from coherence.language.document import Node, Scalar
 from coherence.language.expressions.parse import MAX_LENGTH
 from coherence.language.expressions.tree import Call, Compare, Name, Tree
@@ -25,7 +25,7 @@ from coherence.language.schema_kinds import (
 _DOTTED = r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?"
 
 
-@value
+@dataclass(frozen=True)
 class Event:
     """Something that happens.  `kind`: starts, ends (of a member or `thing.activity`), waits, outside.
 
@@ -70,7 +70,7 @@ def _read_event(node: Node, reading: Reading) -> Event | None:
 EVENT: Kind[Event] = Kind(_read_event, {"type": "string"})
 
 
-@value
+@dataclass(frozen=True)
 class SensorLink:
     """One link of a sensor chain, in order: a sampler (scrape, relist) or a window (mean, max, rate, irate, last)."""
 
@@ -103,7 +103,7 @@ def _read_link(node: Node, reading: Reading) -> SensorLink | None:
 LINK: Kind[SensorLink] = Kind(_read_link, {"type": "string"})
 
 
-@value
+@dataclass(frozen=True)
 class Promise:
     """What must hold.  `kind`: always, never, eventually, eventually_always, response, before, sends.
 
@@ -211,7 +211,7 @@ def _formula(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
 PROMISE: Kind[Promise] = Kind(_read_promise, {"type": "string"})
 
 
-@value
+@dataclass(frozen=True)
 class Preemption:
     """`for job take victim where condition`."""
 
@@ -238,7 +238,7 @@ def _read_preemption(node: Node, reading: Reading) -> Preemption | None:
 PREEMPTION: Kind[Preemption] = Kind(_read_preemption, {"type": "string"})
 
 
-@value
+@dataclass(frozen=True)
 class Admission:
     """`smallest e first` or `largest e first`."""
 
@@ -260,7 +260,7 @@ def _read_admission(node: Node, reading: Reading) -> Admission | None:
 ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"})
 
 
-@value
+@dataclass(frozen=True)
 class Spread:
     """`spread by zone <= 1`: largest minus smallest count; `prefer` in front makes it soft; `together` = one zone."""
 

@@ -5,11 +5,12 @@ A bound that is measured to be too high refutes one of its assumptions; a residu
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 
 
-@value
+@dataclass(frozen=True)
 class Assumption:
     """`says`: what is taken for granted.  `refuted_by`: what a measurement shows where it does not hold."""
 

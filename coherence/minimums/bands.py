@@ -6,12 +6,11 @@ SOURCE: "Structural efficiency recovery", table 1 and sections 5.3, 6.1 to 6.4 (
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 
-
-@value
+@dataclass(frozen=True)
 class Band:
     """From `low` to `high` of `denominator`; `elsewhere`: what the same source divides by in another place."""
 

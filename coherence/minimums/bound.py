@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, cast
@@ -14,7 +15,6 @@ from typing import Any, cast
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.units import Dimension
-from coherence.base.values import field, value
 from coherence.language.design import Design
 
 Inputs = Mapping[str, Fraction | float]
@@ -57,7 +57,7 @@ class Way(StrEnum):
     LIST = "list"  # several values (eigenvalues, a trace, a graph): given as a tuple to `compute`
 
 
-@value
+@dataclass(frozen=True)
 class Symbol:
     """A quantity of a formula: `unit` as in a design, values from `least` to `most` (SI), whole numbers or any.
 
@@ -87,7 +87,7 @@ class Symbol:
         return inside and (not self.whole or int(number) == number)
 
 
-@value
+@dataclass(frozen=True)
 class Checked:
     """What a proof or a witness found: `said` in words, `script` what another program can check again."""
 
@@ -96,7 +96,7 @@ class Checked:
     script: str = ""
 
 
-@value
+@dataclass(frozen=True)
 class Proof:
     """One way in which the bound is re-proved.  `how`: smt | identity | dual | cut | enumeration."""
 
@@ -105,7 +105,7 @@ class Proof:
     run: Callable[[], Checked]
 
 
-@value
+@dataclass(frozen=True)
 class Witness:
     """A schedule, flow or run that is executed: `attained(inputs)` is what it takes, in the unit of the bound.
 
@@ -117,7 +117,7 @@ class Witness:
     gap: float = 1.0  # the largest gap that is expected at the examples
 
 
-@value
+@dataclass(frozen=True)
 class Example:
     """Inputs in SI with the known value, and where it comes from.  A symbol of Way.LIST is given as a tuple."""
 
@@ -127,7 +127,7 @@ class Example:
     rtol: float = 1e-9
 
 
-@value
+@dataclass(frozen=True)
 class Application:
     """Where a bound applies in a design: `thing` in its words, the range of every symbol that the design states.
 
@@ -140,7 +140,7 @@ class Application:
     places: tuple[Place, ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class Bound:
     """A lower bound (kinds but UPPER) of one quantity.
 

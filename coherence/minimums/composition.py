@@ -16,16 +16,16 @@ SOURCE: J. Jensen 1906 (the barrier); the rest is arithmetic of intervals.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.minimums.assumptions import ASSUMPTIONS
 from coherence.minimums.bound import Bound, Kind, Role
 from coherence.minimums.floors import Number, Span, over
 
 
-@value
+@dataclass(frozen=True)
 class Leaf:
     """A bound at ranges of its inputs."""
 
@@ -33,7 +33,7 @@ class Leaf:
     inputs: Mapping[str, Span]
 
 
-@value
+@dataclass(frozen=True)
 class Known:
     """A number that is not a bound of the registry: a term without a floor of its own is Known(0, 0)."""
 
@@ -43,28 +43,28 @@ class Known:
     kind: Kind = Kind.EXACT
 
 
-@value
+@dataclass(frozen=True)
 class Serial:
     """One after the other."""
 
     parts: tuple[Term, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Overlap:
     """At the same time, as far as possible."""
 
     parts: tuple[Term, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Barrier:
     """All parts must be over before any goes on; the parts are mean durations."""
 
     parts: tuple[Term, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Amplified:
     """The same work several times: `factor` >= 1 is a floor of how often."""
 
@@ -75,7 +75,7 @@ class Amplified:
 Term = Leaf | Known | Serial | Overlap | Barrier | Amplified
 
 
-@value
+@dataclass(frozen=True)
 class Estimate:
     """`low` holds for every input in its range; `high` is the largest value over them."""
 
@@ -138,7 +138,7 @@ def leaves(term: Term) -> Iterator[Leaf]:
             yield from leaves(factor)
 
 
-@value
+@dataclass(frozen=True)
 class Share:
     """A part of the measurement, from `low` to `high` in its unit."""
 
@@ -147,7 +147,7 @@ class Share:
     high: Number
 
 
-@value
+@dataclass(frozen=True)
 class Decomposition:
     """The shares, which add up to the measurement; `violated`: assumptions of which one is refuted by it.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.language.design import Design
 from coherence.minimums.bound import Application, Bound
 from coherence.minimums.floors import Floor, over
 from coherence.minimums.registry import bounds
 
 
-@value
+@dataclass(frozen=True)
 class DesignFloor:
     """A bound at one thing of the design.  `floor` is None where `why` says what is missing or does not fit."""
 

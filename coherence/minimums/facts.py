@@ -7,10 +7,10 @@ place, and what does not stand there is asked for by name.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.design import Call, Component, Design, Tier, Workload
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.bound import Application
@@ -50,7 +50,7 @@ class Gathered:
         return Application(self.thing, dict(self.spans), dict(self.missing), tuple(dict.fromkeys(self.places)))
 
 
-@value
+@dataclass(frozen=True)
 class Stage:
     """Requests of a workload that a component serves: the station of a queueing bound."""
 

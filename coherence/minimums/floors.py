@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.minimums.bound import Bound, Inputs, Symbol, Way
 from coherence.minimums.formulas import UndefinedError, number
 
@@ -19,7 +19,7 @@ Number = Fraction | float
 Span = tuple[Number, Number]
 
 
-@value
+@dataclass(frozen=True)
 class Floor:
     """`low`: what holds for every input in the ranges; `high`: the largest value of the bound over them."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from coherence.base.values import value
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.bound import Bound
 from coherence.minimums.floors import Floor, Span, over
 from coherence.minimums.registry import entry
 
 
-@value
+@dataclass(frozen=True)
 class Rung:
     """Dropping `assumption` leaves `floor`; `bought` is by how much the assumption raised the floor (low ends)."""
 

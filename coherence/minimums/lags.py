@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.expressions.tree import Call, Choose, Name, Number, Tree, children
 from coherence.model.model import Model, SampledLoop
 
@@ -19,7 +19,7 @@ CELLS, DECISIONS, MOST_BRANCHES = 4_000, 200, 64
 Operation = tuple[str, Fraction]  # (delayed | sampled | mean_over | max_over, seconds)
 
 
-@value
+@dataclass(frozen=True)
 class Way:
     """From the reading to the command, outermost first.  `static`: no state and no other loop lies on it."""
 

@@ -10,12 +10,11 @@ A measurement of a ceiling or of an upper bound has no shares: it keeps it, or r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.assumptions import assumption
@@ -32,7 +31,7 @@ from coherence.minimums.sensitivity import Worth, value_of_telemetry
 Read = Callable[[Symbol, str], Any]  # a symbol's text as a range
 
 
-@value
+@dataclass(frozen=True)
 class Cost:
     """What the recoverable share costs a second, in the unit of the design's price; or why there is none."""
 
@@ -42,7 +41,7 @@ class Cost:
     missing: str = ""
 
 
-@value
+@dataclass(frozen=True)
 class Measured:
     """One measurement.  `shares` is None of a ceiling or upper bound, of which `said` tells what it shows."""
 

@@ -9,17 +9,17 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
 from coherence.base.errors import InternalError, UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.minimums.bound import Bound
 
 FOLDER = "coherence.minimums.bounds"
 
 
-@value
+@dataclass(frozen=True)
 class Entry:
     """A bound with its page and the module that declares it."""
 

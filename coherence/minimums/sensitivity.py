@@ -7,10 +7,10 @@ derivatives of the formula (sympy) where there is one, else central differences.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import MissingExtraError
-from coherence.base.values import value
 from coherence.minimums.bound import Bound, Inputs, Way
 from coherence.minimums.floors import Floor, Number, Span, at, over
 from coherence.minimums.formulas import symbolic_form, sympy
@@ -18,7 +18,7 @@ from coherence.minimums.formulas import symbolic_form, sympy
 STEP = Fraction(1, 10**5)
 
 
-@value
+@dataclass(frozen=True)
 class Sensitivity:
     """`elasticity` of the bound in one symbol at a point; `exact`: from the derivative of the formula."""
 
@@ -66,7 +66,7 @@ def _derivative(bound: Bound, inputs: Inputs, name: str) -> float | None:
         return None
 
 
-@value
+@dataclass(frozen=True)
 class Worth:
     """Measuring `symbol` exactly narrows the interval of the result from `width` to `left`, in the worst case."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from coherence.base.values import value
 from coherence.language.design import Design
 from coherence.language.expressions import names as names_of
 from coherence.language.names import bare_names, loop_formulas
 
 
-@value
+@dataclass(frozen=True)
 class Node:
     """A thing or a policy; `kind` is loop, timer, limit, component, tier, boundary, workload or outside."""
 
@@ -20,7 +20,7 @@ class Node:
     kind: str
 
 
-@value
+@dataclass(frozen=True)
 class Edge:
     """From a node to a node, with what passes."""
 
@@ -29,7 +29,7 @@ class Edge:
     label: str
 
 
-@value
+@dataclass(frozen=True)
 class Graph:
     """Everything that is drawn."""
 

@@ -8,18 +8,18 @@ in `gaps`, so that an engine answers `undecided: needs ...` instead of guessing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
-from coherence.base.values import field, value
 from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise, SensorLink
 
 
-@value
+@dataclass(frozen=True)
 class Interval:
     """low <= x <= high; None is unbounded."""
 
@@ -40,7 +40,7 @@ class Interval:
 EVERYTHING = Interval(None, None)
 
 
-@value
+@dataclass(frozen=True)
 class State:
     """A state with exactly one of `next` (every `step` seconds, from `phase`) and `flow` (per second)."""
 
@@ -55,7 +55,7 @@ class State:
     place: Place
 
 
-@value
+@dataclass(frozen=True)
 class Command:
     """A signal that only loops write."""
 
@@ -67,7 +67,7 @@ class Command:
     place: Place
 
 
-@value
+@dataclass(frozen=True)
 class Constant:
     """One unknown constant in a range (`varies`: an input that takes a new value at every sample)."""
 
@@ -78,7 +78,7 @@ class Constant:
     place: Place
 
 
-@value
+@dataclass(frozen=True)
 class SampledLoop:
     """A loop that reads and writes at phase + k * period."""
 
@@ -114,7 +114,7 @@ class SampledLoop:
         return self.enter is not None
 
 
-@value
+@dataclass(frozen=True)
 class RateLimit:
     """At most `by` or a share `percent` of change per `per` seconds, upward, downward or both."""
 
@@ -125,7 +125,7 @@ class RateLimit:
     down: bool
 
 
-@value
+@dataclass(frozen=True)
 class Gap:
     """Something that a question would need and the design does not say, or the model cannot carry."""
 
@@ -134,7 +134,7 @@ class Gap:
     place: Place
 
 
-@value
+@dataclass(frozen=True)
 class Model:
     """Everything that a run needs.  `outputs` are in an order in which they can be computed."""
 

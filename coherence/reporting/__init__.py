@@ -11,11 +11,11 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol, cast
 
 from coherence.base.errors import InternalError, UsageError, did_you_mean
-from coherence.base.values import replace
 from coherence.findings.finding import Report
 from coherence.reporting._options import Options, options_from
 from coherence.reporting._versions import versions

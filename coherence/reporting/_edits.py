@@ -6,16 +6,16 @@ import functools
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings.finding import Edit
 from coherence.reporting._words import column_of, line_of
 
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # what ends a line in YAML, so that line numbers agree
 
 
-@value
+@dataclass(frozen=True)
 class Hunk:
     """Whole lines of a file before and after; `place` is where the first edit stands."""
 

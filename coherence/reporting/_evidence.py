@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from coherence.base.values import value
 from coherence.findings.finding import Finding, Grade, Step, Verdict
 from coherence.reporting._quantities import duration, figure
 from coherence.reporting._words import one_line, plural, word
@@ -12,7 +12,7 @@ from coherence.reporting._words import one_line, plural, word
 HEAD, TAIL = 8, 4  # steps of a long witness that are shown
 
 
-@value
+@dataclass(frozen=True)
 class Note:
     """A label and what it says: one line, or a list of lines."""
 

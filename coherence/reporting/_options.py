@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
+
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.findings.finding import Rule
 
 
-@value
+@dataclass(frozen=True)
 class Options:
     """How to write a report.
 
@@ -28,7 +29,7 @@ class Options:
 
 def options_from(values: dict[str, object]) -> Options:
     """Options by name.  Raises UsageError for a name that no option has."""
-    known = list(Options.__value_names__)  # type: ignore[attr-defined]
+    known = [field.name for field in fields(Options)]
     for name in values:
         if name not in known:
             raise UsageError(f"no report option '{name}'; {did_you_mean(name, known)}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from coherence.base.places import Place
-from coherence.base.values import replace, value
 from coherence.reporting._edits import lines_of
 from coherence.reporting._paint import Canvas, Line
 from coherence.reporting._words import escape, in_file, line_of, one_line, visible, where
@@ -15,7 +15,7 @@ TAB = 4
 NEAR = 2  # places at most this many lines apart share a block
 
 
-@value
+@dataclass(frozen=True)
 class Mark:
     """Cells `start` to `end` (exclusive) of a shown line, with a label."""
 
@@ -79,7 +79,7 @@ def _shown(
             yield [(" " * gutter + " | ", "gutter"), *row]
 
 
-@value
+@dataclass(frozen=True)
 class _Shown:
     """A source line as it is printed.  `edges[i]` is the cell at which character i begins."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 from coherence.base.places import NOWHERE, Place
-from coherence.base.values import replace
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
 # C0 and C1 controls, marks that reorder text, line separators, lone surrogates, and what XML 1.0 forbids.

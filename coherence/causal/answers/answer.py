@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coherence.base.values import field, value
 from coherence.findings.finding import Finding
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coherence.reporting.pictures.svg import Panel
 
 
-@value
+@dataclass(frozen=True)
 class Table:
     """Rows under a header; the first `words` columns are text, the others are set flush right."""
 
@@ -23,7 +23,7 @@ class Table:
     words: int = 1
 
 
-@value
+@dataclass(frozen=True)
 class Answer:
     """One section: lines and tables in order, JSON-able data, findings, panels to draw."""
 

@@ -7,19 +7,18 @@ SOURCE: Quenouille 1949, Tukey 1958; definitions.md 2.6 (measured coverage).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from coherence.base.values import value
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 LEVEL = 0.95
 
 
-@value
+@dataclass(frozen=True)
 class Estimate:
     """A number with its standard error and interval, in the unit of the quantity."""
 

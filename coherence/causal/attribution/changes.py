@@ -14,12 +14,12 @@ of the record is not seen.  SOURCE: Shao and Zhang 2010; Zhao, Jiang and Shao 20
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.causal.data.series import Floats, Series
 
 # blocks -> (blocks on each side of a change, 97 % point of the largest D^2 / V over independent normal blocks)
@@ -29,7 +29,7 @@ OUTLASTS = 5  # times the memory of the series that a block must last
 STRETCHES = 8  # in which the memory is measured, so that changes of level do not count as memory
 
 
-@value
+@dataclass(frozen=True)
 class Change:
     """A new regime from `time` (seconds) on, at sample `row`; levels before and after; how far above the threshold."""
 

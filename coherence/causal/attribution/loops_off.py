@@ -9,13 +9,12 @@ follow from (I - M)^-1 where everything behind the loss is linear, else the stru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import TOLD, dividends, members, refuse_many, shapley
@@ -32,7 +31,7 @@ from coherence.simulate.execute.exact import Choices, Execution, View
 UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"), float("nan"))
 
 
-@value
+@dataclass(frozen=True)
 class LoopShare:
     """`amount`: the loop's Shapley share of the loss; `alone`: how much less loss if it alone were off.
 
@@ -45,7 +44,7 @@ class LoopShare:
     refused: str = ""
 
 
-@value
+@dataclass(frozen=True)
 class LoopSplit:
     """measured = without + sum of the loops' amounts, exactly; `without`: the loss with every loop off."""
 
@@ -57,7 +56,7 @@ class LoopSplit:
     assumptions: tuple[str, ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class Switch:
     """What a set of loops that are off changes: influences that are cut, and signals that stand still."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias
@@ -19,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from coherence.base.errors import UsageError
-from coherence.base.values import field, value
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import Column
 from coherence.causal.fitting.graph import Graph
@@ -48,7 +48,7 @@ MOST_TERMS = 240  # samples that a window of a mechanism may span
 ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
 
 
-@value
+@dataclass(frozen=True)
 class Mechanism:
     """x(t) = level + f(columns at their lags; constants).  `constants` has 1 + B rows: all batches, then all but each.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.attribution.loops_off import UNKNOWN, Switch, blocked, means_after, simulated
 from coherence.causal.attribution.mechanisms import Range, non_linear
@@ -15,7 +15,7 @@ from coherence.causal.data.series import Series
 from coherence.causal.fitting.fit import Fitted
 
 
-@value
+@dataclass(frozen=True)
 class Answer:
     """The mean of a signal as measured, and under the intervention; `refused`: why the latter cannot be told."""
 

@@ -10,13 +10,12 @@ those that meet in a mechanism are played out, all 2^n coalitions of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import field, value
 from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import TOLD, NotSplitError, dividends, members, refuse_many, shapley
@@ -28,7 +27,7 @@ from coherence.causal.fitting.fit import Fitted
 NUMBERS_AT_ONCE = 4_000_000  # of one signal, over replicates, coalitions and times
 
 
-@value
+@dataclass(frozen=True)
 class Interaction:
     """What several players cause together and no smaller group of them causes; part of each one's share."""
 
@@ -36,7 +35,7 @@ class Interaction:
     amount: Estimate
 
 
-@value
+@dataclass(frozen=True)
 class Split:
     """An attribution with its interactions; `mechanisms`: the declared non-linear ones that it kept."""
 
@@ -69,7 +68,7 @@ def split(
     return Split(told, tuple(_interactions(loss, teams, played)), mechanisms, "exact Shapley values")
 
 
-@value
+@dataclass(frozen=True)
 class _Played:
     """Values of the game.  Replicates come first: the whole, then without each batch."""
 

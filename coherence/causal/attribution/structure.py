@@ -9,11 +9,11 @@ record every signal is as in its first sample.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.causal.answers.intervals import batches
 from coherence.causal.attribution.mechanisms import Mechanism, Range, Whole, evaluated, held_back, mechanism, non_linear
 from coherence.causal.data.series import Floats, Series
@@ -23,7 +23,7 @@ from coherence.causal.fitting.gram import Column, lagged
 SETTLING = 400  # samples at most that a changed feedback is given to settle before the record begins
 
 
-@value
+@dataclass(frozen=True)
 class Linear:
     """x(t) = sum of coefficients * columns + u(t).  `coefficients` has 1 + B rows."""
 
@@ -37,7 +37,7 @@ class Linear:
         return tuple(dict.fromkeys(cause for cause, _ in self.columns))
 
 
-@value
+@dataclass(frozen=True)
 class Structure:
     """Signals in an order in which they can be computed; those that act on each other together."""
 
@@ -241,7 +241,7 @@ def _row(coefficients: Floats, number: int, rows: slice) -> Floats:
     return np.asarray(chosen[:, None, None], np.float64)
 
 
-@value
+@dataclass(frozen=True)
 class _Circle:
     """Signals that act on each other, in the order of one sample, and what acts on them from outside."""
 

@@ -9,10 +9,11 @@ group of its own: no rule divides it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.effects import knots, matrix, radius, total
@@ -22,7 +23,7 @@ from coherence.causal.fitting.gram import means
 TOLD = 0.05  # share of the variance above which a pair is named
 
 
-@value
+@dataclass(frozen=True)
 class Part:
     """What one own part (or one pair: its covariance, twice) makes of the variance; `share` of the whole."""
 
@@ -32,7 +33,7 @@ class Part:
     refused: str = ""
 
 
-@value
+@dataclass(frozen=True)
 class Variance:
     """sum(parts) + together = total, exactly.  Long-run variances, in (unit of the loss)^2 seconds."""
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.answers.intervals import LEVEL, Estimate
 from coherence.causal.attribution.mechanisms import Range
 from coherence.causal.attribution.shapley import MOST_PLAYERS, members
@@ -38,7 +38,7 @@ FEWEST = 100  # samples of a window
 FALSE_ALARM = 0.01  # over all signals together: a mechanism wrongly called changed spoils the shares
 
 
-@value
+@dataclass(frozen=True)
 class Changed:
     """Whether what acts on a signal acts differently now: p after Holm's correction."""
 
@@ -49,7 +49,7 @@ class Changed:
     after: Mapping[str, float]
 
 
-@value
+@dataclass(frozen=True)
 class Moved:
     """What one cause contributed to the change of the loss.  `kind`: input, mechanism, or unexplained."""
 
@@ -59,7 +59,7 @@ class Moved:
     refused: str = ""
 
 
-@value
+@dataclass(frozen=True)
 class Comparison:
     """before + sum of contributions = after, exactly."""
 
@@ -260,7 +260,7 @@ def _shares(m: Floats, n: Floats, u: Floats, v: Floats, changed: Sequence[int], 
     return inputs, changes
 
 
-@value
+@dataclass(frozen=True)
 class _Spread:
     """Intervals of a difference of two independent windows, each jackknifed by its own batches."""
 

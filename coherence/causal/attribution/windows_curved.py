@@ -9,11 +9,11 @@ weighted by their precision.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import members, refuse_many, shapley
 from coherence.causal.attribution.structure import Linear, Structure, own_part, run, structure
@@ -23,7 +23,7 @@ from coherence.causal.fitting.fit import Fitted
 NUMBERS_AT_ONCE = 4_000_000
 
 
-@value
+@dataclass(frozen=True)
 class Curved:
     """Both windows as structures on the same samples; replicates: the whole, less each old batch, less each new one."""
 

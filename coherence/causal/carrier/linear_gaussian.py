@@ -13,19 +13,19 @@ SOURCE: Bollen 1989 (reduced form); Pearl 2009, 1.3 (intervention).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
 
 from coherence.base.errors import MissingExtraError, UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.fit import Fitted
 from coherence.causal.fitting.gram import Column
 
 
-@value
+@dataclass(frozen=True)
 class Network:
     """`matrix[i, j]`: the direct effect of columns[j] on columns[i]; `constant`, `variance` of what is its own."""
 
@@ -42,7 +42,7 @@ class Network:
         return self.columns.index(column)
 
 
-@value
+@dataclass(frozen=True)
 class Carried:
     """pgmpy's model.  `names`: its name of a node -> (signal, steps before); value = offset + scale * pgmpy's value."""
 

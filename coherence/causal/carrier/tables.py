@@ -7,19 +7,19 @@ standard error sqrt(p (1 - p) / n), so every estimate has its own distance from 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 
 
-@value
+@dataclass(frozen=True)
 class Table:
     """`probabilities[states of the parents.., state]` of one variable."""
 
@@ -28,7 +28,7 @@ class Table:
     probabilities: Floats
 
 
-@value
+@dataclass(frozen=True)
 class Tables:
     """A discrete network."""
 

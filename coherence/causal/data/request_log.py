@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from coherence.base.values import field, value
 from coherence.causal.data.series import Excluded, Floats
 
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -39,7 +38,7 @@ COLUMNS: Mapping[str, str] = {
 """Column -> what it says.  `left.<layer>` and `need.<layer>` stand for each layer, in their order in the header."""
 
 
-@value
+@dataclass(frozen=True)
 class Layer:
     """A stage that requests pass: when each left it (NaN: never), and its share of the isolated need (s)."""
 
@@ -48,7 +47,7 @@ class Layer:
     need: Floats
 
 
-@value
+@dataclass(frozen=True)
 class RequestLog:
     """Requests in the order of arrival; every column has one entry for each of them.
 

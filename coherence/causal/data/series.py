@@ -6,18 +6,18 @@ Missing values stay missing (NaN); what was left out is named with its reason, n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import field, value
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-@value
+@dataclass(frozen=True)
 class Excluded:
     """A signal, a time or a file that takes no part, and why; `remedy` says what would bring it back."""
 
@@ -26,7 +26,7 @@ class Excluded:
     remedy: str = ""
 
 
-@value
+@dataclass(frozen=True)
 class Series:
     """`values[t, i]` is the value of `names[i]` at `start + t * step` seconds; NaN where it is missing."""
 

@@ -13,12 +13,11 @@ sums to rounding, always.  The term of L itself is what nothing explains.  Feedb
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import field, value
 from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.fit import Fitted
@@ -28,7 +27,7 @@ class NoLastingEffectError(UsageError):
     """The fitted feedback does not die out, so no share of a mean can be told."""
 
 
-@value
+@dataclass(frozen=True)
 class Share:
     """What causes contributed, in the loss's unit.
 
@@ -42,7 +41,7 @@ class Share:
     measure: tuple[str, ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class Attribution:
     """A mean loss over a reference, split.  sum(shares) + unexplained = measured, to rounding."""
 
@@ -191,7 +190,7 @@ def _share(members: tuple[str, ...], parts: Floats) -> Share:
     return Share(" + ".join(members), estimate(float(amounts[0]), amounts[1:]), members)
 
 
-@value
+@dataclass(frozen=True)
 class Knot:
     """Signals whose shares of a loss cannot be told apart, why, and what would tell them."""
 

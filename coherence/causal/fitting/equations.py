@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import Column
 from coherence.causal.fitting.graph import Graph, Influence
@@ -15,7 +15,7 @@ MOST_SPREAD = 30  # delays of a mean that are all estimated
 MOST_LAGS = 3  # a wider range of delays is searched for its best one
 
 
-@value
+@dataclass(frozen=True)
 class Equation:
     """What a signal is regressed on, and how.
 

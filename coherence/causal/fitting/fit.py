@@ -12,10 +12,10 @@ SOURCE: ordinary and two-stage least squares; Benjamini and Hochberg 1995 for th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.answers.intervals import jackknife
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation
@@ -30,7 +30,7 @@ NEAR = 100.0  # ratio of eigenvalues from which causes may move together too nea
 FALSE_DISCOVERIES = 0.05
 
 
-@value
+@dataclass(frozen=True)
 class Node:
     """A fitted equation.  Arrays have 1 + B rows: all batches, then all but each one.
 
@@ -60,7 +60,7 @@ class Node:
         return float(at.get(column, 0.0))
 
 
-@value
+@dataclass(frozen=True)
 class Fitted:
     """The fitted graph.  `levels[(signal, lag)]`: mean of each column, (1 + B,)."""
 

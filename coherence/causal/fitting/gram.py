@@ -8,11 +8,11 @@ bootstrap never see the data again.  Batches merge by addition, so data larger t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.series import Floats, Series
 
 Column: TypeAlias = tuple[str, int]  # a signal, and how many steps before
@@ -22,7 +22,7 @@ ROWS_IN_BATCH, FEWEST = 50, 10  # a batch must outlast the memory of the signals
 ROWS = 64  # of the finest batch while streaming; batches merge by pairs when there are more than 2 * BATCHES
 
 
-@value
+@dataclass(frozen=True)
 class Grams:
     """`batches[b]` = Z_b' Z_b with Z = [1, (x - offset) / scale]; `rows[b]` its number of rows.
 

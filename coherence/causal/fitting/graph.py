@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import field, value
 from coherence.language.expressions.tree import Tree
 
 MOST_WAYS = 4  # separate delays of one influence; more are one range
 LAGS_AT_MOST = 600  # steps that a declared delay may reach back
 
 
-@value
+@dataclass(frozen=True)
 class Influence:
     """`cause` acts on `effect` after `low` to `high` seconds; `sign` +1 or -1, 0 where either is possible.
 
@@ -50,7 +50,7 @@ class Influence:
         return range(min(low, LAGS_AT_MOST), min(high, LAGS_AT_MOST) + 1)
 
 
-@value
+@dataclass(frozen=True)
 class Graph:
     """Signals and declared influences.
 

@@ -14,11 +14,10 @@ signal is tried in turn as if it were measured, to say what would help.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from coherence.base.values import field, value
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.equations import Equation, default_equations
 from coherence.causal.fitting.gram import Column
@@ -30,7 +29,7 @@ MOST_LATENT = 12  # latent signals that are tried as measured
 LARGEST = 1000  # signals times steps of a trial that keeps delays as they are
 
 
-@value
+@dataclass(frozen=True)
 class _Problem:
     """A graph with its delays, what of it is observed, and generic systems on it.
 

@@ -8,10 +8,10 @@ SOURCE: Cragg and Donald 1993; Stock and Yogo 2005 (an F of 10 bounds the bias a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from coherence.base.values import replace
 from coherence.causal.answers.answer import number
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.gram import Column, Grams, unexplained

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import field, value
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.graph import Graph, Influence
@@ -21,7 +20,7 @@ from coherence.model.model import Model
 FORBIDDEN = frozenset({"delayed", "mean_over", "rate_of", "previous", "mean", "quantile", "tail", "attempts", "call"})
 
 
-@value
+@dataclass(frozen=True)
 class Loss:
     """`name` is the signal; `tree` what it is computed from, None where it is itself measured.
 

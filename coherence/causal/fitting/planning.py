@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from coherence.base.values import replace, value
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.equations import Equation, delays_of
 from coherence.causal.fitting.gram import Column, Grams
@@ -16,7 +16,7 @@ from coherence.causal.fitting.memory import remembering
 FEWEST_ROWS = 20  # of an equation, beyond one for each column that it uses
 
 
-@value
+@dataclass(frozen=True)
 class Plan:
     """An equation for each effect; `graph` is without the latent signals that are only computed."""
 

@@ -12,11 +12,11 @@ draws is ours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.gram import Column
 from coherence.causal.fitting.graph import Graph
@@ -27,7 +27,7 @@ LARGEST = 100.0  # of a chance on any signal in a draw
 SAME = 1e-6  # relative: a coefficient is found, a correlation is none
 
 
-@value
+@dataclass(frozen=True)
 class Draw:
     """One system with known coefficients.  `mixing`: every signal at every time over independent chances."""
 

@@ -9,11 +9,11 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
 from coherence.base.errors import InternalError, UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.indices._index import (
     Action,
     Burst,
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-@value
+@dataclass(frozen=True)
 class Entry:
     """An index with its page, its function and the module that declares it."""
 

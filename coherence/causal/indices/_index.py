@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from coherence.base.values import field, value
+from dataclasses import dataclass, field
+
 from coherence.causal.answers.intervals import LEVEL, Estimate
 from coherence.causal.data.request_log import RequestLog
 from coherence.causal.data.series import Floats
@@ -10,7 +11,7 @@ from coherence.causal.data.series import Floats
 BATCHES = 12
 
 
-@value
+@dataclass(frozen=True)
 class Index:
     """An index: its short name, its meaning in one sentence, its unit and range, what leaves it unchanged."""
 
@@ -22,7 +23,7 @@ class Index:
     source: str
 
 
-@value
+@dataclass(frozen=True)
 class Part:
     """A number told beside an index: a share of it, or the same question of another statistic."""
 
@@ -31,7 +32,7 @@ class Part:
     unit: str = "1"
 
 
-@value
+@dataclass(frozen=True)
 class Measured:
     """An index of one log.  `bound` is ">=" or "<=" where the data only bound it; `says` is its value in words."""
 
@@ -43,7 +44,7 @@ class Measured:
     notes: tuple[str, ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class Refusal:
     """An index that these data cannot give: why, and what to measure."""
 
@@ -52,7 +53,7 @@ class Refusal:
     measure: tuple[str, ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class Burst:
     """First attempts of a service that come much faster than usual, from `start` to `end` (s)."""
 
@@ -61,7 +62,7 @@ class Burst:
     end: float
 
 
-@value
+@dataclass(frozen=True)
 class Tube:
     """An actuated quantity over time, and the band [low, high] that would have been good enough at each time."""
 
@@ -72,7 +73,7 @@ class Tube:
     high: Floats
 
 
-@value
+@dataclass(frozen=True)
 class Action:
     """A loop changes a shared quantity by `change` at a time (s)."""
 
@@ -82,7 +83,7 @@ class Action:
     change: float
 
 
-@value
+@dataclass(frozen=True)
 class Facts:
     """All that an index may read.  What is absent is None or empty, and an index that needs it says so.
 

@@ -13,10 +13,10 @@ SOURCE: Barnard 1963 (Monte Carlo test); definitions 5.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.request_log import RequestLog
 from coherence.causal.data.series import Floats
 from coherence.causal.indices import Burst, Facts, Measured, Refusal
@@ -34,7 +34,7 @@ CAPACITY = "demand exceeds capacity, and a coordinated machine waits as well: th
 LEGITIMATE, INSTABILITY, LOCAL, UNDECIDED = "legitimate queueing", "instability", "local excess", "undecided"
 
 
-@value
+@dataclass(frozen=True)
 class Decision:
     """What the waiting of a node is, why, and the numbers that decided it.
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.request_log import Bools, RequestLog
 from coherence.causal.data.series import Floats
 from coherence.simulate.requests.compiled import COMPILES, entry
@@ -71,7 +71,7 @@ def starts(arrivals: Floats, needs: Floats, servers: int) -> Floats:
     return _heaped(arrivals, needs, servers)
 
 
-@value
+@dataclass(frozen=True)
 class Twin:
     """Arrivals (ascending, s), isolated needs (s), deadlines (s after arrival) and servers of a coordinated machine."""
 

@@ -21,11 +21,11 @@ Survival chain (product of conditional probabilities); definitions 2.3.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.request_log import Bools, Ints, RequestLog
 from coherence.causal.indices._batched import clipped, numbers, plain, ratio
 from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, latency, missing
@@ -41,7 +41,7 @@ INDEX = Index(
 NEED = "the need itself"
 
 
-@value
+@dataclass(frozen=True)
 class Chain:
     """Layers, how many requests could still be in time before the first and after each, and which layer lost each.
 

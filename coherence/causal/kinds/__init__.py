@@ -7,11 +7,11 @@ take samples for independent fail here.  The truth of a share is the true coeffi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 import numpy as np
 
-from coherence.base.values import field, value
 from coherence.causal.attribution.mechanisms import Range
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.graph import Graph, Influence
@@ -19,7 +19,7 @@ from coherence.causal.fitting.graph import Graph, Influence
 RHO = 0.6  # autocorrelation of inputs and errors from sample to sample
 
 
-@value
+@dataclass(frozen=True)
 class Kind:
     """A record, its declared graph, and what is true of it.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.graph import Graph, Influence
 from coherence.causal.kinds import drawn, recorded, wander
@@ -12,7 +13,7 @@ from coherence.causal.kinds import drawn, recorded, wander
 KINDS = ()
 
 
-@value
+@dataclass(frozen=True)
 class Pair:
     """Two windows, and what made the mean of the loss change: (cause, input or mechanism) -> amount."""
 

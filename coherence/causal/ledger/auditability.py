@@ -11,13 +11,13 @@ the cause it followed from are logged.  SOURCE: definitions.md 4; partial identi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity_program import NoOptimum, Program, optimum
 from coherence.causal.ledger.states import USEFUL
@@ -28,7 +28,7 @@ FIELDS = ("loop", "reading", "read_at", "action", "target", "cause")
 Row = Mapping[str, float]
 
 
-@value
+@dataclass(frozen=True)
 class Signal:
     """A logged signal: sums of parts (`rows`, part -> coefficient), and their `values` where it was measured."""
 
@@ -38,7 +38,7 @@ class Signal:
     cost: float = 1.0
 
 
-@value
+@dataclass(frozen=True)
 class Part:
     """What is known of one part: it is in [low, high].  `identified`: by the signals, whatever their values."""
 
@@ -53,7 +53,7 @@ class Part:
         return self.high - self.low
 
 
-@value
+@dataclass(frozen=True)
 class Audit:
     """`further`: the cheapest further signals that identify every part; `order`: the same, widest gaps closed first.
 
@@ -260,7 +260,7 @@ def sums_of(classes: Sequence[str]) -> dict[str, Row]:
 # -- decisions of control -------------------------------------------------------------------------
 
 
-@value
+@dataclass(frozen=True)
 class Decisions:
     """`gap`: the share of what was moved by decisions that cannot be told; `missing`: field -> how many lack it."""
 

@@ -11,17 +11,17 @@ Prices are found in exact rationals and rounded once.  SOURCE: definitions.md 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from coherence.base.errors import InputError, InternalError, Problem
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity_program import NoOptimum, Optimum, Program, optimum
 
 
-@value
+@dataclass(frozen=True)
 class Fleet:
     """Devices of several kinds and classes of work.  `rate[d, k]` is 0 where d cannot run k; `mix` sums to 1."""
 
@@ -32,7 +32,7 @@ class Fleet:
     mix: Floats  # (K,)
 
 
-@value
+@dataclass(frozen=True)
 class Capacity:
     """The value in work units per second; `x[d, k]` devices at work; prices `y[d]` and `z[k]`.
 

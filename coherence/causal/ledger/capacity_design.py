@@ -15,17 +15,17 @@ Facts that are missing are asked for by name.  SOURCE: definitions.md 1.1, 1.2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from coherence.base.errors import InputError
 from coherence.base.places import NOWHERE, Place
 from coherence.base.units import ONE, SECOND, Dimension
-from coherence.base.values import value
 from coherence.causal.ledger.capacity import Fleet, fleet
 from coherence.language.design import Component, Design, Workload
 from coherence.language.schema_kinds import Quantity, Word
 
 
-@value
+@dataclass(frozen=True)
 class Missing:
     """A fact that the design does not state: what to write, or to measure."""
 
@@ -34,7 +34,7 @@ class Missing:
     place: Place
 
 
-@value
+@dataclass(frozen=True)
 class Stated:
     """The fleet (None while facts are missing), and pairs of tier and workload that are taken to be impossible."""
 

@@ -7,16 +7,16 @@ SOURCE: definitions.md 1.2.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity import Fleet, capacity
 
 
-@value
+@dataclass(frozen=True)
 class Limit:
     """sum over d, k of need[d, k] * (devices of kind d at work on k) <= at_most, as `memory`, `reach` or `slices`."""
 
@@ -25,7 +25,7 @@ class Limit:
     at_most: float
 
 
-@value
+@dataclass(frozen=True)
 class Step:
     """Capacity with this limit and all before it, and what the limit took (>= 0), in work units per second."""
 

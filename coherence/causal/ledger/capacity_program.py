@@ -7,18 +7,18 @@ SOURCE: Bland 1977 (rules that end); Applegate, Cook, Dash and Espinoza 2007 (ex
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 
 Vector: TypeAlias = Mapping[int, Fraction]  # sparse
 
 
-@value
+@dataclass(frozen=True)
 class Program:
     """Maximise gain.v over v >= 0 with rows.v <= limit; `equal[i]` makes row i an equation."""
 
@@ -32,7 +32,7 @@ class Program:
         return bool(self.equal) and self.equal[row]
 
 
-@value
+@dataclass(frozen=True)
 class Optimum:
     """`prices[i]` is what one more unit of `limit[i]` is worth; `degenerate`: a basic variable is 0."""
 
@@ -42,7 +42,7 @@ class Optimum:
     degenerate: bool
 
 
-@value
+@dataclass(frozen=True)
 class NoOptimum:
     """`why`: infeasible or unbounded."""
 

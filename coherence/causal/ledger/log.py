@@ -10,13 +10,13 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.causal.data.series import Excluded, Floats
 from coherence.causal.ledger.capacity import Fleet
 from coherence.causal.ledger.of_series import BATCHES
@@ -26,7 +26,7 @@ from coherence.causal.ledger.times import Times, layout
 COLUMNS = ("device", "state", "class", "start", "end")
 
 
-@value
+@dataclass(frozen=True)
 class Stay:
     """A device in a state from `start` to `end` (seconds); `work`: the class of useful work; `line`: of the file."""
 

@@ -12,11 +12,11 @@ SOURCE: definitions.md 1.3-1.5.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from coherence.base.errors import InputError, UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.answers.intervals import LEVEL, Estimate, estimate
 from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity import Capacity
@@ -28,7 +28,7 @@ DENOMINATORS = ("provisioned", "demanded", "held", "loss")
 MISPLACED = Column(MISPLACEMENT, "B", "held", "right work on a device that is worth more elsewhere")
 
 
-@value
+@dataclass(frozen=True)
 class Share:
     """A part of a denominator; `estimate` is its interval over time, `low` and `high` its range over optimal prices.
 
@@ -45,7 +45,7 @@ class Share:
         return self.estimate.value
 
 
-@value
+@dataclass(frozen=True)
 class Line:
     """A state or a type: its device-seconds (None: misplacement has none), its amount, its shares."""
 
@@ -57,7 +57,7 @@ class Line:
     shares: Mapping[str, Share]
 
 
-@value
+@dataclass(frozen=True)
 class Ledger:
     """All of it.  Amounts are work units over the window; capacities are work units per second.
 
@@ -142,7 +142,7 @@ def _state_columns() -> tuple[Column, ...]:
     return (MISPLACED, *sorted(every, key=lambda column: column.name == SLACK))
 
 
-@value
+@dataclass(frozen=True)
 class _Sums:
     """Of each name: `rows` (B, D + K), which times the prices (y, z) give `priced` (B,) work units; device-seconds."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from coherence.base.errors import InputError
-from coherence.base.values import value
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.graph import Graph
@@ -35,7 +35,7 @@ WORK = "work units"
 LOST, TEXT = "L_struct", "C_nom - C_eff"  # without and with idle time for want of demand
 
 
-@value
+@dataclass(frozen=True)
 class Booked:
     """`ledger`, or the reasons why there is none (`refused`); `unit`: of work, such as `token`."""
 

@@ -10,13 +10,13 @@ engineering time, which telemetry of infrastructure cannot tell.  SOURCE: defini
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from coherence.base.errors import InputError, Problem, did_you_mean
 from coherence.base.places import Place
 from coherence.base.units import unit
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity import Fleet
 from coherence.causal.ledger.states import Column
@@ -27,7 +27,7 @@ from coherence.language.schema_kinds import Quantity
 PROGRESSLESS = ("A", "B", "R")
 
 
-@value
+@dataclass(frozen=True)
 class Charge:
     """One state: its money, its share of the cost, its share of provisioned time, and their ratio (NaN: no time)."""
 
@@ -39,7 +39,7 @@ class Charge:
     amplification: float
 
 
-@value
+@dataclass(frozen=True)
 class Bill:
     """`cost` in the unit of the prices over the window; `currency` names the unit."""
 
@@ -49,7 +49,7 @@ class Bill:
     window: float
 
 
-@value
+@dataclass(frozen=True)
 class Ghost:
     """A cost without progress; `cost` is None where it cannot be told, and `missing` then says what to measure."""
 

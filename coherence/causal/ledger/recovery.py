@@ -12,12 +12,12 @@ What is safe: C(S) <= C_nom.  What is not: recovered >= 0 (a faster tick can cos
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.causal.answers.intervals import LEVEL, Estimate, estimate
 from coherence.causal.attribution.shapley import members, refuse_many, shapley
 from coherence.causal.data.series import Floats
@@ -25,7 +25,7 @@ from coherence.causal.data.series import Floats
 Off = frozenset[str]
 
 
-@value
+@dataclass(frozen=True)
 class Gain:
     """One set of sources off, in work units per second; `share` is f, `ratio` recovered / C_eff.
 
@@ -40,7 +40,7 @@ class Gain:
     amplification: Estimate
 
 
-@value
+@dataclass(frozen=True)
 class Recovery:
     """`gains`: every set of sources, smallest first; `shapley`: phi of each source, adding up to the gain of all.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from coherence.base.values import value
 from coherence.causal.ledger.auditability import Audit
 from coherence.causal.ledger.loss_ledger import DENOMINATORS, Ledger, Line, Share
 from coherence.causal.ledger.pricing import Bill, Ghost
@@ -14,7 +14,7 @@ from coherence.causal.ledger.recovery import Recovery
 from coherence.causal.ledger.states import SLACK
 
 
-@value
+@dataclass(frozen=True)
 class Row:
     """One line: `low` and `high` are the interval over time, `least` and `most` the range over optimal prices."""
 
@@ -29,7 +29,7 @@ class Row:
     words: str
 
 
-@value
+@dataclass(frozen=True)
 class Bar:
     """A step of the waterfall, in work units per second: from `start` to `end`."""
 

@@ -14,11 +14,11 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
 from coherence.base.errors import InternalError
-from coherence.base.values import value
 
 FOLDER = "coherence.causal.losses"
 USEFUL = "useful"
@@ -29,7 +29,7 @@ UNLABELLED = "unlabelled"
 KINDS = ("held", USEFUL, "rest", "idle", "unknown")  # in the order of precedence
 
 
-@value
+@dataclass(frozen=True)
 class State:
     """`kind`: held (the device is taken), rest (taken, no reason known), idle (free) or unknown."""
 
@@ -38,7 +38,7 @@ class State:
     kind: str = "held"
 
 
-@value
+@dataclass(frozen=True)
 class Loss:
     """One type of loss: its letter, the states that show it, and where the type comes from.
 
@@ -54,7 +54,7 @@ class Loss:
     structural: bool = True
 
 
-@value
+@dataclass(frozen=True)
 class Entry:
     """A loss type with its page and the module that declares it."""
 
@@ -63,7 +63,7 @@ class Entry:
     module: str
 
 
-@value
+@dataclass(frozen=True)
 class Column:
     """One exclusive state as a column of a ledger; `letter` is empty for `useful` and `idle_slack`, which are none."""
 

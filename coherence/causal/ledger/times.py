@@ -6,13 +6,13 @@ Labels: the states of `ledger_states`, with `useful` written as `useful.<class>`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.causal.data.series import Excluded, Floats
 from coherence.causal.ledger.capacity import Fleet
 from coherence.causal.ledger.states import SLOWED, UNLABELLED, USEFUL, Column, columns
@@ -20,7 +20,7 @@ from coherence.causal.ledger.states import SLOWED, UNLABELLED, USEFUL, Column, c
 ROUNDING = 1e-9  # of provisioned device-seconds: sums of floats, never a loss
 
 
-@value
+@dataclass(frozen=True)
 class Times:
     """`seconds[b, d, s]` device-seconds of batch b; `windows[b]` seconds; `source`: the file or signals they are from.
 

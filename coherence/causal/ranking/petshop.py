@@ -15,6 +15,7 @@ import csv
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ import numpy as np
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.ranking.rank import ALPHA, Ranking, rank
 
@@ -30,7 +30,7 @@ COSTS = {"latency": ("Average", "s"), "availability": ("Average", "failures")}
 MEASURED_BY_CALLERS = ("_remote", "Database::SQL")  # names of segments that stand for a call, not for a service
 
 
-@value
+@dataclass(frozen=True)
 class Metrics:
     """`values[t, i]` of columns[i] = (service, metric, statistic) at times[t] (epoch seconds); NaN: not measured."""
 
@@ -49,7 +49,7 @@ class Metrics:
         return tuple(dict.fromkeys(service for service, _, _ in self.columns))
 
 
-@value
+@dataclass(frozen=True)
 class Issue:
     """An incident: what was seen (`service`, `metric`), when, and the labelled root cause, for scoring alone."""
 
@@ -62,7 +62,7 @@ class Issue:
     label: str
 
 
-@value
+@dataclass(frozen=True)
 class Scenario:
     """`calls`: caller -> callees.  `normal` is missing where the folder has no noissue/metrics.csv."""
 

@@ -14,10 +14,10 @@ of Phipson and Smyth 2010.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from coherence.base.values import field, value
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.fitting.graph import Graph
 from coherence.causal.ranking import slopes as linear
@@ -31,7 +31,7 @@ NEGLIGIBLE = 0.1  # of the usual excess of the target
 SHOWS = 0.1  # share from which a part takes part in the rule of slow hosts
 
 
-@value
+@dataclass(frozen=True)
 class Ranked:
     """One possible root cause.  `share` of the target's excess (they sum to 1); `score` and `normal` in its unit.
 
@@ -46,7 +46,7 @@ class Ranked:
     words: str
 
 
-@value
+@dataclass(frozen=True)
 class Ranking:
     """Causes, largest first.  `excess`: root mean square excess of the target; `p`: of so large a part by chance."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.ranking import slopes as linear
 from coherence.causal.ranking.slopes import Cause
 
 
-@value
+@dataclass(frozen=True)
 class Setting:
     """What a ranking reads: the ancestors of the target, their excess in both windows, and slopes learnt before."""
 

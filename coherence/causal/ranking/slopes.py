@@ -13,11 +13,11 @@ whatever the slopes are; they only decide who gets what.  SOURCE: adjoint of the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 
 Cause: TypeAlias = tuple[int, int]  # which signal, how many steps before
@@ -25,7 +25,7 @@ SWEEPS, SETTLED = 200, 1e-5  # slopes decide who gets what; the sum is exact for
 RIDGE = 1e-9  # of the largest diagonal element: two columns that are the same share their slope
 
 
-@value
+@dataclass(frozen=True)
 class Slopes:
     """For each signal: its causes and one slope for each of them."""
 

@@ -9,10 +9,10 @@ SOURCE: model.md, `candidates(model) -> causal edges (from, to, lag range, sign)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.causal.attribution.mechanisms import affine, without_past
 from coherence.causal.fitting.graph import Graph, Influence
 from coherence.causal.session.call_candidates import influences_of_calls
@@ -37,7 +37,7 @@ ZERO = Fraction(0)
 _KEEPS = {"min", "max", "floor", "ceil", "exp", "log", "sampled", "mean_over", "delayed", "previous", "round_up"}
 
 
-@value
+@dataclass(frozen=True)
 class _Reads:
     """A name, how long before its value was taken (seconds), and the sign with which it counts."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import UsageError
-from coherence.base.values import field, value
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.split import Split, split
 from coherence.causal.data.series import Excluded, Series
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 Window = tuple[float, float]
 
 
-@value
+@dataclass(frozen=True)
 class Settings:
     """What the user asks.  Times in seconds of the telemetry's clock.
 

@@ -12,10 +12,10 @@ SOURCE: local Markov property (Pearl 2009, 1.2.2); Holm 1979.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation, delays_of
@@ -35,7 +35,7 @@ MOST_BESIDE, PACK = 150, 30  # signals that are not of the design; above so many
 MOST_MOVED = 60  # signals up to which the couplings are tested again with everything moved in time
 
 
-@value
+@dataclass(frozen=True)
 class Coupling:
     """An influence that nobody declared.  `lag` in steps; at 0 only the design could say which of the two acts."""
 
@@ -47,7 +47,7 @@ class Coupling:
     explains: float  # share of the variance that the declared causes leave
 
 
-@value
+@dataclass(frozen=True)
 class Tested:
     """All couplings found, and how many statements of independence were tested.
 
@@ -106,7 +106,7 @@ def _clocked(series: Series) -> tuple[Series, tuple[Column, ...]]:
     return Series((*series.names, *made), values, series.step, series.start), tuple((name, 0) for name in made)
 
 
-@value
+@dataclass(frozen=True)
 class Pair:
     """A signal that by the design has nothing to do with an effect at these delays, given the effect's causes."""
 

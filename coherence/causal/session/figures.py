@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from coherence.base.values import value
 from coherence.causal.answers.answer import number
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.fitting.fit import Fitted, Node
@@ -14,7 +14,7 @@ MOST_BARS, MOST_NODES, MOST_LETTERS = 9, 14, 34
 RISE, FALL, WHOLE = COLOURS[1], COLOURS[2], COLOURS[5]
 
 
-@value
+@dataclass(frozen=True)
 class Bar:
     """An amount under a name; `whole`: it stands on zero in a waterfall."""
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.request_log import Bools, RequestLog
 from coherence.causal.data.request_log_files import read
 from coherence.causal.data.series import Series
@@ -27,7 +26,7 @@ PERIODS = 20  # of the slowest loop, over which control coherence looks back
 LOW, HIGH = ".low", ".high"
 
 
-@value
+@dataclass(frozen=True)
 class Asked:
     """The facts, and what was taken as true for them."""
 

@@ -7,13 +7,13 @@ are named; a signal that never changes, or has no value, is left out by name (or
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.units import SECOND, Dimension, UnitError, decimal, seconds
-from coherence.base.values import field, value
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.telemetry.problems import quoted, refuse, several
 from coherence.causal.telemetry.quantities import factor, shown
@@ -24,7 +24,7 @@ MOST_TIMES, MOST_CELLS = 50_000_000, 500_000_000
 KEEP = ("constant", "copies")
 
 
-@value
+@dataclass(frozen=True)
 class Settings:
     """How signals are put on the clock; see `aligned`."""
 

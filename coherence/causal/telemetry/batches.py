@@ -8,13 +8,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coherence.base.errors import CoherenceError, UsageError
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 from coherence.causal.telemetry import csv_files
 from coherence.causal.telemetry.cells import ABSENT, Cells
@@ -36,7 +36,7 @@ VECTOR = 2048  # rows that duckdb hands over at once
 HEAD = 1000  # rows by which a column of a CSV is text or numbers
 
 
-@value
+@dataclass(frozen=True)
 class Table:
     """A wide table that can be read in batches; `question` reads it, `chosen` are the columns that are signals."""
 
@@ -54,7 +54,7 @@ class Table:
         return Origin(str(self.path), form, self.clock.told(), self.names, 0, (), self.left_out)
 
 
-@value
+@dataclass(frozen=True)
 class Batch:
     """Rows: their times (s), and a column of each signal; `row`: of the first of them, counted from 1."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from coherence.base.errors import InputError, UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.telemetry.alignment import (
     MOST_TIMES,
@@ -38,7 +38,7 @@ from coherence.simulate.telemetry.contract import KINDS, Samples, Signal, Teleme
 FINE = 10_000  # first times by which the clock is set
 
 
-@value
+@dataclass(frozen=True)
 class Plan:
     """The clock and the signals of a stream; `back`: seconds before the next time that samples are kept for."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from coherence.base.errors import InputError, Problem, did_you_mean
-from coherence.base.values import field, value
 from coherence.causal.telemetry.problems import problem, quoted
 
 TIMES = ("time", "timestamp", "ts", "datetime", "date_time", "date", "epoch", "t")
@@ -20,7 +20,7 @@ FACTS = ("unit", "kind", "source")
 _UNIT = re.compile(r"[ _(\[]+(s|secs?|seconds|ms|millis|milliseconds|us|micros|ns|nanos|nanoseconds|utc|unix)[)\]]?$")
 
 
-@value
+@dataclass(frozen=True)
 class Layout:
     """Positions of columns.  `signal` None: wide.  `signals`: position -> name (wide); `labels`: the same (long)."""
 

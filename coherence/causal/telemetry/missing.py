@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from coherence.base.errors import did_you_mean
 from coherence.base.units import decimal, shorten
-from coherence.base.values import value
 from coherence.causal.data.series import Excluded, Series
 from coherence.causal.telemetry.alignment import factor_of, spacings_of
 from coherence.causal.telemetry.problems import several
@@ -18,7 +18,7 @@ from coherence.causal.telemetry.skew import Skew, skews
 from coherence.simulate.telemetry.contract import Origin, Signal, Telemetry
 
 
-@value
+@dataclass(frozen=True)
 class Row:
     """One signal.  `expected`: samples at its own spacing over the time of all; `empty`: times of the clock without."""
 
@@ -38,7 +38,7 @@ class Row:
     of: int
 
 
-@value
+@dataclass(frozen=True)
 class Report:
     """All that is not there, or not as it looks."""
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from coherence.base.values import field, value
 from coherence.causal.telemetry.header import labelled
 from coherence.causal.telemetry.parts import Options, Part, Rows, Story, part
 from coherence.causal.telemetry.problems import quoted, refuse, several
@@ -28,7 +28,7 @@ UCUM = {"": "1", "1": "1", "By": "B", "kBy": "kB", "MBy": "MB", "GBy": "GB", "Ki
         "Cel": "C", "bit": "bit", "By/s": "B/s"}  # fmt: skip
 
 
-@value
+@dataclass(frozen=True)
 class Point:
     """One number of one series; times in nanoseconds since 1970; `number` is where it stands in the file."""
 
@@ -44,7 +44,7 @@ class Point:
     number: int = 1
 
 
-@value
+@dataclass(frozen=True)
 class Notes:
     """What was met and is told: how often."""
 

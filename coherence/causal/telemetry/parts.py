@@ -7,12 +7,12 @@ Rows out of order are sorted and told.  Two equal values at one time are one; tw
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from coherence.base.errors import InputError, Problem
-from coherence.base.values import field, value
 from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
 from coherence.simulate.telemetry.contract import Cause, Origin, Samples, Signal
@@ -20,7 +20,7 @@ from coherence.simulate.telemetry.contract import Cause, Origin, Samples, Signal
 DUPLICATES = ("refuse", "last", "mean")
 
 
-@value
+@dataclass(frozen=True)
 class Options:
     """How files are read.  `time`: the column of time; `time_unit`: s, ms, us, ns; `long`: the form; see `read`."""
 
@@ -31,7 +31,7 @@ class Options:
     duplicates: str = "refuse"
 
 
-@value
+@dataclass(frozen=True)
 class Part:
     """Columns of one file: signal -> samples, every time that the file has, and how it was read.
 
@@ -45,7 +45,7 @@ class Part:
     kinds: bool = False
 
 
-@value
+@dataclass(frozen=True)
 class Rows:
     """Rows of one column before they are put in order; `lines`: their lines in the file."""
 
@@ -55,7 +55,7 @@ class Rows:
     lines: Sequence[int] | npt.NDArray[np.int64] = field(default=())
 
 
-@value
+@dataclass(frozen=True)
 class Story:
     """What is told of a file beside its samples."""
 

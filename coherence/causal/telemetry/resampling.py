@@ -10,16 +10,17 @@ SOURCE: Prometheus documentation, Functions: rate, resets (without its extrapola
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 from coherence.simulate.telemetry.contract import Samples
 
 COVERED = 0.5  # of a step, for a mean over it
 
 
-@value
+@dataclass(frozen=True)
 class Grid:
     """Times `start + k * step`, k = 0 .. count - 1."""
 

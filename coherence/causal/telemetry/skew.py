@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from coherence.base.units import decimal
-from coherence.base.values import value
 from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.alignment import spacings_of
 from coherence.causal.telemetry.joining import stems
@@ -28,7 +28,7 @@ ALIKE, RIVAL = 0.8, 0.95  # correlation at the top; another top as high as this 
 FEWEST, MOST = 32, 1 << 17  # times compared
 
 
-@value
+@dataclass(frozen=True)
 class Skew:
     """`other` is `seconds` ahead of `one` (its times are larger), by the signal `shared`; `within`: half a step."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.causal.telemetry import csv_files, otlp_json, otlp_wire, parquet_files
 from coherence.causal.telemetry.joining import joined
 from coherence.causal.telemetry.parts import DUPLICATES, Options, Part
@@ -33,7 +33,7 @@ FACTS = ("signals.csv", "causes.csv", "signals.parquet", "causes.parquet")
 _COUNTER = re.compile(r"_(total|bucket|count|sum)(\{.*)?$", re.DOTALL)
 
 
-@value
+@dataclass(frozen=True)
 class Facts:
     """What the user states beside the files: units and kinds by the name of the signal."""
 

@@ -8,13 +8,13 @@ parameters whether a repair may change it, and within which range; what it forbi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
-from coherence.base.values import replace, value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit
 from coherence.findings.question_input import Subject
@@ -31,7 +31,7 @@ STEPS = ("actuation.by", "rules.by")
 Policy = Call | Timer | Limit | Loop | Component
 
 
-@value
+@dataclass(frozen=True)
 class Knob:
     """One number: whose it is, its key there, its value (SI), and the lowest and highest that it may take.
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.units import Dimension
-from coherence.base.values import replace, value
 from coherence.checking.repair.adjustable_numbers import knobs
 from coherence.checking.repair.nearest_repair import Asks
 from coherence.checking.repair.rechecks import Asked, charged, key_of, slow
@@ -36,7 +36,7 @@ MOST_ASKS_OF_DESIGN = 96
 LABEL = "this value decides too"
 
 
-@value
+@dataclass(frozen=True)
 class Stated:
     """A number of the text: where it stands, what it is (SI), and whose it is."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from coherence.base.errors import CoherenceError
 from coherence.base.places import Place
-from coherence.base.values import field, replace, value
 from coherence.checking.repair.adjustable_numbers import forbidden
 from coherence.checking.repair.nearest_repair import Asks, nearest
 from coherence.findings import repairs
@@ -36,7 +36,7 @@ SLOW_ASKS = 16  # of a finding of a question that executes loops
 INSTANTS_OF_AN_ASK = 100  # so many executed instants count as one ask more
 
 
-@value
+@dataclass(frozen=True)
 class Asked:
     """A design, how to read it again after an edit, and what the questions answered."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.units import SECOND, UnitError
-from coherence.base.values import value
 from coherence.language.expressions.tree import (
     Arithmetic,
     Call,
@@ -51,7 +51,7 @@ class ExpressionError(ValueError):
         self.remedy, self.span = remedy, span
 
 
-@value
+@dataclass(frozen=True)
 class _Token:
     kind: str  # number | name | op | end
     text: str

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.base.units import ONE, Dimension
-from coherence.base.values import field, value
 
 Span = tuple[int, int]
 _SPAN: Span = (0, 0)
 
 
-@value
+@dataclass(frozen=True)
 class Number:
     """An exact literal in SI units."""
 
@@ -21,7 +21,7 @@ class Number:
     span: Span = field(default=_SPAN, compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Truth:
     """`true` or `false`."""
 
@@ -29,7 +29,7 @@ class Truth:
     span: Span = field(default=_SPAN, compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Name:
     """A signal, constant or loop: dotted words."""
 
@@ -37,7 +37,7 @@ class Name:
     span: Span = field(default=_SPAN, compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Call:
     """A function of the whitelist, or one of the counting words (`sum of`, `in flight`, `count by`)."""
 
@@ -46,7 +46,7 @@ class Call:
     span: Span = field(default=_SPAN, compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Arithmetic:
     """left op right, op in + - * /."""
 
@@ -56,7 +56,7 @@ class Arithmetic:
     span: Span = field(default=_SPAN, compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Compare:
     """left op right, op in < <= > >= == !=."""
 
@@ -66,7 +66,7 @@ class Compare:
     span: Span = field(default=_SPAN, compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Logic:
     """op in and, or, not."""
 
@@ -75,7 +75,7 @@ class Logic:
     span: Span = field(default=_SPAN, compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Choose:
     """`then if condition else otherwise`."""
 
@@ -85,7 +85,7 @@ class Choose:
     span: Span = field(default=_SPAN, compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Held:
     """`condition for duration`: true at every sample in the closed window [t - duration, t]."""
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.loops.designs.feedback_groups import Deadline, frozen, region
 from coherence.loops.designs.group_runs import executed
 from coherence.loops.designs.groups import Group
@@ -21,7 +20,7 @@ from coherence.model.model import Model
 ALL = 6  # loops up to which every part is tried; beyond, one loop after another is left out
 
 
-@value
+@dataclass(frozen=True)
 class Subset:
     """`names` are unstable together; `minimal`: every proper part was found stable.  `how` says by what, with limits.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
 from coherence.loops.analysis.law_margins import LoopFigures, figures
@@ -33,7 +33,7 @@ ORDER = {"unstable": 3, "undecided": 2, "marginal": 1, "stable": 0}
 Progress = Callable[[float, str], None]
 
 
-@value
+@dataclass(frozen=True)
 class PointFigures:
     """One operating point: a verdict per branch outside the tolerances, one inside them, and margins.
 
@@ -53,7 +53,7 @@ class PointFigures:
     dropped: tuple[str, ...]
 
 
-@value
+@dataclass(frozen=True)
 class GroupAnalysis:
     """`verdict` is that of exact execution; `points` are linearised; `notes` tell what was not reached."""
 
@@ -70,7 +70,7 @@ class GroupAnalysis:
         return self.answer.verdict
 
 
-@value
+@dataclass(frozen=True)
 class Analysis:
     """All groups, the loops in none (with the reason), and what the model could not carry."""
 

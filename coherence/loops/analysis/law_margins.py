@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.kinks import Branch
 from coherence.loops.designs.lap_matrices import Closed, Lap, LapError, closed, opened
@@ -25,7 +24,7 @@ LONGEST = 64  # periods of the loop
 TINY = 1e-9
 
 
-@value
+@dataclass(frozen=True)
 class LoopFigures:
     """One loop at one operating point.
 

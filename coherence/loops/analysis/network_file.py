@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from coherence.base import units
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.language import document
 from coherence.language.document import Items, Node, Scalar, Table
 from coherence.loops.margins.network_margins import Margins, margins
@@ -36,7 +35,7 @@ MOST_MARGINS, MOST_BLAMED, MOST_FACTORS = 12, 40, 6
 FACTOR = 100.0  # how far a gain of a sampled network is changed, up and down
 
 
-@value
+@dataclass(frozen=True)
 class NetworkAnalysis:
     """`delayed` for continuous blocks, `sampled` (Floquet) where some block has a rate.
 

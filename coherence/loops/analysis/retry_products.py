@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.design import Call, Design
 from coherence.language.schema_kinds import Quantity
 from coherence.loops.waves.retries import worst_case
@@ -13,7 +13,7 @@ from coherence.loops.waves.retries import worst_case
 MOST_PATHS = 2_000
 
 
-@value
+@dataclass(frozen=True)
 class Amplified:
     """A path of calls, the tries of each, and the tries that reach its end for one request when all fail by `cause`.
 

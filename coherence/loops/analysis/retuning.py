@@ -8,13 +8,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import CoherenceError
 from coherence.base.units import decimal, seconds
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
@@ -36,7 +35,7 @@ MOST_RANGES = 3
 Rebuild = Callable[[Mapping[str, str]], Design]
 
 
-@value
+@dataclass(frozen=True)
 class Retuning:
     """One setting: `what` of `loop` and its `value` (SI), told in words; `repair` where it is an edit that holds."""
 

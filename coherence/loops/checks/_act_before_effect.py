@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -38,7 +38,7 @@ from coherence.simulate.execute.timeline import shown, told_choices
 LEAST, MOST_TRIED, MOST_LOOKED = Fraction(1, 100), 6, 400
 
 
-@value
+@dataclass(frozen=True)
 class Overshoot:
     """A blind action: its run, the two instants, the command before and after, where it settles, and the lag."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
-from coherence.base.values import value
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._groups import Numbers, groups, linear_at, runs, swings, tried, witnessed
@@ -21,7 +21,7 @@ from coherence.simulate.execute.timeline import told_choices
 THRESHOLD = 2.0  # SOURCE: Skogestad and Postlethwaite, Multivariable Feedback Control, 2nd ed., 2.4.3 (6 dB)
 
 
-@value
+@dataclass(frozen=True)
 class Resonance:
     """The sensitivity peak of one loop, and how far its command then swings per swing of its reading."""
 

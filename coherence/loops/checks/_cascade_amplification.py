@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.polynomials import count_roots
-from coherence.base.values import value
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._groups import Numbers, runs_of, smooth, tried, without, witnessed
@@ -25,7 +25,7 @@ from coherence.simulate.execute.timeline import told_choices
 THRESHOLD, MOST_CHAIN = 2.0, 6
 
 
-@value
+@dataclass(frozen=True)
 class Cascade:
     """A chain of loops, the input at its head, the peak of the last command per input, and the gain of each hop."""
 

@@ -6,11 +6,10 @@ A group that needs a fact which the design does not state is left out: sustained
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from coherence.base.values import value
 from coherence.findings.finding import Evidence, Grade
 from coherence.findings.question_input import Subject
 from coherence.language.expressions import names as names_of
@@ -106,7 +105,7 @@ def reading(run: Execution, loop: SampledLoop, tree: Tree) -> Fraction:
     return plain(evaluate(tree, View(run, run.time, run.seen, loop.name)))
 
 
-@value
+@dataclass(frozen=True)
 class Broken:
     """A run that breaks an `always` or `never` promise: its text, the choices, the instants up to there."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
-from coherence.base.values import value
 from coherence.findings.question_input import Subject
 from coherence.loops.checks._groups import Broken, breaks, promises, tried
 from coherence.model.model import Constant, Model
@@ -19,7 +19,7 @@ from coherence.simulate.execute.timeline import shown
 WAVES, MOST_LAPS = 8, 400
 
 
-@value
+@dataclass(frozen=True)
 class Wave:
     """A promise that a moving input breaks and that it keeps while it stands still; how it moves, in words."""
 

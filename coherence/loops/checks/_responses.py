@@ -15,13 +15,12 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base import sturm
 from coherence.base.polynomials import characteristic_polynomial
 from coherence.base.units import ONE
-from coherence.base.values import value
 from coherence.language.expressions.tree import Arithmetic, Name
 from coherence.loops.designs.linear import operating_point, shortened, skeleton
 from coherence.model.model import EVERYTHING, Command, Interval, Model, SampledLoop
@@ -36,7 +35,7 @@ Rows = list[list[Fraction]]
 Polynomial = list[Fraction]  # highest degree first
 
 
-@value
+@dataclass(frozen=True)
 class System:
     """One lap of `lap` seconds, x+ = A x + B d, and the rows of what is looked at (C, D) by name."""
 
@@ -47,7 +46,7 @@ class System:
     point: dict[str, Fraction]
 
 
-@value
+@dataclass(frozen=True)
 class Peak:
     """The largest gain lies in [low, high]; at `angle` radians per lap, which is a period of `period` seconds."""
 
@@ -165,7 +164,7 @@ def _lap(model: Model, point: dict[str, Fraction]) -> dict[str, Affine]:
     return {name: end[name] for name in names if name in end}
 
 
-@value
+@dataclass(frozen=True)
 class Response:
     """numerator / denominator in z, without common roots."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject
@@ -26,7 +26,7 @@ from coherence.simulate.execute.timeline import shown, told_choices
 ENOUGH = 3  # actions in one direction, each after a reading that is further off
 
 
-@value
+@dataclass(frozen=True)
 class Away:
     """A run in which a loop acts again and again in one direction while its reading gets further off."""
 

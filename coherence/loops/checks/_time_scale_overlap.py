@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Certificate, Question, Subject, rational
 from coherence.language.expressions.tree import Call, Held, walk
@@ -36,7 +36,7 @@ MOST_STARTS, ALONE_LAPS, MOST_ALONE = 60, 80, 2_000
 SLOWER_LAPS, MOST_SLOWER = 24, 2_000  # of the run in which the outer loop is slower
 
 
-@value
+@dataclass(frozen=True)
 class Alone:
     """How long a loop moves at most after another one acted, its own next sample included, while all stand still.
 
@@ -80,7 +80,7 @@ def _pair(
         yield _overlap(question, subject, group, views)
 
 
-@value
+@dataclass(frozen=True)
 class View:
     """One loop as the faster one: how long it needs alone, and how often the other one acts."""
 

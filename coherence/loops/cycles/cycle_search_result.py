@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from coherence.base.values import value
 from coherence.loops.cycles.describing_functions import Guess
 
 
-@value
+@dataclass(frozen=True)
 class Cycle:
     """One periodic run.
 
@@ -36,7 +36,7 @@ class Cycle:
         return max(high - low for low, high in zip(self.lowest, self.highest, strict=True))
 
 
-@value
+@dataclass(frozen=True)
 class Answer:
     """All cycles found, and what the other runs do.
 

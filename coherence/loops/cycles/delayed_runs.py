@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.cycles.delayed_runs_flow import Flow
 from coherence.loops.cycles.relay import Array, Element, Pieces, System
 
@@ -23,7 +23,7 @@ ROUNDING = 1e-12  # of the largest output seen: what rounding may do to an outpu
 Levels = tuple[int, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Event:
     """`element` passes `threshold` to `level` (a crossing, `source` None), or takes `level` on (an arrival of
     the crossing number `source`).  `acts`: a crossing that takes effect at once.
@@ -36,7 +36,7 @@ class Event:
     acts: bool = False
 
 
-@value
+@dataclass(frozen=True)
 class Pending:
     """A command on its way."""
 
@@ -46,7 +46,7 @@ class Pending:
     source: int
 
 
-@value
+@dataclass(frozen=True)
 class Segment:
     """Constant outputs `held` from the state z over a duration, ended by an event.  `number`: of the crossing."""
 
@@ -59,7 +59,7 @@ class Segment:
     number: int
 
 
-@value
+@dataclass(frozen=True)
 class Start:
     """Where a run begins: z = (x, 1), what each element has seen and puts out, and what is on its way."""
 

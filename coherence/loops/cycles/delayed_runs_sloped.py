@@ -13,11 +13,11 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.cycles.delayed_runs import Levels, Pending, Start
 from coherence.loops.cycles.delayed_runs_flow import first_exit
 from coherence.loops.cycles.relay import Array, Pieces, System
@@ -29,7 +29,7 @@ SAME, INSTANT = 1e-9, 1e-12  # of a delay: kinks closer than this are one; of a 
 HUGE = 1e9  # times the size of the start: run away
 
 
-@value
+@dataclass(frozen=True)
 class Piece:
     """x on [start, end]: coefficients (size, degree + 1), ascending powers of (t - start) / length."""
 

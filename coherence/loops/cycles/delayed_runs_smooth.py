@@ -6,11 +6,11 @@ SOURCE: Bellen and Zennaro, Numerical Methods for Delay Differential Equations (
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from coherence.base.values import value
 from coherence.loops.cycles.relay import Array
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
@@ -19,7 +19,7 @@ Curve = Callable[[float], Array]
 HUGE = 1e12
 
 
-@value
+@dataclass(frozen=True)
 class Smooth:
     """x'(t) = rate(x(t), x(t - delay)).  `rate` works on arrays (size, many) column by column."""
 

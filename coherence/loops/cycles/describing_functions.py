@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import root
 
-from coherence.base.values import value
 from coherence.loops.cycles.relay import Array, Element, Pieces, Staircase, System
 
 AMPLITUDES, FREQUENCIES = 160, 600
@@ -24,7 +24,7 @@ MOST = 6  # guesses, slowest first
 Complex = NDArray[np.complex128]
 
 
-@value
+@dataclass(frozen=True)
 class Guess:
     """A cycle as the first harmonic sees it: input bias + amplitude * sin(2 pi t / period)."""
 

@@ -7,11 +7,11 @@ delayed term becomes an element of slope one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree, Truth
 from coherence.loops.cycles.piecewise_linear import (
@@ -37,7 +37,7 @@ class ShapeError(NotExactError):
     """A flow that is no sum of linear terms and functions of one linear signal each."""
 
 
-@value
+@dataclass(frozen=True)
 class Sum:
     """const + linear terms + functions of one input each."""
 
@@ -51,7 +51,7 @@ class Sum:
         return not self.linear and not self.shaped
 
 
-@value
+@dataclass(frozen=True)
 class Elements:
     """A switching system; `inputs`: what each element sees; `states`: the order of x."""
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeVar
-
-from coherence.base.values import value
 
 S = TypeVar("S", bound=Hashable)
 MOST = 100_000
@@ -25,7 +24,7 @@ ROUNDINGS: dict[str, Callable[[Number], int]] = {
 }
 
 
-@value
+@dataclass(frozen=True)
 class MapCycle(Generic[S]):
     """After `transient` steps the states of `lap` recur for ever; `period` in steps, 1: the law rests."""
 
@@ -37,7 +36,7 @@ class MapCycle(Generic[S]):
         return len(self.lap)
 
 
-@value
+@dataclass(frozen=True)
 class Sampled:
     """A cycle of one number per step: `values` over one period, from its lowest one on."""
 
@@ -116,7 +115,7 @@ def quantised_integrator(
     return None if made is None else series(made, lambda x: x[0])
 
 
-@value
+@dataclass(frozen=True)
 class ReplicaLaw:
     """n[k+1] = ceil(n[k] * metric / setpoint), metric = load / n[k - delay]; n[k] where the ratio is within
     `tolerance` of 1.  A decrease takes the largest recommendation of the last `hold_down` steps besides this

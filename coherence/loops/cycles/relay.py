@@ -15,19 +15,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 Array = NDArray[np.float64]
 Rows = tuple[tuple[float, ...], ...]
 
 
-@value
+@dataclass(frozen=True)
 class Staircase:
     """A piecewise-constant output with memory: from levels[i] to levels[i + 1] where y rises through up[i],
     and back where it falls through down[i] <= up[i].
@@ -51,7 +51,7 @@ class Staircase:
         return sum(1 for threshold in passed if y > threshold)
 
 
-@value
+@dataclass(frozen=True)
 class Pieces:
     """An output without memory: slopes[i] * y + intercepts[i] between knots[i - 1] and knots[i]; it may jump."""
 
@@ -79,7 +79,7 @@ class Pieces:
 Element = Staircase | Pieces
 
 
-@value
+@dataclass(frozen=True)
 class System:
     """A linear plant and its elements.  `rise[e]` and `fall[e]`: seconds until a larger or smaller output acts."""
 

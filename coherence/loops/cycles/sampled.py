@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.cycles.relay import Array
 from coherence.loops.cycles.sampled_runs import SampledRun, Tick, flow_of
 from coherence.model.model import Model
@@ -27,7 +26,7 @@ COARSE = 1e-3  # of the size: smaller swings recur to a millionth of this
 Num = Any
 
 
-@value
+@dataclass(frozen=True)
 class SampledCycle:
     """`period`, `start` in s; `ranges` by signal; `duty` by loop; `multiplier` None where laps were only compared.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.loops.cycles.delayed_runs_flow import Flow
@@ -29,7 +29,7 @@ Values = dict[str, Num]
 MOST_TICKS = 4_000  # in one lap
 
 
-@value
+@dataclass(frozen=True)
 class Tick:
     """One tick: its number, what was taken (`word`), values after it, and the motion until the next."""
 
@@ -40,7 +40,7 @@ class Tick:
     rate: tuple[Num, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Clock:
     """The tick and the lap (the common period) of a model, in seconds."""
 

@@ -12,11 +12,11 @@ SOURCE: Tsypkin, Relay Control Systems (1984), ch. 5; Astrom, Oscillations in sy
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from coherence.base.values import value
 from coherence.loops.cycles.delayed_runs import Event, Levels, Pending, Run, Segment, Start, flow_of
 from coherence.loops.cycles.delayed_runs_flow import Flow
 from coherence.loops.cycles.relay import Array, System
@@ -26,7 +26,7 @@ CLOSED = 1e-11  # relative residual of an accepted solution
 SAME = 1e-6  # of the period: largest difference of events in the confirming run
 
 
-@value
+@dataclass(frozen=True)
 class Step:
     """One segment of a word: what is held, and the event at its end.
 
@@ -40,7 +40,7 @@ class Step:
     periods: int = 0
 
 
-@value
+@dataclass(frozen=True)
 class Word:
     """The events of one period, with the levels seen at its beginning."""
 
@@ -48,7 +48,7 @@ class Word:
     steps: tuple[Step, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Solution:
     """A periodic run: its word, the state at its beginning, and the length of each segment."""
 

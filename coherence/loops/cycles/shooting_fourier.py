@@ -11,10 +11,10 @@ for the computation of periodic solutions of delay differential equations (2000)
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.cycles.delayed_runs_smooth import Rate, Smooth
 from coherence.loops.cycles.relay import Array
 
@@ -24,7 +24,7 @@ ACCURATE = 1e-8  # relative change of period and range from one resolution to th
 NODES = 20
 
 
-@value
+@dataclass(frozen=True)
 class Loop:
     """A periodic run: values (size, points) at equal distances over one period.
 

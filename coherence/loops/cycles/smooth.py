@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.cycles.cycle_search_result import Answer, Cycle, describe_ends
 from coherence.loops.cycles.delayed_runs_smooth import HUGE, Rate, Smooth, accurate, many
 from coherence.loops.cycles.relay import Array
@@ -75,7 +75,7 @@ def _natural(system: Smooth, begins: Array) -> float:
     return float(1 / np.median(speed / (1e-9 + np.max(np.abs(begins), axis=0))))
 
 
-@value
+@dataclass(frozen=True)
 class _Search:
     """What the runs of one system share: cycles found, with the ranges of their states."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
 from coherence.simulate.execute import exact, hybrid
@@ -20,7 +20,7 @@ POINTS = 400  # per period at which a curved run is read
 PERIOD, RANGE = 1e-3, 5e-3  # of the period and of the swing: largest difference that agrees
 
 
-@value
+@dataclass(frozen=True)
 class Observed:
     """One lap of an executed run: (lowest, highest) by signal, and how far the lap before was, in swings."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +16,6 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from coherence.base.units import ONE
-from coherence.base.values import value
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Tree
@@ -57,7 +56,7 @@ class Deadline:
         return Deadline(max(0.0, self.left) * part)
 
 
-@value
+@dataclass(frozen=True)
 class Structure:
     """Groups of loops in feedback, and the loops that are in none, with the reason."""
 

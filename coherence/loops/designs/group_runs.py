@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.model.model import Model
@@ -21,7 +21,7 @@ LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
 LONGEST = 512  # bits of numbers that may still recur
 
 
-@value
+@dataclass(frozen=True)
 class Answer:
     """What exact execution says.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Verdict
 from coherence.findings.question_input import Question, Subject
@@ -27,7 +27,7 @@ from coherence.simulate.execute.timeline import shown, timeline, told_choices
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
 
 
-@value
+@dataclass(frozen=True)
 class Group:
     """Loops that influence each other, and the part of the model that they need."""
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, names, walk
 from coherence.model.model import Model, SampledLoop, State
@@ -22,7 +21,7 @@ NEAR = Fraction(1, 10**9)  # relative difference below which two branches meet
 MOST = 16
 
 
-@value
+@dataclass(frozen=True)
 class Branch:
     """A model without the kinks of one point; `sides`: kink -> the side that was taken, in words."""
 
@@ -35,7 +34,7 @@ class Branch:
         return ", ".join(f"{kink} = {side}" for kink, side in self.sides if kink in apart)
 
 
-@value
+@dataclass(frozen=True)
 class Sides:
     """The branches (`complete`: all of them), and expressions that jump at the point: there one side alone counts."""
 

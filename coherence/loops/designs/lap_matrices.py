@@ -11,10 +11,10 @@ and closed again by v = gain * (law - before); gain 1 is the design.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import value
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.kinks import stopped
 from coherence.model.model import Model, SampledLoop
@@ -31,7 +31,7 @@ class LapError(ArithmeticError):
     """A lap without matrices: too large, or events whose time moves with the start."""
 
 
-@value
+@dataclass(frozen=True)
 class Cut:
     """One decision: `law` is what the loop would write, `before` what it multiplies or adds to, `held` its command."""
 
@@ -42,7 +42,7 @@ class Cut:
     held: Row
 
 
-@value
+@dataclass(frozen=True)
 class Lap:
     """The opened lap: rows over the names of x and of the inputs `input 0`, `input 1`, ... in the order of time."""
 
@@ -119,7 +119,7 @@ def _advance(run: Execution, until: Fraction, deadline: Deadline, *, inclusive: 
         run.advance()
 
 
-@value
+@dataclass(frozen=True)
 class Closed:
     """x[k+1] = A x + B v, law - before = C x + D v of the loops left open, pruned to what matters."""
 

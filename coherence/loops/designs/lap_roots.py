@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coherence.base.polynomials import characteristic_polynomial, count_roots, minimal_polynomial
-from coherence.base.values import value
 from coherence.loops.designs.lap_matrices import Closed, Lap
 from coherence.loops.multirate.verdict import balanced, clear_of_circle
 
@@ -20,7 +20,7 @@ EXACT_SIZE = 48  # variables up to which roots are counted exactly
 ROUNDING = 1e-13
 
 
-@value
+@dataclass(frozen=True)
 class Roots:
     """Of one lap: `verdict` in stable, unstable, marginal, undecided; `unstable` modes; `how` it was decided.
 
@@ -127,7 +127,7 @@ def _damping(growth: float, period: float | None, length: Fraction) -> float:
     return decay / math.hypot(decay, turn)
 
 
-@value
+@dataclass(frozen=True)
 class Response:
     """Sensitivity at one loop's actuation, 1 / (1 + L): what becomes of an error of its decisions, by frequency.
 

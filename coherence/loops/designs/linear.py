@@ -8,11 +8,10 @@ limits) is taken out first and listed as dropped (model.md rule 11).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import value
 from coherence.loops.designs.kinks import branches
 from coherence.loops.networks.sampled_verdict import SampledVerdict, verdict
 from coherence.model.model import EVERYTHING, Model, SampledLoop
@@ -25,7 +24,7 @@ PRECISION = 10**12
 LONGEST = 512  # bits of a denominator that is kept as it is
 
 
-@value
+@dataclass(frozen=True)
 class Linear:
     """The linear verdict at one operating point: per hyperperiod of `lap` seconds.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, frozen, is_smooth
 from coherence.loops.designs.linear import operating_point, skeleton
@@ -24,7 +24,7 @@ SAME = Fraction(1, 10**6)
 STIR_LAPS = 6
 
 
-@value
+@dataclass(frozen=True)
 class Point:
     """Values of states and commands at rest.  `held`: levels of loops with thresholds; `acts`: those that act there.
 

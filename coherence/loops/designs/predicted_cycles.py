@@ -15,7 +15,7 @@ prediction is confirmed by the event-accurate executor of the same design.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +23,6 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.cycles.cycle_search_result import Cycle
 from coherence.loops.cycles.delayed_runs import Start, start_at
@@ -44,7 +43,7 @@ TIE = 1e-12  # of an input: nearer thresholds are met
 Ranges = tuple[tuple[str, float, float], ...]
 
 
-@value
+@dataclass(frozen=True)
 class CycleReading:
     """What one part of a design does from its own start.
 

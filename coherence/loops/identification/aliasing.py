@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 FEW = 4.0  # scrapes per period below which peaks are missed: the highest sample may be 71 % of the true peak
 FADED = 0.5  # what an average must keep of a swing
 
 
-@value
+@dataclass(frozen=True)
 class Seen:
     """What a swing looks like: its apparent `period` in s (infinite: a constant), and the `share` of its size kept."""
 
@@ -26,7 +26,7 @@ class Seen:
     aliased: bool
 
 
-@value
+@dataclass(frozen=True)
 class Hidden:
     """One thing that telemetry hides; `name`: whose period."""
 

@@ -8,12 +8,12 @@ time series, JRSS Suppl. 8; spectral density at zero from an autoregression: Hei
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.simulate.telemetry.measures import Estimate
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MOST_ORDER = 40
 LARGEST = 1e100  # of a value: its powers stay within floating point
 
 
-@value
+@dataclass(frozen=True)
 class Autoregression:
     """x[k] = sum of coefficients x[k-1], x[k-2], ... + noise of this variance, around the mean."""
 

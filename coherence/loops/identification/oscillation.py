@@ -9,12 +9,12 @@ of period and decay.  SOURCE: Whittle 1953; Dahlhaus 1988 (tapers); Brockwell an
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.identification.effective_samples import cleaned
 from coherence.loops.identification.tone import NEAR, tone
 from coherence.simulate.telemetry.measures import Estimate
@@ -32,7 +32,7 @@ LASTING, PURE = 8.0, 0.9  # decays per series below which it may be a tone; shar
 EVIDENCE = 6.0  # by how much BIC must favour an oscillation
 
 
-@value
+@dataclass(frozen=True)
 class Oscillation:
     """`period` and `decay_time` (in which the swing falls by e), s; `amplitude`: root mean square of the mode.
 
@@ -47,7 +47,7 @@ class Oscillation:
     evidence: float
 
 
-@value
+@dataclass(frozen=True)
 class Silence:
     """No oscillation stands out of the background; `evidence` as in `Oscillation`."""
 

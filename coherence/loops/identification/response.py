@@ -10,12 +10,12 @@ Astrom and Wittenmark, Computer-Controlled Systems, 3rd ed., 3.3 (fractional del
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.identification.effective_samples import cleaned
 from coherence.simulate.telemetry.measures import Estimate
 
@@ -28,7 +28,7 @@ ROUNDS = 5
 FASTEST = 0.05  # time constant in scrape intervals below which a lag cannot be told from none
 
 
-@value
+@dataclass(frozen=True)
 class Response:
     """`gain` (output per input at rest), `delay` and `time_constant` in s; `fit`: share of the variance explained."""
 

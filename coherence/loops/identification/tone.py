@@ -11,11 +11,10 @@ SOURCE: B. Quinn and E. Hannan, The Estimation and Tracking of Frequency, Cambri
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from coherence.base.values import value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +26,7 @@ NEAR = 8  # bins on each side over which the rest is averaged, at least
 FLOOR = 1e-9  # of the angle: what rounding leaves
 
 
-@value
+@dataclass(frozen=True)
 class Tone:
     """`angle` per sample with its standard error; `share` of the variance that the sinusoid explains."""
 

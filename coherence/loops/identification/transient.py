@@ -8,12 +8,12 @@ SOURCE: Golub and Pereyra 1973 (variable projection); Cochrane and Orcutt 1949 (
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.identification.effective_samples import cleaned
 from coherence.simulate.telemetry.measures import Estimate
 
@@ -27,7 +27,7 @@ GRID = 15  # points per side on which the extent of the likelihood is measured
 MOST_CORRELATION = 0.98
 
 
-@value
+@dataclass(frozen=True)
 class RingDown:
     """`period` and `decay_time` in s (negative decay time: the swing grows); `amplitude` at the first sample.
 

@@ -8,12 +8,12 @@ For one point of a network the sensitivity S(jw) decides all: with L = 1/S - 1 t
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
 
-from coherence.base.values import value
 from coherence.loops.margins.peaks_response import Local, Response, at, local
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ NARROW = 1e-12  # of its frequency: no interval is split further
 ROUNDING = 3e-15  # of S: an interval on which f stays below it counts as one touching
 
 
-@value
+@dataclass(frozen=True)
 class Crossings:
     """The zeros in rad/s, and the places where a zero could neither be shown nor excluded (a touching)."""
 

@@ -13,13 +13,13 @@ structured singular value, Automatica 29 (1993), 3 and 9; smooth bound: the Scha
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ORDERS = (8, 64, 512)  # of the Schatten norms whose minimisers approach the one of the largest singular value
 
 
-@value
+@dataclass(frozen=True)
 class Scaled:
     """An upper bound of mu, and the positive diagonal D with |D M D^-1| = bound."""
 

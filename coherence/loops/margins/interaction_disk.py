@@ -11,11 +11,11 @@ SOURCE: Seiler, Packard and Gahinet, An introduction to disk margins, IEEE Contr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.margins.interaction import structured
 from coherence.loops.margins.network_margins import Disk, disk_of
 from coherence.loops.margins.peaks import Peak, largest, spectral
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_SEARCHED = 400  # each takes some milliseconds
 
 
-@value
+@dataclass(frozen=True)
 class Multiloop:
     """The disk that every chosen loop may use at once; none where the closed loop is not stable.
 

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.margins.peaks_response import Local, Response, local, response
 from coherence.loops.margins.peaks_tail import FAR, first_edge, tail
 from coherence.loops.networks.network import Block, Network
@@ -39,7 +38,7 @@ INTERVALS = 20_000
 NARROW = 1e-9
 
 
-@value
+@dataclass(frozen=True)
 class Certificate:
     """`holds`: the radius stays below 1 at every frequency; `radius`: the largest bound met, at `frequency` rad/s."""
 

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.margins.crossings import REAL, UNIT, Crossings, crossings
 from coherence.loops.margins.peaks import Peak, largest
 from coherence.loops.margins.peaks_response import Response, at, response
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MOST_GAIN = 100.0
 
 
-@value
+@dataclass(frozen=True)
 class GainCrossing:
     """L is real and negative at `frequency` (rad/s): the loop oscillates there with its gain times `factor`."""
 
@@ -45,7 +45,7 @@ class GainCrossing:
     factor: float
 
 
-@value
+@dataclass(frozen=True)
 class PhaseCrossing:
     """|L| = 1 at `frequency` (rad/s): `phase` in degrees (-180, 180] and `delay` in seconds that lead to oscillation.
 
@@ -58,7 +58,7 @@ class PhaseCrossing:
     falling: bool
 
 
-@value
+@dataclass(frozen=True)
 class Disk:
     """Factors between `low` and `high`, or a phase up to `phase` degrees, in any combination within one disk, are safe.
 
@@ -72,7 +72,7 @@ class Disk:
     phase: float
 
 
-@value
+@dataclass(frozen=True)
 class Margins:
     """Margins of one point.  `lower_gain` < 1 < `upper_gain`: the safe factors (0 and infinity: none was found).
 
@@ -98,7 +98,7 @@ class Margins:
         return min(self.phases, key=lambda c: abs(c.phase)).frequency if self.phases else None
 
 
-@value
+@dataclass(frozen=True)
 class Judged:
     """Margins of a stable closed loop; of one that is not stable there are none, and `stability` says why.
 

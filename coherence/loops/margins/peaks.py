@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.margins.peaks_climb import Top, climbed, halved
 from coherence.loops.margins.peaks_levels import serves
 from coherence.loops.margins.peaks_response import Local, Response, local, response, separate
@@ -42,7 +42,7 @@ INTERVALS, ENTRIES = (
 ROUNDS = 400
 
 
-@value
+@dataclass(frozen=True)
 class Peak:
     """A largest gain: reached at `frequency` (rad/s; infinity: in the limit), and nowhere above `bound`.
 
@@ -64,7 +64,7 @@ class Peak:
         return 2 * math.pi / self.frequency if self.frequency else math.inf
 
 
-@value
+@dataclass(frozen=True)
 class Amplification:
     """A peak of a stable closed loop; of one that is not stable there is none, and `stability` says why."""
 

@@ -4,11 +4,11 @@ tolerance; where one may, its middle is looked at and it is halved."""
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.margins.peaks_levels import Test, level, transfer
 from coherence.loops.margins.peaks_response import Response
 from coherence.loops.margins.peaks_tail import outset, tail
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FIRST, TESTS, ROUNDS = 16, 20_000, 60  # intervals to begin with, and tests and rounds before this way is given up
 
 
-@value
+@dataclass(frozen=True)
 class Top:
     """The best size found, the frequency where (nan: nowhere better than what was given), and a bound of all."""
 

@@ -15,12 +15,12 @@ H-infinity norm, 1989; rounding of Cholesky factors: Higham, Accuracy and Stabil
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg.lapack import zpotrf
 
-from coherence.base.values import value
 from coherence.loops.margins.peaks_response import Response, delayed, delayed_reach, matrix, norms, reach, taylor
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def serves(of: Response, tolerance: float) -> bool:
     return of.size >= LARGE and tolerance >= LOOSE and not of.shift and len(set(of.rows)) == of.size
 
 
-@value
+@dataclass(frozen=True)
 class Level:
     """Intervals of one response, [interval, row]: D and N with slopes, sizes of B, weights, what is left out.
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 WORK = 400_000  # complex numbers of one batch of matrices
 
 
-@value
+@dataclass(frozen=True)
 class Response:
     """The arrays of a network, or of a part of its closed loop: entries [rows, columns] of T - shift I.
 
@@ -60,7 +60,7 @@ class Response:
         return len(self.names)
 
 
-@value
+@dataclass(frozen=True)
 class Local:
     """Each interval of a batch at its middle: value, slope, and the bound `bend` of the second derivative.
 
@@ -73,7 +73,7 @@ class Local:
     contraction: Real
 
 
-@value
+@dataclass(frozen=True)
 class Frames:
     """A and the diagonal of B at the middles with two derivatives, row i times units[i]; `reach_a[k]` and `reach_b[k]`
     bound their k-th derivatives (1, 2, 3) over the intervals."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.margins.peaks_response import Response
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ FAR = 1e18  # rad/s that stand for the limit of high frequency
 LARGE, STEPS = 40, 12  # size from which spectral radii are bounded by as many products with a vector
 
 
-@value
+@dataclass(frozen=True)
 class Tail:
     """All frequencies from some W on: T - shift I differs from `limit` by no more than `distance`.
 

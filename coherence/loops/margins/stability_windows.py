@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.margins.network_margins import gain_crossings, open_loop, unit_crossings
 from coherence.loops.margins.peaks_response import at, response
 from coherence.loops.networks.network import Block, Network
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 TOGETHER = 1e-9  # relative distance within which two ends are one (a pole of S on the axis blurs them)
 
 
-@value
+@dataclass(frozen=True)
 class Window:
     """From `low` to `high`, ends excluded, the verdict is one; `frequency` in rad/s: of the roots at `high`."""
 
@@ -40,7 +39,7 @@ class Window:
     frequency: float | None
 
 
-@value
+@dataclass(frozen=True)
 class Windows:
     """All windows of one parameter in increasing order; `gap` says what is not certain, or is empty."""
 

@@ -15,10 +15,10 @@ proper part of it was judged stable.  What the limits left out is listed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.margins.interaction_separation import small_gain
 from coherence.loops.networks.network import Network
 from coherence.loops.networks.stability import Judge, Stability, stability
@@ -26,7 +26,7 @@ from coherence.loops.networks.stability import Judge, Stability, stability
 MOST_SETS, MOST_LOOPS = 2_000, 6
 
 
-@value
+@dataclass(frozen=True)
 class Blame:
     """One unstable set of loops.
 
@@ -39,7 +39,7 @@ class Blame:
     minimal: bool
 
 
-@value
+@dataclass(frozen=True)
 class Subsets:
     """What was found.  `complete`: every minimal unstable set is in `found`; else `unsearched` says what is open."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -16,7 +17,6 @@ import numpy as np
 
 from coherence.base.errors import UsageError
 from coherence.base.polynomials import characteristic_polynomial, count_roots
-from coherence.base.values import value
 from coherence.loops.multirate.lifting import Lifted, lift
 from coherence.loops.multirate.sampled_system import Multirate, multirate
 from coherence.loops.multirate.verdict import floquet
@@ -31,7 +31,7 @@ Build: TypeAlias = "Callable[[float], Multirate | Network]"
 Test: TypeAlias = "Callable[[Build, float], bool]"
 
 
-@value
+@dataclass(frozen=True)
 class Crossing:
     """A gain at which a root stands on the circle, at `angle` (radians per step); `period` in steps."""
 
@@ -44,7 +44,7 @@ class Crossing:
         return math.tau / self.angle if self.angle else math.inf
 
 
-@value
+@dataclass(frozen=True)
 class Window:
     """Gains between two crossings: stable throughout or nowhere, proved by one exact count inside."""
 

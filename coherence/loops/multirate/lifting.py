@@ -13,13 +13,13 @@ import bisect
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.multirate.plant import Motion, canonical, plant, zeros
 from coherence.loops.multirate.sampled_system import Multirate, exactly
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_INSTANTS, MOST_VARIABLES = 20_000, 2_000
 
 
-@value
+@dataclass(frozen=True)
 class Lifted:
     """x at the end of a lap of `period` seconds = matrix x at its start.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.multirate.sampled_system import Multirate, exactly
 from coherence.loops.networks.network import Block
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-@value
+@dataclass(frozen=True)
 class Plant:
     """x' = a x + b w, y = p x + q w; column c of b and q belongs to `channels[c]` = (sampler, delay in s).
 

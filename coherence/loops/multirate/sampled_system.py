@@ -23,17 +23,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.loops.networks.network import Block, Coupling, Network
 
 Number: TypeAlias = float | Fraction
 
 
-@value
+@dataclass(frozen=True)
 class Sampler:
     """A held output: numerator(z) / denominator(z), descending powers, of what is read.
 
@@ -51,7 +51,7 @@ class Sampler:
     rank: int = 0
 
 
-@value
+@dataclass(frozen=True)
 class Multirate:
     """Samplers and continuous blocks by name, and couplings among them.  Made by `checked` or `multirate`."""
 

@@ -8,11 +8,11 @@ least singular value changes by no more than z does, so finitely many points pro
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.multirate.lifting import Lifted, lift
 from coherence.loops.multirate.sampled_system import Multirate, multirate
 from coherence.loops.networks import sampled_verdict
@@ -28,7 +28,7 @@ EXACT_SIZE = 40  # variables up to which roots are counted exactly
 CELLS = 200_000  # points of the circle times variables before the proof is given up
 
 
-@value
+@dataclass(frozen=True)
 class Floquet:
     """What a sampled system does from lap to lap.
 

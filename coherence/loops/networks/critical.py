@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 
-from coherence.base.values import value
 from coherence.loops.networks.components import Characteristic
 from coherence.loops.networks.critical_boxes import Range, at_middle, holds_throughout, replaced
 from coherence.loops.networks.delayed_verdict import DelayVerdict, verdict
@@ -29,7 +29,7 @@ TOUCHING = 1e-6  # relative distance of two squared frequencies that are one tou
 BESIDE = 1e-9  # distance of a root from the axis, relative to its size, that does not tell its side
 
 
-@value
+@dataclass(frozen=True)
 class Crossing:
     """A root j omega reaches the axis at `at`; `outward`: to the right for a larger parameter."""
 
@@ -42,7 +42,7 @@ class Crossing:
         return math.tau / self.frequency if self.frequency else math.inf
 
 
-@value
+@dataclass(frozen=True)
 class Critical:
     """The first value at which the verdict changes, from `start` on; `at` None: none up to `end`.
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.networks.components import Characteristic, Reals
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Network
@@ -27,7 +26,7 @@ NARROW = 1e-9  # relative width of a segment at which a box is given up
 WIDEST = 60_000  # segments of one box
 
 
-@value
+@dataclass(frozen=True)
 class Range:
     """What may vary of a block: its `gain` (a factor), `delay` (s), or coefficient `index` of a polynomial.
 
@@ -49,7 +48,7 @@ class Range:
         return (self.high - self.low) / 2
 
 
-@value
+@dataclass(frozen=True)
 class BoxVerdict:
     """`verdict`: stable or unstable for all values, "changes" within the ranges, or undecided.
 

@@ -11,11 +11,11 @@ SOURCE: Hale & Verduyn Lunel 1993, Introduction to Functional Differential Equat
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.networks.components import Characteristic, Reals
 from coherence.loops.networks.winding import feedback_bound
 
@@ -23,7 +23,7 @@ CLEAR = 1e-9  # distance of a spectral radius from 1 that decides
 REGISTERS = 800  # grid steps of all delays together
 
 
-@value
+@dataclass(frozen=True)
 class Growth:
     """Of the difference operator: `decays` for all delays, `grows` for these; neither: `reason` says why."""
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.base.values import value
 from coherence.loops.networks.components import Characteristic, Complexes, root_doubt
 from coherence.loops.networks.delayed_difference import difference_growth
 from coherence.loops.networks.network import Network
@@ -30,7 +30,7 @@ CLIMBS = 6  # searches for roots that a count says are missing
 ORDER = ("unstable", "undecided", "marginal", "stable")
 
 
-@value
+@dataclass(frozen=True)
 class DelayVerdict:
     """What the closed loop does after a disturbance.
 

@@ -16,11 +16,11 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ Polynomial = tuple[float, ...]  # descending powers of s
 NO_DELAY = 1e-100  # s; shorter ones are none, so that products with frequencies keep their digits
 
 
-@value
+@dataclass(frozen=True)
 class Block:
     """One transfer function.  `delay` and `rate` in seconds; `rate` None: continuous."""
 
@@ -64,7 +64,7 @@ class Block:
         return np.asarray(ratio * np.exp(-point * self.delay))
 
 
-@value
+@dataclass(frozen=True)
 class Coupling:
     """The input of `target` gets `gain` times the output of `source`."""
 
@@ -73,7 +73,7 @@ class Coupling:
     gain: float = 1.0
 
 
-@value
+@dataclass(frozen=True)
 class Network:
     """Blocks by name and sparse couplings.  Made by `network`, which checks it."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import sturm
@@ -25,7 +26,6 @@ from coherence.base.polynomials import (
     radius_bracket,
 )
 from coherence.base.sturm import Poly
-from coherence.base.values import value
 
 TIE = Fraction(1, 10**12)  # relative difference of modulus below which roots count as equally dominant
 CONFIRMED = Fraction(1, 10**9)  # no root is larger than the reported one by more than this, relatively
@@ -38,7 +38,7 @@ LEVELS = 4  # of the search: each is four times as dense, and more precise
 Point = tuple[int, int]  # a complex number in fixed point: real and imaginary part times 2^bits
 
 
-@value
+@dataclass(frozen=True)
 class Root:
     """A root modulus * exp(+-i angle), angle in [0, pi]; the modulus is good to about 25 digits."""
 
@@ -46,7 +46,7 @@ class Root:
     angle: float
 
 
-@value
+@dataclass(frozen=True)
 class SampledVerdict:
     """What x[k+1] = A x[k] does from every start.
 
@@ -188,7 +188,7 @@ def _beside(guess: Fraction, tolerance: Fraction) -> tuple[Fraction, Fraction]:
     return math.floor(guess * (1 - tolerance / 4) / unit) * unit, math.ceil(guess * (1 + tolerance / 4) / unit) * unit
 
 
-@value
+@dataclass(frozen=True)
 class _Search:
     """A monic polynomial in fixed point with all roots in |y| <= 1, where z = 2^exponent y, and where to start."""
 

@@ -7,14 +7,14 @@ search over many networks can use a cheaper or a stricter one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Network
 
 
-@value
+@dataclass(frozen=True)
 class Stability:
     """`verdict`: stable, unstable, marginal or undecided; `unstable`: roots in the right half plane, if counted."""
 

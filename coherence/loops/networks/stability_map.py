@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 Reals = NDArray[np.floating[Any]]
 Complexes = NDArray[np.complexfloating[Any, Any]]
@@ -26,7 +26,7 @@ INFINITE = -2  # feedthrough >= 1 around the delay: infinitely many roots right 
 BESIDE = 1e-9  # relative distance of a parameter from a crossing within which the count is not given
 
 
-@value
+@dataclass(frozen=True)
 class StabilityMap:
     """`unstable[i, j]`: roots right of the axis for gains[i] and delays[j], `UNKNOWN` or `INFINITE`."""
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg.lapack import zgetrf, zgetri
 
-from coherence.base.values import value
 from coherence.loops.networks.components import ROUNDING, Bounds, Characteristic, Complexes, Reals
 
 FACTORED = 64  # blocks from which one matrix is factored at a time
@@ -29,7 +29,7 @@ LIMIT = 60_000  # segments
 ERROR = 1e-6  # distance of the count from an integer
 
 
-@value
+@dataclass(frozen=True)
 class Count:
     """`roots`: right of Re s = sigma, with multiplicity; None where `reason` says why it was not reached.
 

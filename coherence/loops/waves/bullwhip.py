@@ -10,15 +10,15 @@ Chen, Ryan, Simchi-Levi 2000, Naval Research Logistics 47(4) (exponential smooth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.multirate.sampled_system import Number
 from coherence.loops.waves.chains import Hop
 
 
-@value
+@dataclass(frozen=True)
 class Bullwhip:
     """`variance_ratio`: variance of orders over that of demand; `peak`: largest gain over all frequencies."""
 

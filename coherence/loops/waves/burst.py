@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Curve = list[tuple[float, float]]  # corners (time in s, requests so far)
 
 
-@value
+@dataclass(frozen=True)
 class Burst:
     """`curves[n]`: corners of what has left tier n (0: what came in) up to `horizon` s; `service` per tier, 1/s."""
 

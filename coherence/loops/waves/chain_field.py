@@ -7,12 +7,12 @@ its samples: in a chain all delays add up at the end, so tier n is the undelayed
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.waves.chain_gain import cascade
 from coherence.loops.waves.chains import Hop, checked
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-@value
+@dataclass(frozen=True)
 class Field:
     """`values[i, n]`: tier n (0: the input) at `time[i]` seconds; `tiers` names the columns."""
 

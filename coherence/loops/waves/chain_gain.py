@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.loops.waves.chains import Hop, checked, passes_nothing_above, unstable_poles
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ GRID = 4000  # frequencies of the first search over a chain of different hops
 TAIL = 1e-14  # of an impulse response that is left out
 
 
-@value
+@dataclass(frozen=True)
 class Peak:
     """A largest gain at `frequency` (rad/s; infinity: in the limit), proved to lie below `bound`."""
 

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from coherence.base import sturm
 from coherence.base.errors import UsageError
 from coherence.base.polynomials import count_roots
-from coherence.base.values import value
 from coherence.loops.multirate.sampled_system import Number, exactly
 
 Poly = list[Fraction]
 
 
-@value
+@dataclass(frozen=True)
 class Hop:
     """numerator / denominator * delay, descending powers of s (`step` None) or of z (`step`: seconds per sample)."""
 
@@ -42,7 +42,7 @@ class Hop:
         return np.polyval(top, point) / np.polyval(bottom, point)
 
 
-@value
+@dataclass(frozen=True)
 class StringVerdict:
     """`verdict`: stable (no frequency grows), unstable (some does, or a hop by itself is) or undecided, and why."""
 

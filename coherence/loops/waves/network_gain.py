@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.loops.margins.peaks import amplification
 from coherence.loops.networks.network import Network
 from coherence.loops.networks.stability import Judge, stability
 from coherence.loops.waves.chains import StringVerdict
 
 
-@value
+@dataclass(frozen=True)
 class TierGain:
     """From the input of the path's first block to the output of `tier`: largest gain at `frequency` (rad/s).
 
@@ -27,7 +27,7 @@ class TierGain:
     ratio: float
 
 
-@value
+@dataclass(frozen=True)
 class Path:
     """The tiers in order and the verdict: stable if no tier can exceed the one before it at its worst frequency."""
 

@@ -9,16 +9,16 @@ Rider 1976 (pointwise stationary fluid flow: dL/dt = lam - mu L / (1 + L)).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 MOST_STATES = 1_000_000
 
 
-@value
+@dataclass(frozen=True)
 class Relaxation:
     """Of a stable M/M/1 queue: `gap` of the exact generator and `fluid` pole of its fluid model, both 1/s."""
 

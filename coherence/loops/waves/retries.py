@@ -6,14 +6,14 @@ SOURCE: Beyer et al., Site Reliability Engineering (2016), chapter 22 (three lay
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 
-@value
+@dataclass(frozen=True)
 class Layer:
     """A caller that tries up to `attempts` times; `budget`: retries per first try it is allowed on average, or None."""
 
@@ -21,7 +21,7 @@ class Layer:
     budget: float | None = None
 
 
-@value
+@dataclass(frozen=True)
 class Retries:
     """Per layer from the top: tries it sends per request of the user, and the share of its requests that fail."""
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.minimums.fabric.wiring import Fabric
 
 Demand = tuple[str, str, Fraction]  # from, to, bytes
@@ -27,7 +27,7 @@ SIMPLEX = 5000  # variables from which an interior point is used
 GRAIN = 10**6  # the finest fraction of the largest number that a price or an amount may be
 
 
-@value
+@dataclass(frozen=True)
 class Route:
     """`amount` of one demand along a path of nodes."""
 
@@ -36,7 +36,7 @@ class Route:
     amount: Fraction
 
 
-@value
+@dataclass(frozen=True)
 class Carried:
     """`least` <= the minimum <= `most` seconds; `prices` prove the one, `routes` attain the other."""
 

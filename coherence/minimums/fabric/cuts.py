@@ -16,17 +16,17 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.minimums.fabric.max_flow import Arc, flow
 from coherence.minimums.fabric.wiring import Fabric, Wire, connected
 
 SMALL = 18  # nodes of which every cut is tried
 
 
-@value
+@dataclass(frozen=True)
 class Cut:
     """`time`: seconds per unit of share (bytes) that a cut takes.  `inside`: the nodes of S.
 

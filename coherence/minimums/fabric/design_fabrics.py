@@ -9,12 +9,12 @@ else that is no tier, is a switch as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import NOWHERE, Place
-from coherence.base.values import value
 from coherence.language.design import Design, Link, Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.fabric.wiring import Fabric, Wire, both
@@ -35,7 +35,7 @@ def most(_: str) -> bool:
 PER_DIRECTION = "write the rate of one direction, as `50 GB/s`"
 
 
-@value
+@dataclass(frozen=True)
 class Part:
     """Tiers that links join.  `missing`: what the design does not state, by what needs it."""
 

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.design import Design, Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.design_floors import DesignFloor, design_floors
@@ -19,7 +19,7 @@ from coherence.minimums.registry import entry
 BOUNDS = ("all_gather_fabric", "tier_exit", "boundary_share")
 
 
-@value
+@dataclass(frozen=True)
 class Reach:
     """`nominal`: what the devices have together; `reachable`: what of it can be used from where it counts (SI)."""
 

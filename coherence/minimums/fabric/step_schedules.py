@@ -9,15 +9,15 @@ SOURCE: Z. Cai et al., "Synthesizing optimal collective algorithms", PPoPP 2021.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import solver
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.minimums.fabric.wiring import Fabric
 
 
-@value
+@dataclass(frozen=True)
 class Sent:
     """A shard that a wire carries in a step (from 1)."""
 
@@ -76,7 +76,7 @@ def decided(made: Fabric, steps: int, *, rounds: int = 1, timeout_ms: int = 5000
     return solver.unsat(script(made, steps, rounds=rounds), timeout_ms=timeout_ms)
 
 
-@value
+@dataclass(frozen=True)
 class Fewest:
     """No schedule has fewer than `steps` (each script of `below` is unsatisfiable); `sent` is one that has."""
 

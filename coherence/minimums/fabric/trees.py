@@ -13,10 +13,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.minimums.fabric.cuts import all_gather
 from coherence.minimums.fabric.max_flow import Arc, flow
 from coherence.minimums.fabric.wiring import Fabric
@@ -25,7 +25,7 @@ Path = tuple[str, ...]
 Room = dict[Path, int]  # how often each path of wires may be used
 
 
-@value
+@dataclass(frozen=True)
 class Tree:
     """`paths` lead from the root (a member) to every other one, each from where its data has been."""
 
@@ -34,7 +34,7 @@ class Tree:
     paths: tuple[Path, ...]
 
 
-@value
+@dataclass(frozen=True)
 class _Batch:
     """`many` trees of one root that have reached the same members so far."""
 

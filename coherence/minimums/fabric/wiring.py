@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.base.errors import CoherenceError, InputError, Problem, UsageError
 from coherence.base.places import Place
-from coherence.base.values import field, value
 
 Rate = Fraction | int
 
 
-@value
+@dataclass(frozen=True)
 class Wire:
     """From `source` to `target` at `rate` B/s.  `place`: where a design says so, labelled with what it says."""
 
@@ -30,7 +30,7 @@ class Wire:
         return f"{self.source} -> {self.target}"
 
 
-@value
+@dataclass(frozen=True)
 class Fabric:
     """`members`: name -> share of the data that it holds at first (above zero)."""
 

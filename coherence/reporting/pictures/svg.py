@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
 from coherence.base.errors import UsageError
-from coherence.base.values import field, value
 
 WIDTH, HEIGHT = 400, 286  # of a panel with its margins
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 50, 46
@@ -19,7 +19,7 @@ COLOURS = ("#0b5fa5", "#c8501e", "#2e7d4f", "#7b3f98", "#8a6d00", "#4a4a4a")
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "10 4", "1 2")
 
 
-@value
+@dataclass(frozen=True)
 class Line:
     """A curve; `steps`: the value holds until the next point."""
 
@@ -29,7 +29,7 @@ class Line:
     steps: bool = False
 
 
-@value
+@dataclass(frozen=True)
 class Dots:
     """Marks without a line: o circle, s square, x cross, ^ and v triangle, d diamond."""
 
@@ -39,7 +39,7 @@ class Dots:
     style: int = 0
 
 
-@value
+@dataclass(frozen=True)
 class Arrow:
     """From one point to another; `style` 1 and more is dashed.  `text` stands at its middle."""
 
@@ -49,7 +49,7 @@ class Arrow:
     style: int = 0
 
 
-@value
+@dataclass(frozen=True)
 class Panel:
     """Axes with what is drawn on them.  `log`: which axes (x, y, xy or empty); `square`: equal units on both.
 
@@ -75,7 +75,7 @@ class Panel:
     large: bool = False
 
 
-@value
+@dataclass(frozen=True)
 class Figure:
     """Panels in rows, read like text."""
 

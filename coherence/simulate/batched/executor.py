@@ -11,10 +11,10 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import value
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop, State
 from coherence.simulate.batched.laws import Memories, Sample
@@ -27,7 +27,7 @@ from coherence.simulate.execute.motion import Steady
 Array = Any  # numpy array: one entry per point
 
 
-@value
+@dataclass(frozen=True)
 class Batch:
     """Values after each time: series[path][i, j] at times[i] for point j; `again`: points that were run exactly."""
 

@@ -8,15 +8,15 @@ SOURCE: bounded response of metric temporal logic, G(a -> F[0,t] b); Koymans, Re
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.expressions.tree import Tree
 from coherence.simulate.execute.exact import Execution, Instant
 from coherence.simulate.execute.orbits import looked_at
 
 
-@value
+@dataclass(frozen=True)
 class Response:
     """After each time at which `first` holds, `then` holds within so many seconds."""
 
@@ -29,7 +29,7 @@ class Response:
         return self.first, self.then
 
 
-@value
+@dataclass(frozen=True)
 class Seen:
     """One observation: when, and which of the two conditions held."""
 
@@ -38,7 +38,7 @@ class Seen:
     then: bool
 
 
-@value
+@dataclass(frozen=True)
 class Wait:
     """From when on an answer was due, and when it came (None: not within the time)."""
 

@@ -14,10 +14,10 @@ import bisect
 import itertools
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import field, replace, value
 from coherence.language.expressions.evaluate import NotExactError, evaluate, short
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model, SampledLoop, State
@@ -44,7 +44,7 @@ MAX_EVENTS = 2_000_000
 MOST_AT_ONCE, AT_ONCE = 1_000, Fraction(1, 10**9)  # instants, seconds
 
 
-@value
+@dataclass(frozen=True)
 class Choices:
     """One choice of everything that a design leaves open: constants, initial values, inputs, phases, order.
 
@@ -58,7 +58,7 @@ class Choices:
     schedule: Schedule = ()
 
 
-@value
+@dataclass(frozen=True)
 class Action:
     """A write that was made: by whom, on what, from what to what, and by which rule."""
 
@@ -69,7 +69,7 @@ class Action:
     rule: str
 
 
-@value
+@dataclass(frozen=True)
 class Instant:
     """What happened at one time: values as sampled, actions, modes that changed, values afterwards."""
 

@@ -10,11 +10,10 @@ an event's float is taken as the rational that it is.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Number, Tree
 from coherence.model.model import Model, SampledLoop
@@ -167,7 +166,7 @@ def plain_of(rate: Num) -> Num:
     return rate.value if isinstance(rate, Moving | Taped) else plain_or_float(rate)
 
 
-@value
+@dataclass(frozen=True)
 class Trajectory:
     """A hybrid run: its instants, and the values at any time between them."""
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import Environment, divide, evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import RateLimit, SampledLoop
@@ -90,7 +89,7 @@ class Memory:
         )
 
 
-@value
+@dataclass(frozen=True)
 class Decision:
     """The loop's mode after this sample, the value it writes (None: nothing), and the rule that applied."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Held, Name, Number, Tree, children, walk
 from coherence.model.model import Model
@@ -19,7 +19,7 @@ LOOK_BACK = ("delayed", "mean_over", "max_over", "sampled")
 WINDOWS = ("mean_over", "max_over")
 
 
-@value
+@dataclass(frozen=True)
 class Entry:
     """An instant that is remembered: values as sampled, values after it, and the motion from there on."""
 
@@ -29,7 +29,7 @@ class Entry:
     course: Any  # a Course, or what stands in its place in another motion
 
 
-@value
+@dataclass(frozen=True)
 class Reads:
     """When a tree changes: `lags` after an instant, and at (multiples of a period) + lag."""
 
@@ -37,7 +37,7 @@ class Reads:
     scrapes: frozenset[tuple[Fraction, Fraction]]
 
 
-@value
+@dataclass(frozen=True)
 class Lookback:
     """`horizon`: seconds that are remembered, None where nothing looks back; `watched`: what windows look at."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.simulate.execute.affine import Affine
@@ -30,7 +30,7 @@ class SlidingError(NotExactError):
     """A flow that each branch of a kink pushes back across it: no run goes on."""
 
 
-@value
+@dataclass(frozen=True)
 class Course:
     """Motion from an instant to the next: rates per second, stopped states, branches, when one turns."""
 

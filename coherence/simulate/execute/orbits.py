@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
@@ -24,7 +24,7 @@ MOST_PERIODS = 6
 LATE_LAPS = 24  # before the end of a long run: from here on a copy of it is kept
 
 
-@value
+@dataclass(frozen=True)
 class Orbit:
     """A cycle: its period in seconds, one exact lap, and how the run comes to it.
 
@@ -54,7 +54,7 @@ class Orbit:
         return low != high
 
 
-@value
+@dataclass(frozen=True)
 class LongRun:
     """A run, and its orbit where one was found."""
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.expressions.tree import Held, walk
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.exact import look_backs
@@ -26,7 +26,7 @@ class NotCommensurateError(ArithmeticError):
     """The periods have no small common multiple, or there are too many orders to look at."""
 
 
-@value
+@dataclass(frozen=True)
 class Instant:
     """What is due at one time of the hyperperiod."""
 
@@ -35,7 +35,7 @@ class Instant:
     steps: tuple[str, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Schedule:
     """One pattern: the phases chosen, and the instants of one hyperperiod in order."""
 

@@ -7,8 +7,8 @@ scrapes, and with it the run, is then another for other phases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from coherence.base.values import value
 from coherence.language.expressions import names
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
@@ -22,7 +22,7 @@ from coherence.simulate.execute.starts import finite
 QUIET_LAPS, QUIET_INSTANTS = 160, 2_000  # of a run in which nothing changes
 
 
-@value
+@dataclass(frozen=True)
 class Rests:
     """How many starts there are (0: the time is over), and the run of each under every phase that matters."""
 

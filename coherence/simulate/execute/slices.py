@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from coherence.base.values import replace
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model, SampledLoop

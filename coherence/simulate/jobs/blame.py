@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from coherence.base.values import value
 from coherence.simulate.jobs.ledger import kept_steps, step_ends
 from coherence.simulate.jobs.record import JobRun, cause_of
 from coherence.simulate.jobs.ticks import Ticks, totals
 
 
-@value
+@dataclass(frozen=True)
 class Blame:
     """`amount` rank-nanoseconds of the loss `loss` have one cause; they were lost up to `time` (nanoseconds)."""
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-
-from coherence.base.values import value
+from dataclasses import dataclass
 
 FAMILIES = ("constant", "uniform", "exponential", "normal", "gamma", "lognormal")
 MOST_RANK_SECONDS = 4e8  # of one step: a tenth of what 64 bits of nanoseconds hold
@@ -20,7 +19,7 @@ def _need(holds: bool, message: str) -> None:
         raise ValueError(message)
 
 
-@value
+@dataclass(frozen=True)
 class Law:
     """A duration: `family` by mean and coefficient of variation `cv`; uniform on [low, high].
 
@@ -52,7 +51,7 @@ def uniform(low: float, high: float) -> Law:
     return Law("uniform", (low + high) / 2, 0.0, low, high)
 
 
-@value
+@dataclass(frozen=True)
 class Stragglers:
     """Ranks that are slow throughout: their steps take `factor` times as long."""
 
@@ -63,7 +62,7 @@ class Stragglers:
         _need(1 <= self.factor < math.inf, f"factor(={self.factor}) must be at least 1")
 
 
-@value
+@dataclass(frozen=True)
 class Slowdowns:
     """Episodes in which `ranks` neighbours are slow together: steps begun in one take `factor` times as long.
 
@@ -82,7 +81,7 @@ class Slowdowns:
         _need(self.lasts > 0, f"lasts(={self.lasts}) must be > 0 s")
 
 
-@value
+@dataclass(frozen=True)
 class Pause:
     """One rank stands still for `lasts`, on its own, once in `every` seconds of its computing on average."""
 
@@ -94,7 +93,7 @@ class Pause:
         _need(self.every > 0, f"every(={self.every}) of {self.name} must be > 0 s")
 
 
-@value
+@dataclass(frozen=True)
 class Checkpoint:
     """A save at the first end of a step `every` seconds or more after the last save or restart, and at the end.
 
@@ -113,7 +112,7 @@ class Checkpoint:
         _need(self.every > 0, f"every(={self.every}) of a checkpoint must be > 0 s")
 
 
-@value
+@dataclass(frozen=True)
 class Failures:
     """Each node lives for a Weibull time of mean `mtbf` (shape 1: exponential), new at the start and when replaced.
 
@@ -130,7 +129,7 @@ class Failures:
         _need(self.ranks_per_node > 0, f"ranks_per_node(={self.ranks_per_node}) must be > 0")
 
 
-@value
+@dataclass(frozen=True)
 class Recovery:
     """A failure is noticed after `detection` (None: only a watchdog notices); the job comes up in `restart`.
 
@@ -147,7 +146,7 @@ class Recovery:
         _need(self.spares >= 0, f"spares(={self.spares}) must be at least 0")
 
 
-@value
+@dataclass(frozen=True)
 class Watchdog:
     """Kills the job when a rank has waited for another for `earliest` to `latest` seconds (uniform, each time anew)."""
 
@@ -160,7 +159,7 @@ class Watchdog:
         _need(order, f"earliest(={self.earliest}) of {self.name} must be from 0 s to latest(={self.latest})")
 
 
-@value
+@dataclass(frozen=True)
 class Job:
     """`ranks` do `work` steps together: each computes for `step`, waits for the slowest, then `collective`."""
 

@@ -7,12 +7,12 @@ what a failure takes is `lost`, whatever it was while it was done.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from coherence.base.values import value
 from coherence.simulate.jobs.record import JobRun
 from coherence.simulate.jobs.ticks import Ticks, seconds, total
 
@@ -32,7 +32,7 @@ STATES: Mapping[str, tuple[str, str]] = {
 """State -> (type of loss: A synchronisation, B friction, R recovery, O other, U unexplained; meaning)."""
 
 
-@value
+@dataclass(frozen=True)
 class Ledger:
     """Rank-nanoseconds by state."""
 

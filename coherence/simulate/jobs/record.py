@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coherence.base.values import value
 from coherence.simulate.jobs.job import Job
 from coherence.simulate.jobs.steps import PAUSE, SLOWDOWN, SPREAD, STRAGGLER, Steps
 from coherence.simulate.jobs.ticks import seconds
@@ -29,7 +28,7 @@ class Span:
     loss: int = -1
 
 
-@value
+@dataclass(frozen=True)
 class Loss:
     """The work since the last safe save went at `time`, because of `cause`."""
 
@@ -37,7 +36,7 @@ class Loss:
     cause: str
 
 
-@value
+@dataclass(frozen=True)
 class Happening:
     """One entry of the trace of actions: failed, killed, noticed, restarted, saved, replaced."""
 
@@ -46,7 +45,7 @@ class Happening:
     of: str
 
 
-@value
+@dataclass(frozen=True)
 class JobRun:
     """What a run did.  Times in nanoseconds from its start; `reason` says why it ended."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from coherence.base import units
 from coherence.base.errors import Problem, UsageError
-from coherence.base.values import value
 from coherence.language.design import Design
 from coherence.language.reading import read_design, read_text
 from coherence.model.elaborate import elaborate
@@ -19,7 +19,7 @@ from coherence.simulate.logs.series import Series, autoscaler
 from coherence.simulate.logs.tables import read_table, told
 
 
-@value
+@dataclass(frozen=True)
 class Comparison:
     """One recorded run and its prediction.  Times in seconds since `origin` (Unix seconds)."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.simulate.logs.tables import unix
 
 
-@value
+@dataclass(frozen=True)
 class Start:
     """Unix seconds at which a pod was given a node, and at which its container started (None: not seen)."""
 

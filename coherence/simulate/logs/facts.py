@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.simulate.logs.events import Start, read_starts
 from coherence.simulate.logs.manifests import Behavior, Workload, read_manifest
 from coherence.simulate.logs.runs import Command, RunFiles, labels, manifest, read_commands
@@ -25,7 +25,7 @@ SYNC = 15  # SOURCE: podautoscaler/horizontal.go: an autoscaler is first looked 
 CONTROL_PLANE = "control-plane"
 
 
-@value
+@dataclass(frozen=True)
 class Write:
     """`kubectl apply` of a Deployment sets the replicas, at `time` (seconds)."""
 
@@ -34,7 +34,7 @@ class Write:
     file: str
 
 
-@value
+@dataclass(frozen=True)
 class Pod:
     """A measured pod, by age in seconds since it got its node.
 
@@ -51,7 +51,7 @@ class Pod:
     cpu: tuple[tuple[int, Fraction], ...]
 
 
-@value
+@dataclass(frozen=True)
 class Facts:
     """Everything that a prediction takes as given.  `origin`: Unix seconds of time 0; other times since then."""
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from coherence import importers
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language import document
 from coherence.language.design import Rate
 from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.simulate.logs.spread import Spread
 
 
-@value
+@dataclass(frozen=True)
 class Workload:
     """A Deployment: `replicas` and the CPU request of a pod in cores (None: not written)."""
 
@@ -26,7 +26,7 @@ class Workload:
     spreads: tuple[Spread, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Behavior:
     """A HorizontalPodAutoscaler.  `hold_down` in seconds and `rates` as the language writes them; None, () without
     a `behavior` field."""

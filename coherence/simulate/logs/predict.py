@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import InputError, Problem
-from coherence.base.values import value
 from coherence.language.expressions.tree import Compare, Name, walk
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.exact import Choices, Execution
@@ -24,7 +24,7 @@ MOST_RUNS = 2_000  # at one time; beyond, branches are dropped and the answer sa
 Trajectory = tuple[tuple[Fraction, int], ...]
 
 
-@value
+@dataclass(frozen=True)
 class Threshold:
     """`state >= constant`, and the range in which the constant lies."""
 
@@ -34,7 +34,7 @@ class Threshold:
     high: Fraction
 
 
-@value
+@dataclass(frozen=True)
 class Prediction:
     """What the status of an autoscaler shows: (time, replicas), each time the replicas are others than before.
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from coherence.base.errors import InputError, Problem, UsageError
-from coherence.base.values import value
 from coherence.simulate.logs.tables import line_place, unix
 
 
-@value
+@dataclass(frozen=True)
 class RunFiles:
     """The files of one run.  `stamp`: the local time in their names."""
 
@@ -33,7 +33,7 @@ class RunFiles:
         return f"{self.autoscaler.parent.name}/{self.stamp}"
 
 
-@value
+@dataclass(frozen=True)
 class Command:
     """A command line: Unix seconds at which it was given and at which it had returned."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import Problem
-from coherence.base.values import value
 from coherence.simulate.logs.tables import Row, Table
 
 _MILLI = re.compile(r"([0-9]{1,9})m|([0-9]{1,6})")
 
 
-@value
+@dataclass(frozen=True)
 class Shown:
     """One line of `kubectl get hpa`.  `share`: the reading (None: <unknown>) and `setpoint`, of the request."""
 
@@ -26,7 +26,7 @@ class Shown:
     replicas: int
 
 
-@value
+@dataclass(frozen=True)
 class Reading:
     """What metrics-server served for a pod: cores in use, from `time` until the next one."""
 
@@ -34,7 +34,7 @@ class Reading:
     cores: Fraction
 
 
-@value
+@dataclass(frozen=True)
 class Listed:
     """One line of `kubectl get pod -o wide`.  `node`: None while the pod has none."""
 
@@ -45,7 +45,7 @@ class Listed:
     node: str | None
 
 
-@value
+@dataclass(frozen=True)
 class Series:
     """Lines of one kind in time order, and the lines that could not be read."""
 

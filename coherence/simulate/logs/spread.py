@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-
-from coherence.base.values import value
+from dataclasses import dataclass
 
 Counts = tuple[int, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Spread:
     """`whenUnsatisfiable: DoNotSchedule` over the domains of one node label."""
 

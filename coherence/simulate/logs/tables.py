@@ -9,16 +9,16 @@ from __future__ import annotations
 import calendar
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from coherence.base.errors import Problem
 from coherence.base.places import Place
-from coherence.base.values import value
 
 STAMP = "%Y-%m-%dT%H:%M:%S"
 
 
-@value
+@dataclass(frozen=True)
 class Row:
     """The cells of one line, and the line's number."""
 
@@ -26,7 +26,7 @@ class Row:
     line: int
 
 
-@value
+@dataclass(frozen=True)
 class Snapshot:
     """One table at one time (Unix seconds)."""
 
@@ -34,7 +34,7 @@ class Snapshot:
     rows: tuple[Row, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Table:
     """Every snapshot of a file, in order, and its malformed lines."""
 

@@ -8,9 +8,9 @@ Service time counts as waiting behind the fluid, and noise is left out: the true
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 from coherence.base.errors import UsageError
-from coherence.base.values import field, value
 from coherence.simulate.metastability.load_map import Retrying, overload
 
 SLOTS = 40  # to one per_try: the resolution of time
@@ -19,7 +19,7 @@ _MOST_CYCLES = 60  # of limit and pause: waves of retries that come and go for l
 _LONGEST = 4096  # times per_try: a trigger longer than this is not looked for
 
 
-@value
+@dataclass(frozen=True)
 class Disturbance:
     """From time 0 for `lasts` seconds: servers stand still (`rate` None) or first tries come at `rate` per second."""
 
@@ -27,7 +27,7 @@ class Disturbance:
     rate: float | None = None
 
 
-@value
+@dataclass(frozen=True)
 class Course:
     """What becomes of it: the backlog (tries) when it ends, and seconds from then until tries are in time again."""
 
@@ -39,7 +39,7 @@ class Course:
         return math.isinf(self.recovery)
 
 
-@value
+@dataclass(frozen=True)
 class _Flow:
     """Cumulative tries sent and served, and those sent in each slot by class (first tries, second tries, ...)."""
 

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
-from coherence.base.values import value
 from coherence.simulate.metastability.waits import Server, erlang_b, lateness
 
 RESOLUTION = 1e-9  # of the capacity: how close fixed points are located
 _MOST_CELLS = 100_000
 
 
-@value
+@dataclass(frozen=True)
 class Retrying:
     """`rate` first tries per second, up to `tries` sends each (inf: for ever), served by `server`.
 
@@ -47,7 +47,7 @@ class Retrying:
         return self.server.capacity
 
 
-@value
+@dataclass(frozen=True)
 class FixedPoint:
     """A load that reproduces itself, with the share of late tries there and its sends per request."""
 
@@ -66,7 +66,7 @@ class Verdict(StrEnum):
     UNRESOLVED = "unresolved"  # a tangency, or two points closer than the resolution
 
 
-@value
+@dataclass(frozen=True)
 class Portrait:
     """All fixed points by load, and the unstable ones between which each basin lies."""
 

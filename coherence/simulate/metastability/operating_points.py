@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.simulate.metastability.fluid import smallest_pause
 from coherence.simulate.metastability.load_map import Portrait, Retrying, Verdict, overload, portrait
 from coherence.simulate.requests.program import (
@@ -30,7 +29,7 @@ from coherence.simulate.requests.program import (
 _MOST = 1e6  # a bound larger than this is no bound
 
 
-@value
+@dataclass(frozen=True)
 class Study:
     """`margin`: capacity left while every try is late, as a share of it; `pause`: shortest one that collapses (s)."""
 
@@ -49,7 +48,7 @@ def study(call: Retrying) -> Study:
     return Study(call, points, beyond, 1 - beyond / call.capacity, pause)
 
 
-@value
+@dataclass(frozen=True)
 class Region:
     """How far one quantity alone may go before the call stops being healthy; each is a bound that is still safe.
 

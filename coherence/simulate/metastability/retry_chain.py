@@ -12,11 +12,11 @@ Markov chains", Operations Research 1985, here by levels.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
-from coherence.base.values import field, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 HOUR = 3600.0  # s: a mode that lasts longer looks like a steady state to whoever watches it
 
 
-@value
+@dataclass(frozen=True)
 class Chain:
     """`down`, `stay`, `up`: rates (per second) from [level, phase] to [phase] of the level below, same, above."""
 
@@ -94,7 +94,7 @@ def second_eigenvalue(chain: Chain) -> complex:
     return complex(sorted(found, key=lambda z: -z.real)[1])
 
 
-@value
+@dataclass(frozen=True)
 class _Swept:
     """What elimination from one side leaves of a level: rates within it, time spent, and rates to the target."""
 
@@ -229,7 +229,7 @@ class Mode(StrEnum):
     RESTLESS = "restless"  # neither lasts: the chain wanders between them
 
 
-@value
+@dataclass(frozen=True)
 class Modes:
     """Mean times between the low and the high mode (s), the share of time in the high half, and the verdict."""
 

@@ -13,10 +13,10 @@ A tries leave.  The time to come back is exponential here, constant in truth.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.simulate.metastability.load_map import Retrying
 from coherence.simulate.metastability.retry_chain import Chain, Modes, chain, modes
 
@@ -27,7 +27,7 @@ MOST_STATES = 40_000
 MOST_PHASES = 250
 
 
-@value
+@dataclass(frozen=True)
 class Published:
     """Rates per second, `timeout` in seconds; `retries` after the first try; sizes count the empty state too."""
 

@@ -19,15 +19,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 PATIENT = 5  # mean services
 _LAST_DIGIT = 1e-17
 
 
-@value
+@dataclass(frozen=True)
 class Server:
     """`servers` alike; `mean` seconds of service with coefficient of variation `cv`; a try ends after `per_try`."""
 
@@ -43,7 +43,7 @@ class Server:
         return self.servers / self.mean
 
 
-@value
+@dataclass(frozen=True)
 class Lateness:
     """At one load: share of tries that end late, and the mean seconds that a caller waits for one try."""
 

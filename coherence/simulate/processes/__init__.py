@@ -8,10 +8,10 @@ is a problem that names the key; what it leaves open and a run must choose is li
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
-from coherence.base.values import field, value
 from coherence.language.design import Design
 from coherence.simulate.processes.agents import with_agents
 from coherence.simulate.processes.flow import Flow, flow_of, without
@@ -21,7 +21,7 @@ from coherence.simulate.processes.stations import stations_of
 from coherence.simulate.requests.program import Program
 
 
-@value
+@dataclass(frozen=True)
 class Processes:
     """A program, what was assumed to make it, and `scaled`: station -> the signal that says how many serve."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
-from coherence.base.values import value
 from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names
 from coherence.language.schema_kinds import Formula
 from coherence.simulate.requests.program import Plan
 
 
-@value
+@dataclass(frozen=True)
 class Flow:
     """`plans`: workload -> routes in order; `calls`: route -> its call (None: no call says how);
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from coherence.base.errors import InputError, Problem
-from coherence.base.values import value
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.jobs.keys import Keys
@@ -14,7 +13,7 @@ from coherence.simulate.requests.program import Route, Service, Source, Station
 UNLIMITED = 1 << 16  # servers of a station that the design does not bound
 
 
-@value
+@dataclass(frozen=True)
 class Agent:
     """A source, the stations and the routes of its model and its tool; `notes` say what is not exact."""
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.values import field, value
 from coherence.simulate.requests import events_layout as at
 from coherence.simulate.requests.events import advance as compiled_loop
 from coherence.simulate.requests.events_arrivals import Coming
@@ -35,7 +35,7 @@ Array = NDArray[Any]
 Loop = Callable[[at.Ints, at.Floats], int]
 
 
-@value
+@dataclass(frozen=True)
 class Limits:
     """What a run may use.  When it would need more, it stops, says so, and keeps what it has.
 
@@ -48,7 +48,7 @@ class Limits:
     events: float = math.inf
 
 
-@value
+@dataclass(frozen=True)
 class Requests:
     """Every finished request, in the order of their ends: `source` and `outcome` are numbers of names.
 
@@ -76,7 +76,7 @@ class Requests:
         return good
 
 
-@value
+@dataclass(frozen=True)
 class Trace:
     """What was done and why, in order: `action` counts in ACTIONS, `cause` in OUTCOMES, `where` in PLACES.
 
@@ -94,7 +94,7 @@ class Trace:
     where: Array
 
 
-@value
+@dataclass(frozen=True)
 class Result:
     """A run so far.  `stopped` says why it ended before its time, else it is empty."""
 

@@ -9,13 +9,12 @@ servers and may itself call on (its server is held meanwhile).  `processes` make
 from __future__ import annotations
 
 import math
-
-from coherence.base.values import field, value
+from dataclasses import dataclass, field
 
 Plan = tuple[tuple[str, ...], ...]  # stages in order; the routes of a stage are used at once
 
 
-@value
+@dataclass(frozen=True)
 class Burst:
     """From `start` for `lasts`, arrivals come at `rate` instead; again every `every` (0: once)."""
 
@@ -25,7 +24,7 @@ class Burst:
     every: float = 0.0
 
 
-@value
+@dataclass(frozen=True)
 class Arrivals:
     """When requests come.
 
@@ -43,7 +42,7 @@ class Arrivals:
     times: tuple[float, ...] = field(default=(), compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Service:
     """Time that a server takes.
 
@@ -57,7 +56,7 @@ class Service:
     values: tuple[float, ...] = field(default=(), compare=False)
 
 
-@value
+@dataclass(frozen=True)
 class Batch:
     """A server works on up to `largest` tries at once, `fixed + n * each`, and waits up to `wait` to fill a batch."""
 
@@ -67,7 +66,7 @@ class Batch:
     each: float
 
 
-@value
+@dataclass(frozen=True)
 class Station:
     """`servers` alike, and a queue of at most `room` waiting tries (more are rejected at once).
 
@@ -87,7 +86,7 @@ class Station:
     plan: Plan = ()
 
 
-@value
+@dataclass(frozen=True)
 class Backoff:
     """Pause before retry k (k = 1, 2, ...): min(cap, base * factor^(k-1)).
 
@@ -101,7 +100,7 @@ class Backoff:
     jitter: str = "none"
 
 
-@value
+@dataclass(frozen=True)
 class Budget:
     """Retries in flight on a route are at most max(floor, share x `of` in flight).
 
@@ -113,7 +112,7 @@ class Budget:
     of: str = "requests"
 
 
-@value
+@dataclass(frozen=True)
 class Route:
     """Tries of `station` on behalf of its callers.
 
@@ -139,7 +138,7 @@ class Route:
     hedge_after: float = math.inf
 
 
-@value
+@dataclass(frozen=True)
 class Source:
     """Requests of one kind.  `turns` (low, high): the plan is gone through so many times (uniform whole number)."""
 
@@ -150,7 +149,7 @@ class Source:
     priority: int = 0
 
 
-@value
+@dataclass(frozen=True)
 class Outage:
     """A station stands still: `pause` freezes its servers and keeps its queue; `refuse` rejects new tries too."""
 
@@ -160,7 +159,7 @@ class Outage:
     kind: str = "pause"
 
 
-@value
+@dataclass(frozen=True)
 class Program:
     """Everything that a request-level run needs."""
 

@@ -8,9 +8,9 @@ The need of a request is split between stations in proportion to their mean serv
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherence.base.values import value
 from coherence.simulate.requests.program import Plan, Program
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EARLIER = "earlier tries"
 
 
-@value
+@dataclass(frozen=True)
 class Stamp:
     """A layer of a chain of calls: when each finished request left it (s; NaN: never), its share of every need."""
 

@@ -7,12 +7,13 @@ section 2; attention over the prompt itself is left out (6 % of a token's work a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.simulate.serving.server import StepTime
 
 
-@value
+@dataclass(frozen=True)
 class Accelerator:
     """Published peaks: memory in bytes, bandwidth in bytes/s, dense operations per second in the model's format."""
 
@@ -21,7 +22,7 @@ class Accelerator:
     flops: float
 
 
-@value
+@dataclass(frozen=True)
 class Shape:
     """A decoder: parameters, layers, heads of keys and values, size of a head, bytes of a number."""
 

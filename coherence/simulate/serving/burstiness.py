@@ -7,12 +7,12 @@ of counts, the variance over the mean of the number of arrivals in windows of on
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 
-@value
+@dataclass(frozen=True)
 class Burstiness:
     """`rate` and `peak_rate` (over the shortest window) per second; `cv` of the times between arrivals.
 

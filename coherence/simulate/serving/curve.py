@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.simulate.serving.engine import serve
 from coherence.simulate.serving.server import Load, Server, StepTime
 
 
-@value
+@dataclass(frozen=True)
 class Point:
     """At `multiplier` times the load: time to first token, seconds, and the most requests that ran at once."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.simulate.serving.server import CHUNKED, Load, Server, StepTime
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ Array = Any  # numpy arrays
 SAMPLES = 4096  # rows of one piece of the series
 
 
-@value
+@dataclass(frozen=True)
 class Served:
     """What became of a load.  Arrays by request, in order of arrival; a time that did not come is not a number.
 

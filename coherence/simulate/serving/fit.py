@@ -6,10 +6,10 @@ per_sequence n + per_context_token c, with the tokens p and n and the token-step
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.simulate.serving.server import StepTime
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LEAST_STEPS = 50  # a step cut by the edge of a stretch is then at most a fiftieth of it
 
 
-@value
+@dataclass(frozen=True)
 class Counters:
     """What a server logs.  `edges`: n + 1 times; per interval: tokens prefilled and written; at the edges: tokens held.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import InputError, Problem
-from coherence.base.values import value
 from coherence.language.design import Component, Design, Spread2, Workload
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.processes.flow import flow_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PART = "inference_server"
 
 
-@value
+@dataclass(frozen=True)
 class Engine:
     """A server, the time of its steps, and the workloads that call it with the lengths that they bring."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CHUNKED, PREFILL_FIRST = "chunked", "prefill-first"
 
 
-@value
+@dataclass(frozen=True)
 class Server:
     """What bounds a step, and what bounds memory.
 
@@ -47,7 +47,7 @@ class Server:
             raise UsageError(f"prefill(={self.prefill!r}) must be {CHUNKED!r} or {PREFILL_FIRST!r}")
 
 
-@value
+@dataclass(frozen=True)
 class StepTime:
     """Seconds of a step: fixed + per_prefill_token p + per_sequence n + per_context_token c.
 
@@ -69,7 +69,7 @@ class StepTime:
             raise UsageError("fixed and per_sequence are both 0: a decode step would take no time")
 
 
-@value
+@dataclass(frozen=True)
 class Load:
     """Requests in order of arrival: when each comes, tokens of its prompt, tokens that it will write."""
 

@@ -10,10 +10,10 @@ import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.simulate.requests.program import Arrivals
 from coherence.simulate.serving.server import Load, load
 
@@ -23,7 +23,7 @@ MOST_PROBLEMS = 20
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?")
 
 
-@value
+@dataclass(frozen=True)
 class Trace:
     """Requests of a file.  `times`: seconds after the first; prompt and output tokens, empty if the file has none."""
 

@@ -9,13 +9,12 @@ signal that scales a station is given back as that station's number of servers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.places import Place
 from coherence.base.units import ONE
-from coherence.base.values import value
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Number
 from coherence.model.elaborate import elaborate
@@ -31,7 +30,7 @@ TICK = Fraction(1)  # s: how often loops can see something new
 _GRAIN = 10**6  # measured values are rounded to a millionth, so that exact arithmetic stays short
 
 
-@value
+@dataclass(frozen=True)
 class Cut:
     """The model without what requests take over, and how each such signal is measured."""
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from coherence.base.values import field, value
 from coherence.simulate.study.readings import Key, Sample
 
 CONFIDENCE = 0.95
 
 
-@value
+@dataclass(frozen=True)
 class Setting:
     """How long to run and what to leave out at the beginning (s), under which seeds; `values` fix open constants.
 
@@ -34,7 +33,7 @@ class Setting:
     pauses: tuple[tuple[str, float, float], ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class Reading:
     """Mean of a quantity over the runs, and the ends of its 95 % interval (None for a single run)."""
 
@@ -50,7 +49,7 @@ class Reading:
         return self.of, self.what, self.unit
 
 
-@value
+@dataclass(frozen=True)
 class Study:
     """What was run, and what each run showed.  `notes` tell what holds for all of them."""
 

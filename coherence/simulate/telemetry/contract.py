@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-
-from coherence.base.values import field, value
 
 if TYPE_CHECKING:
     from coherence.model.model import Model
@@ -29,7 +28,7 @@ def _writable(text: str) -> None:
         raise ValueError(f"{text!r} has half a surrogate pair, which no file can hold")
 
 
-@value
+@dataclass(frozen=True)
 class Signal:
     """One row of the table of signals.  `kind`: counter (only grows, but for resets) or gauge; `unit` 1: none."""
 
@@ -46,7 +45,7 @@ class Signal:
             raise ValueError(f"kind(={self.kind}) of {self.name} must be counter or gauge")
 
 
-@value
+@dataclass(frozen=True)
 class Samples:
     """Values of one signal at ascending times."""
 
@@ -57,7 +56,7 @@ class Samples:
         return len(self.times)
 
 
-@value
+@dataclass(frozen=True)
 class Cause:
     """Known truth: `amount` of the loss `loss` came from `cause`, up to `time` seconds."""
 
@@ -73,7 +72,7 @@ class Cause:
             raise ValueError(f"time(={self.time}) of {self.loss} must be finite")
 
 
-@value
+@dataclass(frozen=True)
 class Origin:
     """A source of signals and how it was read; `left_out`: (what, why, remedy) of what is no signal of it."""
 
@@ -86,7 +85,7 @@ class Origin:
     left_out: tuple[tuple[str, str, str], ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class Telemetry:
     """Signals and causes in a fixed order; `grid`: every time at which anything was looked at."""
 
@@ -100,7 +99,7 @@ class Telemetry:
         return self.samples[name]
 
 
-@value
+@dataclass(frozen=True)
 class Gaps:
     """How much of one signal is there: samples, those that are not a number, times of the grid without a sample."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 
 if TYPE_CHECKING:
     from coherence.simulate.requests.engine import Result
@@ -18,7 +18,7 @@ Array = NDArray[Any]
 BATCHES = 32
 
 
-@value
+@dataclass(frozen=True)
 class Estimate:
     """A number with its interval, and the confidence of the interval."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from coherence.base import units
 from coherence.base.errors import InternalError
-from coherence.base.values import value
 from coherence.language.design import Design
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.simulate.execute.orbits import Orbit, long_run
@@ -29,7 +29,7 @@ LAPS, REST = 3, 8  # periods, or decisions at rest, that are observed after the 
 MOST_DECISIONS = 150
 
 
-@value
+@dataclass(frozen=True)
 class Course:
     """Decisions, and what they come to: `period` (s), None at rest, 0 where none was seen; the ends of its range."""
 
@@ -39,7 +39,7 @@ class Course:
     highest: int
 
 
-@value
+@dataclass(frozen=True)
 class Comparison:
     """One row: what, as observed and as predicted, and whether that agrees by the rule of this module."""
 
@@ -49,7 +49,7 @@ class Comparison:
     agrees: bool
 
 
-@value
+@dataclass(frozen=True)
 class Reproduction:
     """An observation beside its prediction."""
 

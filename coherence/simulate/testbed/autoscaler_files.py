@@ -10,10 +10,10 @@ documentation, Configuration (scrape_config), Querying basics (subqueries), Func
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from coherence.base.values import value
 from coherence.simulate.testbed.autoscaler_set_up import AutoscalerSetUp
 from coherence.simulate.testbed.processes import LOOPBACK
 
@@ -64,7 +64,7 @@ scrape_configs:
 """
 
 
-@value
+@dataclass(frozen=True)
 class Ports:
     """Of loopback: for the load, for Prometheus to scrape, and Prometheus' own."""
 

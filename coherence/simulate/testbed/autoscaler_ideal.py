@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.simulate.testbed.autoscaler_law import LONG_AGO, Behaviour, Controller, Number
 
 Counts = Sequence[tuple[Fraction, int]]  # (from when on, replicas wanted), ascending
 
 
-@value
+@dataclass(frozen=True)
 class Plant:
     """Seconds and requests per second.  `utilization`: the metric is a share of `rate_per_replica`, not a rate.
 
@@ -38,7 +38,7 @@ class Plant:
         return self.rate / replicas / (self.rate_per_replica if self.utilization else 1)
 
 
-@value
+@dataclass(frozen=True)
 class Decision:
     """One decision: when (s), what the metric read, how many replicas there were and how many were wanted."""
 

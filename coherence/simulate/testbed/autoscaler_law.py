@@ -17,7 +17,6 @@ from fractions import Fraction
 from typing import Literal
 
 from coherence.base.errors import CoherenceError
-from coherence.base.values import value
 
 Number = Fraction | float
 Way = Literal["up", "down"]
@@ -28,7 +27,7 @@ class NoSetpointError(CoherenceError):
     """A ratio to nothing."""
 
 
-@value
+@dataclass(frozen=True)
 class Policy:
     """At most `pods` more or fewer, or a share `percent` (1 = 100 %), than `per` seconds ago; which is more."""
 
@@ -38,7 +37,7 @@ class Policy:
     per: Fraction
 
 
-@value
+@dataclass(frozen=True)
 class Behaviour:
     """The fields of an HPA.  Windows in seconds; `setpoint` in the unit of what is measured."""
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from coherence.base.values import value
 from coherence.simulate.testbed import autoscaler_load
 from coherence.simulate.testbed.autoscaler_files import Ports, active, commands, files, gauge, query, rate_window
 from coherence.simulate.testbed.autoscaler_ideal import Decision
@@ -40,7 +39,7 @@ MARGIN = 2.0  # seconds that the load goes on before and after what is observed
 Told = Callable[[str], None]
 
 
-@value
+@dataclass(frozen=True)
 class Observation:
     """What was seen.  Times in seconds from the first scrape; `serving` is what Prometheus scraped of the proxy."""
 

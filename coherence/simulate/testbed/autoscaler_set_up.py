@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
@@ -31,7 +30,7 @@ QUIET = Fraction(3, 20)  # seconds between a scrape and what it must, or must no
 CHECKED = 40  # decisions in which the testbed's arithmetic must be the executor's
 
 
-@value
+@dataclass(frozen=True)
 class AutoscalerSetUp:
     """A pool behind a proxy, its constant load, its metric and its autoscaler."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from coherence.base.values import value
 from coherence.simulate.testbed.set_up import Course
 
 RULE = "collapsed: fewer than half of the requests of the last quarter succeed; else recovered"
@@ -20,7 +20,7 @@ FEWEST = 20  # requests of the window in which recovery is judged
 WINDOWS = ("before", "during", "after", "end")
 
 
-@value
+@dataclass(frozen=True)
 class Request:
     """One request: when it came and was answered (s from the start of the load), its tries, and its success."""
 
@@ -30,7 +30,7 @@ class Request:
     succeeded: bool
 
 
-@value
+@dataclass(frozen=True)
 class Window:
     """Means over the requests that came in a window; `tries` of each is the amplification."""
 
@@ -39,7 +39,7 @@ class Window:
     success: float
 
 
-@value
+@dataclass(frozen=True)
 class Measures:
     """`recovery`: s from the end of the trigger until requests succeed again for good; infinite if they do not.
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from coherence.base.values import value
 from coherence.simulate.metastability.fluid import Disturbance, course
 from coherence.simulate.metastability.load_map import Retrying, overload
 from coherence.simulate.metastability.waits import Server
@@ -26,7 +25,7 @@ SEEDS = 8  # further seeds, for the range of chance
 COMPLETED, REJECTED = 0, 2  # outcomes of requests in the engine's result
 
 
-@value
+@dataclass(frozen=True)
 class Rule:
     """Arithmetic: does an overload keep itself up, and does the trigger cause one?
 
@@ -43,7 +42,7 @@ class Rule:
     why: str
 
 
-@value
+@dataclass(frozen=True)
 class Prediction:
     """`measures`: with the very draws of the run; `others`: with further seeds; `rule`: by arithmetic."""
 

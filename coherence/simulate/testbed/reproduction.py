@@ -10,11 +10,11 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coherence.base.errors import UsageError
-from coherence.base.values import value
 from coherence.simulate.testbed import backend, load
 from coherence.simulate.testbed.observe import Measures, Request, measure, quantile
 from coherence.simulate.testbed.processes import LOOPBACK, Processes, ProcessFailedError, binary, free_ports
@@ -29,7 +29,7 @@ STARTS = 3  # times to start, with fresh ports: another program may take a port 
 Progress = Callable[[float], object]
 
 
-@value
+@dataclass(frozen=True)
 class Observation:
     """What a run showed.  `lateness`: 99th percentile (s) of the back end's timers, and of the load's sending.
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.places import Place
-from coherence.base.values import field, value
 from coherence.language.design import Call, Design
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.program import Program, Route, Source, Station
@@ -21,7 +21,7 @@ FAMILIES = ("exponential", "gamma", "constant", "uniform", "lognormal")
 NOT_RUN = ("loops", "timers", "jobs")
 
 
-@value
+@dataclass(frozen=True)
 class SetUp:
     """One source, one station, one route.  `places`: key of the call -> where it stands; `notes`: what was assumed."""
 
@@ -64,7 +64,7 @@ class SetUp:
         return min(route.deadline, route.tries * route.per_try + sum(waits))
 
 
-@value
+@dataclass(frozen=True)
 class Course:
     """When things happen: seconds before the trigger, of the pause (0: the burst of the design), and in all."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from coherence.base.values import value
 from coherence.simulate.testbed.observe import RULE, Measures
 from coherence.simulate.testbed.predict import Prediction
 from coherence.simulate.testbed.reproduction import Observation
@@ -16,7 +16,7 @@ Row = tuple[str, str, str, str]
 ROWS = {"before": "before the trigger", "during": "during it", "after": "after it", "end": "in the last quarter"}
 
 
-@value
+@dataclass(frozen=True)
 class Reproduction:
     """What was run (`design`: its path; `proxy`: its name), what was seen, and what was predicted."""
 

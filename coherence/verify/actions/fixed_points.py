@@ -10,15 +10,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.expressions.tree import Tree
 
 MOST_MEMBERS = 64  # up to which count the search over loads goes
 
 
-@value
+@dataclass(frozen=True)
 class Scaler:
     """A proportional law between `low` and `high`; `setpoint` > 0; `whole`: it rounds up to whole members."""
 

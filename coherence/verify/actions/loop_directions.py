@@ -7,10 +7,10 @@ above its setpoint and its tolerance and down below it, within its bounds.  What
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.design import Actuation, Loop, Relay
 from coherence.language.expressions.tree import Arithmetic, Call, Compare, Logic, Name, Number, Tree, names, rename
 from coherence.language.schema_kinds import Formula, Quantity
@@ -24,7 +24,7 @@ CHAIN = {"scrape": "sampled", "relist": "sampled", "mean": "mean_over", "rate": 
          "max": "max_over", "last": "max_over"}  # fmt: skip
 
 
-@value
+@dataclass(frozen=True)
 class Move:
     """A loop moves its signal `way` (+1 up, -1 down) wherever `when` may hold (None: always).
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from coherence.base.errors import CoherenceError, InternalError
-from coherence.base.values import value
 from coherence.verify.calls.retry_run import Pauses, sends
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -32,7 +32,7 @@ class TooManyTriesError(CoherenceError):
         super().__init__(f"more than {MOST_TERMS} growing pauses are not summed exactly: give `cap` or fewer `tries`")
 
 
-@value
+@dataclass(frozen=True)
 class Span:
     """low <= x <= high; `high` None is unbounded."""
 
@@ -57,7 +57,7 @@ def least(one: Fraction | None, other: Fraction | None) -> Fraction | None:
     return min(one, other)
 
 
-@value
+@dataclass(frozen=True)
 class Backoff:
     """The pause after try k: base * factor^(k-1), at most `cap`, with jitter; `answered`: the answer says it."""
 
@@ -138,7 +138,7 @@ def product(tries: Tries) -> int | None:
     return math.prod(n for n in tries if n is not None)
 
 
-@value
+@dataclass(frozen=True)
 class Course:
     """One way in which a call can go: every try consumes d = `takes`, pauses at their largest or smallest."""
 

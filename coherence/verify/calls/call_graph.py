@@ -7,10 +7,10 @@ times add up.  A call without any limit passes on the time of what it calls.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, Span
@@ -22,7 +22,7 @@ ENDINGS = frozenset(
 IN_TURN = "the calls of {} run one after another"
 
 
-@value
+@dataclass(frozen=True)
 class Work:
     """What answering one request takes: at least `known` in a bad run that can happen, never more than `longest`.
 
@@ -35,7 +35,7 @@ class Work:
     calls: tuple[Plan, ...] = ()
 
 
-@value
+@dataclass(frozen=True)
 class CallTree:
     """Every call in numbers, the calls and the callers of each thing, its work, and the cycles."""
 
@@ -138,7 +138,7 @@ def _closed(name: str, open_: list[str], low: dict[str, int]) -> tuple[str, ...]
     return group
 
 
-@value
+@dataclass(frozen=True)
 class Enclosure:
     """Something that ends, after `limit` seconds, what `inside` does for one request."""
 

@@ -7,9 +7,9 @@ A component says it as `drain: 60 s` or `takes: {drain: 60 s}`.  A timer says it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, Span
@@ -32,7 +32,7 @@ _DRAINING = (
 )
 
 
-@value
+@dataclass(frozen=True)
 class Drain:
     """From the event on, `thing` answers for `lasts` seconds and is then gone."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO
@@ -19,7 +19,7 @@ MOST_WAYS = 64
 OTHER = "any other failure"
 
 
-@value
+@dataclass(frozen=True)
 class Ways:
     """All ways from one thing to another; `cyclic`: one of them may be walked without end; `cut`: there are more."""
 
@@ -64,7 +64,7 @@ def causes_of(way: Sequence[Plan]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*named, OTHER]))
 
 
-@value
+@dataclass(frozen=True)
 class Amplification:
     """Sends at the end of one way for one call at its start, every send failing by `cause`."""
 

@@ -8,9 +8,9 @@ deadline); another cause takes what `fails` says; a cause without it takes an un
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.design import Call, Design, Pause
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.verify.calls.attempts import (
@@ -33,7 +33,7 @@ TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
 SERVING = ("serve", "answer", "handle")  # activities that answer a call
 
 
-@value
+@dataclass(frozen=True)
 class Cause:
     """A failure that is tried again, and the seconds that a try so failing consumes.
 
@@ -48,7 +48,7 @@ class Cause:
     ask: str = ""
 
 
-@value
+@dataclass(frozen=True)
 class Plan:
     """A call in numbers.  `limit` = seconds of one try (the smaller of per_try and deadline); None: unlimited.
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-
-from coherence.base.values import value
 
 Send = tuple[int, Fraction, Fraction | None]  # (number from 1, start, end; None: it never ends)
 
 
-@value
+@dataclass(frozen=True)
 class Pauses:
     """Pauses after tries 1, 2, ...: `first`, then `factor` times the one before, each cut at `cap`."""
 

@@ -6,9 +6,9 @@ them fit before the deadlines, so the count is the largest one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.verify.calls.attempts import (
     NO_PAUSE,
     ZERO,
@@ -23,7 +23,7 @@ from coherence.verify.calls.attempts import (
 )
 
 
-@value
+@dataclass(frozen=True)
 class Layer:
     """One call of a chain: its tries, pauses and limits, and what a timeout stops.
 
@@ -41,7 +41,7 @@ class Layer:
 Outcome = tuple[int | None, Fraction | None]  # (sends, seconds); None is unbounded
 
 
-@value
+@dataclass(frozen=True)
 class Row:
     """Sends of one call of a layer: `done` whole tries of `each` sends, and `part` of one that is cut.
 

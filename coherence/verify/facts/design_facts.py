@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from coherence.base.places import Place
-from coherence.base.values import field, value
 from coherence.findings.question_input import Subject
 from coherence.language import names
 from coherence.language.design import Component, Design, Limit
@@ -18,7 +18,7 @@ from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_
 COPIES = ("desired", "replicas", "copies")  # what an autoscaler writes to choose how many members a thing has
 
 
-@value
+@dataclass(frozen=True)
 class Known:
     """`values`: path -> range; `places`: where it stands; `quantities`: the one quantity behind it, for repairs.
 

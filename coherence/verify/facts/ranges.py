@@ -11,9 +11,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import COMPARE, NotExactError, evaluate
 from coherence.language.expressions.tree import (
     Arithmetic,
@@ -135,7 +135,7 @@ def _compare(op: str, left: tuple[End, End], right: tuple[End, End]) -> bool | N
     return True if always else None if ever else False
 
 
-@value
+@dataclass(frozen=True)
 class Corner:
     """A value of a tree that is attained, and by which values of its constants."""
 
@@ -169,7 +169,7 @@ def _finite(interval: Interval) -> tuple[Fraction, ...]:
     return (interval.low,) if interval.exact else (interval.low, interval.high)
 
 
-@value
+@dataclass(frozen=True)
 class Constants:
     """Names that have one value for ever: their past is their present."""
 

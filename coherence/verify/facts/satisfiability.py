@@ -10,10 +10,10 @@ SOURCE: satisfiability modulo linear and polynomial real arithmetic; deletion-ba
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.solver import Answer, Outcome, unsat, unsat_each
-from coherence.base.values import value
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.expressions import walk
 from coherence.language.expressions.evaluate import NotExactError, evaluate
@@ -43,7 +43,7 @@ TIMEOUT_MS = 3_000
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
-@value
+@dataclass(frozen=True)
 class World:
     """An exact state: what every free name is worth there."""
 
@@ -148,7 +148,7 @@ def _truths(tree: Tree, found: set[str], *, wanted: bool) -> None:
                 _truths(part, found, wanted=False)
 
 
-@value
+@dataclass(frozen=True)
 class Question:
     """Conditions over names with ranges; `whole` names take whole numbers only."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import ONE
-from coherence.base.values import value
 from coherence.language import names
 from coherence.language.design import Actuation, Design, Loop, Relay
 from coherence.language.expressions.tree import Name, Number, Tree
@@ -16,7 +16,7 @@ from coherence.model.model import EVERYTHING, Interval
 TRANSIENT = ("once", "on change")  # modes of writers whose value lasts until another one writes
 
 
-@value
+@dataclass(frozen=True)
 class Writer:
     """A loop and the field it writes.  `kind`: unset (leaves it alone), set, scale (proportional), step, ignore.
 

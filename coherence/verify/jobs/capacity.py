@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import ONE, show
-from coherence.base.values import value
 from coherence.language.design import Component
 from coherence.language.expressions.lower_smt import real
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import Known, copies
 
 
-@value
+@dataclass(frozen=True)
 class Room:
     """What is left of the scarcest resource and what one more member needs of it.
 

@@ -6,12 +6,12 @@ A kind is some like jobs; a state says of each job how many of its members hold 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
 from coherence.base.places import Place
 from coherence.base.units import Dimension, show
-from coherence.base.values import field, value
 from coherence.language.design import Component, Job
 from coherence.language.expressions.tree import Name, names
 from coherence.language.schema_kinds import Formula, Quantity
@@ -36,7 +36,7 @@ class NeedsError(ValueError):
         self.needs, self.place = f"needs {needs}", place
 
 
-@value
+@dataclass(frozen=True)
 class Kind:
     """Like jobs.  `chunk` members are admitted at once, `barrier` must be there before any makes progress."""
 
@@ -58,7 +58,7 @@ class Kind:
         return {resource: need * self.members * self.number for resource, need in self.needs.items()}
 
 
-@value
+@dataclass(frozen=True)
 class Contest:
     """Kinds of jobs, what there is of each resource, and the rules.
 

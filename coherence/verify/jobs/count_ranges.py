@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import COPIES, Known, copies
 from coherence.verify.facts.writers import initial
@@ -20,7 +20,7 @@ MOST_SWEPT = 6000  # states, over all numbers of places
 ADDERS = ("cluster_autoscaler", "karpenter")
 
 
-@value
+@dataclass(frozen=True)
 class Nodes:
     """The verdict for each number of places of one kind, from 1 on."""
 

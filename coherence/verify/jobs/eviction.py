@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Tree, rename, walk
 from coherence.model.model import Interval
@@ -34,7 +34,7 @@ MOST_STATES = 6000
 MOVE = "move"
 
 
-@value
+@dataclass(frozen=True)
 class Evictor:
     """Evicts one of `thing` while `trigger` holds; `labels` are those by which the trigger counts it."""
 
@@ -43,7 +43,7 @@ class Evictor:
     labels: tuple[str, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Chase:
     """The verdict for one number of members on one cluster; `cycle` goes round in `graph` where it was explored."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.values import replace, value
 from coherence.verify.jobs.contest import AWAY, Contest, Kind, State
 from coherence.verify.jobs.contest_steps import ADMIT, arrivals, endings, fits, nobody, scheduled
 from coherence.verify.jobs.livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN
@@ -16,7 +16,7 @@ MOST_STATES, MOST_SWEPT, BOUND = 30_000, 40_000, 50
 NEVER = "never"
 
 
-@value
+@dataclass(frozen=True)
 class Standstill:
     """The verdict: `never` = one alone needs more than there is; else `stuck` is the state in which all wait.
 

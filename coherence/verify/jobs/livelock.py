@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from coherence.base.values import replace, value
 from coherence.language.expressions import names as paths
 from coherence.verify.jobs.contest import Amount, Contest, NeedsError, State
 from coherence.verify.jobs.contest_steps import ADMIT, COMES, VAIN, nobody, steps
@@ -16,7 +16,7 @@ MOST_STATES, MOST_SWEPT, MOST_POINTS = 30_000, 60_000, 400
 LEAST_BOUND = 50
 
 
-@value
+@dataclass(frozen=True)
 class Livelock:
     """The verdict on one contest: how a run gets into a cycle and goes round; `escapes` are the steps that end it.
 
@@ -72,7 +72,7 @@ def variants(contest: Contest) -> list[Contest]:
     return [replace(contest, capacity={**contest.capacity, resource: amount}, spans={}) for amount in amounts]
 
 
-@value
+@dataclass(frozen=True)
 class Sweep:
     """The verdict for every amount of one resource: from each amount on, until the next; and why it ends there."""
 

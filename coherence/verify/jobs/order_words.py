@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.verify.jobs.contest import Amount, Contest, Kind, NeedsError, State, plain
@@ -13,7 +13,7 @@ from coherence.verify.jobs.contest import Amount, Contest, Kind, NeedsError, Sta
 INFINITE = float("inf")
 
 
-@value
+@dataclass(frozen=True)
 class Steady:
     """An environment in which nothing changes: the past is the present."""
 

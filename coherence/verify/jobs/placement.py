@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
-from coherence.base.values import value
 from coherence.verify.jobs.placing import (
     ADD,
     PLACE,
@@ -31,7 +31,7 @@ MOST_ON_PAPER = 200_000
 BOUND = 50
 
 
-@value
+@dataclass(frozen=True)
 class Placement:
     """`reached` = the most members that some choice of places reaches; `stuck` = a state where the next has none."""
 
@@ -94,7 +94,7 @@ def concrete(cluster: Cluster, here: Counts, edge: Edge[Counts]) -> Edge[Counts]
     return next(step for step in made if canonical(cluster, step.to) == edge.to)
 
 
-@value
+@dataclass(frozen=True)
 class Levels:
     """Placement alone from nothing, count by count: `ceiling` = the most that can be reached (None: none up to
     `checked`), `first` = the smallest count after which some choice blocks; and why nothing changes later."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import TypeAlias
 
-from coherence.base.values import value
 from coherence.language.sentences import Spread
 from coherence.verify.jobs.sites import Cluster
 from coherence.verify.jobs.state_graph import Edge
@@ -111,7 +111,7 @@ def _has_room(cluster: Cluster, counts: Counts, k: int, node: int) -> bool:
     return room is None or counts[k][node] < room
 
 
-@value
+@dataclass(frozen=True)
 class _Tally:
     """The members in each domain of a rule (None: each node is one), their sum, the least and the next."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from coherence.base.places import Place
-from coherence.base.values import field, value
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.sentences import Spread
 from coherence.verify.facts.design_facts import Known
@@ -22,7 +22,7 @@ NODE_WORDS = ("node", "host", "hostname", "machine", "server")
 MOST_NODES = 500
 
 
-@value
+@dataclass(frozen=True)
 class Site:
     """`number` nodes alike (up to `most`, where a loop adds some): their labels, and the members that fit on each."""
 
@@ -36,7 +36,7 @@ class Site:
     adder: str = ""
 
 
-@value
+@dataclass(frozen=True)
 class Cluster:
     """Classes of nodes for one thing and its rules; `each` = nodes count one by one."""
 

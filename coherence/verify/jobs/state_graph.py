@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
-
-from coherence.base.values import field, value
 
 S = TypeVar("S")
 
 
-@value
+@dataclass(frozen=True)
 class Edge(Generic[S]):
     """One step: who acts, in words (made when they are read), and the state after it."""
 
@@ -32,7 +31,7 @@ class Edge(Generic[S]):
 Successors = Callable[[S], Iterable[Edge[S]]]
 
 
-@value
+@dataclass(frozen=True)
 class Graph(Generic[S]):
     """Reachable states with their steps; `came` gives the step by which each was first reached (None: a start)."""
 

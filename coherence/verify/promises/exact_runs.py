@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherence.base.values import value
 from coherence.findings.question_input import Subject
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
@@ -30,7 +30,7 @@ EXECUTED = Executed()
 NO_ORBIT = 4  # a run without an exact recurrence is executed again for each orbit that it might close in on
 
 
-@value
+@dataclass(frozen=True)
 class Closed:
     """The part of the model and its runs from the ends of the ranges; `missing`: why there are none."""
 

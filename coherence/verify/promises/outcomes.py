@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from coherence.base.values import value
+from dataclasses import dataclass
+
 from coherence.simulate.execute.exact import Choices, Instant
 from coherence.simulate.execute.orbits import LongRun
 
 
-@value
+@dataclass(frozen=True)
 class Refuted:
     """A run that breaks the promise: its choices, its instants, and its orbit where it breaks it for ever.
 
@@ -20,7 +21,7 @@ class Refuted:
     everywhere: bool = False
 
 
-@value
+@dataclass(frozen=True)
 class Shown:
     """The promise holds: how, over what, and the SMT-LIB certificate where a solver was used."""
 
@@ -30,7 +31,7 @@ class Shown:
     touching: bool = False
 
 
-@value
+@dataclass(frozen=True)
 class Open:
     """Neither; the reason, and how far the search went."""
 

@@ -10,11 +10,10 @@ systems, Information and Computation 112 (1994).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.clock import now
-from coherence.base.values import value
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Logic, Name, Tree, rename
@@ -38,7 +37,7 @@ GRACE = 0.5  # seconds for a last look when the time is over
 COUNTED = "template invariant with a counted wait, z3"
 
 
-@value
+@dataclass(frozen=True)
 class Late:
     """A run in which an answer does not come in time: since when it is due."""
 
@@ -48,7 +47,7 @@ class Late:
     everywhere: bool = False
 
 
-@value
+@dataclass(frozen=True)
 class Never:
     """No run ever asks: the first condition never holds."""
 

@@ -7,9 +7,9 @@ demand is relaxed: the fewest arrivals and the fastest server that the design al
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.language import catalogue
 from coherence.language.document import Scalar, Table
 from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, rename
@@ -23,7 +23,7 @@ MOST_STEPS, MANY = 40, 1_000  # numbers of servers that are told apart over a ra
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-@value
+@dataclass(frozen=True)
 class Latency:
     """The latency of one queue: the paths of what it is made of."""
 
@@ -33,7 +33,7 @@ class Latency:
     rate: str
 
 
-@value
+@dataclass(frozen=True)
 class Asked:
     """A comparison of a latency with a number, and what the latency is made of."""
 

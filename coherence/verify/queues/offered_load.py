@@ -7,10 +7,10 @@ serves), a rate per member, or a mean service time.  First tries only: what retr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.design import Component, Design, Spread2, Workload
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name
@@ -25,7 +25,7 @@ RUNNING = ("running", "ongoing", "admitted", "in_flight")  # a cap on these lets
 EACH = ("rate_per_", "service_rate")
 
 
-@value
+@dataclass(frozen=True)
 class Rate:
     """Requests per second: `low` .. `high` at all times, and `peak` while a stated burst lasts."""
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-
-from coherence.base.values import value
 
 MOST_SERVERS = 200_000
 SAFE = 1e-9  # relative: far above the rounding of the recurrence, far below what is written in designs
 
 
-@value
+@dataclass(frozen=True)
 class Demand:
     """At most `limit` seconds: on average (`share` None), or for this share of all requests."""
 

@@ -8,16 +8,16 @@ taken.  A constant that is unknown is a state variable which every edge leaves a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from coherence.base.errors import InternalError
-from coherence.base.values import value
 
 Relation: TypeAlias = Literal["<=", "<", "=="]
 
 
-@value
+@dataclass(frozen=True)
 class Linear:
     """The value sum c_i x_i + constant; the coefficients follow the order of the variables."""
 
@@ -29,7 +29,7 @@ class Linear:
         return sum((c * x for c, x in zip(self.coefficients, point, strict=True)), self.constant)
 
 
-@value
+@dataclass(frozen=True)
 class Constraint:
     """`linear` REL 0."""
 
@@ -45,7 +45,7 @@ class Constraint:
 Polyhedron: TypeAlias = tuple[Constraint, ...]
 
 
-@value
+@dataclass(frozen=True)
 class Edge:
     """One kind of step.  Guard and update range over the state variables, then the choices."""
 
@@ -56,7 +56,7 @@ class Edge:
     label: str
 
 
-@value
+@dataclass(frozen=True)
 class System:
     """Modes, edges, initial states and states to be avoided.
 

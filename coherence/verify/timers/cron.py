@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.units import SECOND, UnitError
-from coherence.base.values import value
 
 DAY = 86400
 LONGEST = 9 * 366  # days: longer than the longest wait for a date (29 February over a century)
@@ -38,7 +38,7 @@ class CronError(ValueError):
     """A text that is not a recurring window; the message says why."""
 
 
-@value
+@dataclass(frozen=True)
 class Recurring:
     """Windows of `duration` seconds from every minute of `times` (of the day) on every matching day."""
 

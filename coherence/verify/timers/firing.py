@@ -7,9 +7,9 @@ is chance (the phase of a ticker, jitter, an unknown constant).  SOURCE: conditi
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.findings.question_input import rational
 from coherence.language.design import Timer
 from coherence.language.schema_kinds import Quantity, Word
@@ -26,7 +26,7 @@ def harmless(words: str) -> bool:
     return first in HARMLESS or (first in TELLING and not SENT.isdisjoint(rest.split()))
 
 
-@value
+@dataclass(frozen=True)
 class Window:
     """[earliest, latest] in seconds; `latest` None: no bound is known."""
 
@@ -46,7 +46,7 @@ class Window:
 NOW = Window(Fraction(0), Fraction(0))
 
 
-@value
+@dataclass(frozen=True)
 class Firing:
     """The window of a timer, its two ends as SMT-LIB terms over the stated numbers, and the defaults used."""
 

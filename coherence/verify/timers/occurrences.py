@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import replace, value
 from coherence.findings.question_input import rational
 from coherence.language import names
 from coherence.language.design import Component, Design, Timer
@@ -23,7 +23,7 @@ from coherence.verify.timers.firing import NOW, Window
 MOST_CHAINS = 32
 
 
-@value
+@dataclass(frozen=True)
 class Link:
     """`effect` follows `cause` within `window`.  `kind`: timer, activity, begins (at once), follows (in order).
 

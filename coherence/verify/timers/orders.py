@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.units import decimal, seconds
-from coherence.base.values import value
 from coherence.findings.finding import Step
 from coherence.findings.question_input import Certificate
 from coherence.language.design import Design
@@ -19,7 +19,7 @@ from coherence.verify.timers.firing import NOW, Window
 from coherence.verify.timers.occurrences import Causes, Chain, Link, chains, set_by_loops
 
 
-@value
+@dataclass(frozen=True)
 class Order:
     """Two events measured from the nearest event that causes both."""
 
@@ -87,7 +87,7 @@ def relation(order: Order) -> str:
     return "unknown" if one.latest is None or order.missing else "possible"
 
 
-@value
+@dataclass(frozen=True)
 class Interruptions:
     """Activities that loops set (`rank.pause`) on the members of a chain, and the seconds they could add to it.
 

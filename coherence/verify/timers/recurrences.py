@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.design import Component, Limit, Loop, Timer
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
@@ -23,7 +23,7 @@ def counts_events(limit: Limit) -> bool:
     return isinstance(tree, Name) and tree.path.partition(".")[2] in COUNTED
 
 
-@value
+@dataclass(frozen=True)
 class Recurrence:
     """Something that happens to a thing: the time from one to the next lies in `apart` (no upper end: not known)."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.design import Limit, Loop, Relay, Timer
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Tree
@@ -33,7 +33,7 @@ HUNG = frozenset(
 LOADED = frozenset({"busy", "congested", "full", "late", "overloaded", "queueing", "saturated", "slow"})
 
 
-@value
+@dataclass(frozen=True)
 class Removal:
     """One way out of service for members of `thing`: `out` is the path that counts them, empty for a timer."""
 

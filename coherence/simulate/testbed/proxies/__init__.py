@@ -11,14 +11,14 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 from coherence.base.errors import InputError, InternalError, Problem, UsageError, did_you_mean
-from coherence.base.values import value
 from coherence.simulate.testbed.set_up import SetUp
 
 
-@value
+@dataclass(frozen=True)
 class Ports:
     """Ports of loopback: of the proxy, of the back end, and of the back end's control."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -25,7 +25,7 @@ MOST_TRIES = 200  # of one call that are looked at one by one
 AT_FIRST = "the first try of a call finds no member and starts one"
 
 
-@value
+@dataclass(frozen=True)
 class Start:
     """A first member that starts and answers: least and most seconds of each."""
 
@@ -122,7 +122,7 @@ def _missed(question: Question, subject: Subject, plan: Plan, start: Start, numb
     )
 
 
-@value
+@dataclass(frozen=True)
 class Reached:
     """Try k begins between `early` and `late` and is answered at `latest`, `slack` seconds before it ends."""
 

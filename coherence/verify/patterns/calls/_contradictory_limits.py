@@ -7,11 +7,11 @@ through linear limits, in exact rationals, until an interval is empty or nothing
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import decimal, seconds
-from coherence.base.values import value
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, arithmetic, rational
 from coherence.language.design import Design
@@ -23,7 +23,7 @@ from coherence.verify.calls.claims import Numbers
 ROUNDS = 400  # a chain of k limits is settled after k rounds; a cycle may tighten for ever
 
 
-@value
+@dataclass(frozen=True)
 class Demand:
     """sum of weight * deadline + constant <= 0, as the limit or promise `name` demands."""
 

@@ -7,10 +7,10 @@ within the limits of its retries (SOURCE: N. Bronson et al., HotOS 2021; Envoy's
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit, Randomness, Spread2, Workload
 from coherence.language.expressions.tree import Arithmetic, Name, Number
@@ -28,7 +28,7 @@ _RATES = ("capacity", "throughput")
 _RATES_EACH = ("rate_per_replica", "rate_per_copy")
 
 
-@value
+@dataclass(frozen=True)
 class Capacity:
     """Requests per second that a thing can serve."""
 
@@ -37,7 +37,7 @@ class Capacity:
     place: Place
 
 
-@value
+@dataclass(frozen=True)
 class Load:
     """First tries of a workload, all ways that they go to one callee, and the sends that each becomes at worst.
 

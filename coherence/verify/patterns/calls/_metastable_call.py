@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.values import value
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit, Spread2, Workload
 from coherence.language.expressions.tree import Name
@@ -23,7 +23,7 @@ MOST_SERVERS = 1_000_000  # beyond, the closed forms of waiting take too long
 LONGEST_PAUSE = 20  # limits of a try: a longer pause leaves the tries of one request far apart
 
 
-@value
+@dataclass(frozen=True)
 class Facts:
     """A call and what the design leaves out: `missing` names the keys that the closed forms of waiting need."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, arithmetic
 from coherence.verify.calls.attempts import expected_sends
@@ -19,7 +19,7 @@ EXACT_UP_TO = 64  # layers; beyond, deadlines that cut the product are not count
 _EXPECTED_UP_TO = 10_000  # beyond, p^A is nothing that a reader sees
 
 
-@value
+@dataclass(frozen=True)
 class _Best:
     """The most sends by one cause that reach a thing; None is unbounded."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds
-from coherence.base.values import value
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
@@ -97,7 +97,7 @@ def _places(plan: Plan, label: str) -> list[Place]:
     return found
 
 
-@value
+@dataclass(frozen=True)
 class _Count:
     """How far the tries come in the worst run of one cause."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -36,7 +36,7 @@ from coherence.verify.patterns.calls._nested_retries import figures, layer_place
 SHARED = "all tries of a run fail by one shared cause"
 
 
-@value
+@dataclass(frozen=True)
 class Bound:
     """Sends to `callee` for one call into `caller`, at most (or below) `limit`."""
 

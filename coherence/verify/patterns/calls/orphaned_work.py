@@ -35,11 +35,11 @@ travels along.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -63,7 +63,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _answer(subject, Left(plan, work, around))
 
 
-@value
+@dataclass(frozen=True)
 class Left:
     """A call, the work that it may leave behind, and when."""
 

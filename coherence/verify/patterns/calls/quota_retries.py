@@ -45,11 +45,11 @@ count against the limit per minute.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds, show
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -68,7 +68,7 @@ QUESTIONS = (QUESTION,)
 SENT = ("attempts", "calls", "requests", "sends")  # of a callee: every send to it counts
 
 
-@value
+@dataclass(frozen=True)
 class Quota:
     """At most `most` sends to a callee in `window` seconds, and the workloads that send there."""
 

@@ -34,11 +34,11 @@ clocks belong to two processes, so equality is no safety.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds
-from coherence.base.values import replace
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity

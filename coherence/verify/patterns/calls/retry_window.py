@@ -35,12 +35,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
 from coherence.base.places import Place
 from coherence.base.units import seconds
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -60,7 +60,7 @@ AFTER = "after the first failure"
 _ANSWERED = "the answer names the rest of the wait, and the caller keeps to it"
 
 
-@value
+@dataclass(frozen=True)
 class Window:
     """A promise that `timer`, running from the first failure for `rest`, ends before the last try of a call starts."""
 

@@ -32,11 +32,11 @@ deadline of the policy is shorter than the needed time and no budget bounds the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import SECOND, seconds
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -54,7 +54,7 @@ LAST_CHECKPOINT = "a life goes on where the last checkpoint was written"
 AFTERWARDS = ("checkpoint", "dump", "drain", "grace", "stop")  # activities that are not work of a life
 
 
-@value
+@dataclass(frozen=True)
 class Life:
     """A thing that a timer ends: seconds that it is given, that it needs, and how it comes back."""
 

@@ -28,10 +28,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
-from coherence.base.values import value
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Limit, Loop, Relay
@@ -114,7 +114,7 @@ def _limit(limit: Limit) -> Iterator[Finding]:
         yield QUESTION.vacuous(message, places, (limit.name,), arithmetic(numbers))
 
 
-@value
+@dataclass(frozen=True)
 class Box:
     """What is known of one signal: low (<|<=) x (<|<=) high."""
 

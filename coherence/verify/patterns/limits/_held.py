@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import ONE, show
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -19,7 +19,7 @@ from coherence.verify.jobs.contest import waits_together
 from coherence.verify.patterns.writers._pair import Numbers
 
 
-@value
+@dataclass(frozen=True)
 class Held:
     """Members of one component that hold so much of a capacity each; `few` .. `many` of them."""
 
@@ -37,7 +37,7 @@ class Held:
         return self.many * self.need.high
 
 
-@value
+@dataclass(frozen=True)
 class Supply:
     """A capacity: how much there is of it, at which places that is said, and the quantity if it is one."""
 

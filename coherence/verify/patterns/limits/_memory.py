@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.language.design import Limit, Spread2, Workload
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
@@ -16,7 +16,7 @@ from coherence.verify.facts.limits import place_of
 from coherence.verify.facts.ranges import enclosure
 
 
-@value
+@dataclass(frozen=True)
 class Memory:
     """What one request holds (`each`, a tree over the workload), how much there is, and how many may run."""
 

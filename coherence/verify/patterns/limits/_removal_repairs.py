@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
@@ -19,7 +19,7 @@ from coherence.verify.timers.removals import Removal
 Rates = tuple[Rate, Rate] | None  # what is asked, and what one member serves; None where the trigger alone decides
 
 
-@value
+@dataclass(frozen=True)
 class Stage:
     """So many members, of which `most` may go: the fewest out with which the rest are overloaded (None: never)."""
 

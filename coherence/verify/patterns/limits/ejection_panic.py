@@ -32,10 +32,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
@@ -58,7 +58,7 @@ FAILING = ("failing", "bad", "faulty", "failed")
 MOST_HOSTS = 10_000
 
 
-@value
+@dataclass(frozen=True)
 class Guard:
     """An ejection cap and the panic rule that ignores ejections of the same hosts."""
 
@@ -79,7 +79,7 @@ class Guard:
         return (cap_, self.trigger.place.labelled(f"{self.loop.name} ignores ejections while this holds"))
 
 
-@value
+@dataclass(frozen=True)
 class Case:
     """One number of hosts: how many may be ejected, and the fewest ejections that bring panic on (None: never)."""
 

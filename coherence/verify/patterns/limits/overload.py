@@ -39,11 +39,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds, show
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -59,7 +59,7 @@ QUESTIONS = (QUESTION,)
 WAITING = ("backlog", "pending", "queue", "queued", "waiting")
 
 
-@value
+@dataclass(frozen=True)
 class Station:
     """A thing with what is asked of it, what one member serves, and the fewest and most members it may have."""
 

@@ -44,11 +44,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import show
-from coherence.base.values import replace
 from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.expressions.tree import Number, Tree, rename

@@ -31,11 +31,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import ONE
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
@@ -55,7 +55,7 @@ MOST_COPIES = 10_000
 FENCEPOST = "where both caps round to 0, one copy may go (as Kubernetes does)"
 
 
-@value
+@dataclass(frozen=True)
 class Rollout:
     """A thing that is updated copy by copy, with the caps on extra and on missing copies."""
 
@@ -123,7 +123,7 @@ def _answer(subject: Subject, facts: Known, rollout: Rollout) -> Iterator[Findin
     yield from _judged(subject, facts, rollout, cases, places)
 
 
-@value
+@dataclass(frozen=True)
 class Case:
     """One number of copies: how many may be extra and missing, and the room for one more (None: not stated)."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
@@ -20,7 +20,7 @@ from coherence.verify.jobs.eviction import IDLE, NONE, Evictor, chase, needs_of
 from coherence.verify.jobs.sites import Cluster, cluster
 
 
-@value
+@dataclass(frozen=True)
 class Case:
     """A loop that evicts by how members lie, the members there may be, and the values its trigger reads."""
 

@@ -28,11 +28,11 @@ ray-project/ray#31509 and #32219 (memory monitor against unlimited retries of ta
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import show
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -66,7 +66,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _answer(subject, facts, case) if case is not None else ()
 
 
-@value
+@dataclass(frozen=True)
 class Case:
     """A loop that evicts `victim` while `condition` holds, which reads what it holds as the signal `path`."""
 

@@ -37,10 +37,10 @@ kubernetes-sigs/kueue#6947 (a job that fits nowhere preempts for ever).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import replace
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.values import value
 from coherence.findings.question_input import Subject
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
@@ -24,7 +24,7 @@ PROMISED = ("always", "never", "eventually_always")
 MEANT_TO_FILL = ("wait", "reject", "evict and redo")
 
 
-@value
+@dataclass(frozen=True)
 class Requirement:
     """One demand on every state that lasts.  `kind`: promise, limit, claim or target; `formula` where repairs may act.
 

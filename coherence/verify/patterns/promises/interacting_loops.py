@@ -45,8 +45,8 @@ Slides: throttle vs backfill.  Definitions of orders, phases and windows: the on
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from coherence.base.values import replace
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions import names as names_of

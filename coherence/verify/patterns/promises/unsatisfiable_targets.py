@@ -42,12 +42,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.solver import unsat
-from coherence.base.values import replace
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.findings.question_input import Question, Subject

@@ -36,11 +36,11 @@ nodes are judged by their GPU since 1.14.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import show
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -66,7 +66,7 @@ RESOURCES = ("cpu", "gpu", "memory", "disk", "network")  # what a signal of this
 USED = ("", "_used", "_use", "_usage", "_utilization", "_utilisation", "_requested", "_busy", "_share")
 
 
-@value
+@dataclass(frozen=True)
 class Blindness:
     """`loop` removes members of `thing` without reading `resource`, which `holder` needs."""
 

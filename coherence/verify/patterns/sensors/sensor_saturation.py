@@ -43,11 +43,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import ONE, show
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -100,7 +100,7 @@ def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]
         yield _proved(case)
 
 
-@value
+@dataclass(frozen=True)
 class Case:
     """A loop whose measurement is bounded: its (largest) setpoint, its tolerance, the most that it can measure."""
 

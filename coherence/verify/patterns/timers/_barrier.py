@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds
-from coherence.base.values import value
 from coherence.findings import repairs as edits
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -19,7 +19,7 @@ from coherence.verify.timers.firing import NOW, Firing, Window
 from coherence.verify.timers.orders import between
 
 
-@value
+@dataclass(frozen=True)
 class Barrier:
     """The step that all members of a component must end, and the pauses that loops may set for one of them."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.units import seconds
-from coherence.base.values import value
 from coherence.findings.finding import Step
 from coherence.language.design import Design, Timer
 from coherence.language.sentences import Event, Promise
@@ -21,7 +21,7 @@ SPARING, ENDING = ("unlist", "eject", "drain"), ("restart", "kill", "stop", "evi
 ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questions about retries
 
 
-@value
+@dataclass(frozen=True)
 class Pair:
     """A promise, the keys of its events, and every comparison of them (None: nothing orders the two).
 

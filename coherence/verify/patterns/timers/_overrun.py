@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds
-from coherence.base.values import replace, value
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
@@ -20,7 +20,7 @@ Figures = dict[str, tuple[Fraction | float | int, str]]
 RANKS = ("before", "unknown", "possible", "after")
 
 
-@value
+@dataclass(frozen=True)
 class Case:
     """A timer, how its `unless` event stands to its firing, and both measured from their common cause."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import SECOND, seconds
-from coherence.base.values import value
 from coherence.findings import repairs as edits
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -20,7 +20,7 @@ from coherence.verify.timers.firing import Firing, Window
 from coherence.verify.timers.orders import between
 
 
-@value
+@dataclass(frozen=True)
 class Renewal:
     """How long it takes from one renewal to the next, where that stands, and the timer that sends it."""
 

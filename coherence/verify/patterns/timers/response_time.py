@@ -35,11 +35,11 @@ evaluated at dequeue: 90 s instead of 10 s).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds
-from coherence.base.values import value
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.sentences import Promise
@@ -54,7 +54,7 @@ QUESTION = Question("COH243", "response-time", "ai.04 runtime control coherence"
 QUESTIONS = (QUESTION,)
 
 
-@value
+@dataclass(frozen=True)
 class Way:
     """How the second event follows the first; `unless` names a timer on it that may be ended first."""
 

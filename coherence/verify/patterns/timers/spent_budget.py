@@ -42,11 +42,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import SECOND, seconds
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -63,7 +63,7 @@ QUESTION = Question("COH241", "spent-budget", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 
 
-@value
+@dataclass(frozen=True)
 class Budget:
     """A limit whose end loses the run: `lives` events of `thing` in `window` seconds (None: for ever)."""
 

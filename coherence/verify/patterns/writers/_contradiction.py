@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.solver import joined
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -25,7 +25,7 @@ from coherence.verify.facts.satisfiability import World, both, question, world
 from coherence.verify.systems.literals import contradiction
 
 
-@value
+@dataclass(frozen=True)
 class Clash:
     """Two moves that undo each other on `signal`, and a state in which both are made (None: none was found)."""
 
@@ -39,7 +39,7 @@ class Clash:
         return self.one.name, self.other.name
 
 
-@value
+@dataclass(frozen=True)
 class Apart:
     """No state lets both act: the scripts that show it; `unclear`: what kept the solver from it."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherence.base.values import value
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions import names as used
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_PAIRS = 500
 
 
-@value
+@dataclass(frozen=True)
 class Regulator:
     """A loop that reads `reading` and answers a rise of it by pushing it down (or a fall by pushing it up)."""
 

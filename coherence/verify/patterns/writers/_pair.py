@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
-from coherence.base.values import value
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Evidence, Finding, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -20,7 +20,7 @@ from coherence.verify.facts.writers import Writer
 Numbers = Mapping[str, tuple[Fraction | float | int, str]]
 
 
-@value
+@dataclass(frozen=True)
 class Pair:
     """The question asked, the design, and the two writers in declared order."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from coherence.base.values import replace, value
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.tree import Arithmetic, Call, Compare, Name, Number, Tree, Truth, rename
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_TURNS = 400
 
 
-@value
+@dataclass(frozen=True)
 class Cycle:
     """A state of the world in which two moves follow each other: (loop, before, after) of one lap.
 
