@@ -46,7 +46,7 @@ Branch = tuple[Way, ...]  # ways that count together
 
 def ways(model: Model, loop: SampledLoop) -> tuple[Way, ...]:
     """Every different way from what the loop reads to its own command; none where it does not feed back."""
-    found = (branch for tree in _read(loop) for branch in _branches(model, tree, loop.signal, Way((), True), ()))
+    found = (branch for tree in loop.trees for branch in _branches(model, tree, loop.signal, Way((), True), ()))
     return tuple(dict.fromkeys(way for branch in found for way in branch))
 
 
@@ -54,11 +54,6 @@ def branches(model: Model, loop: SampledLoop) -> tuple[Branch, ...]:
     """What a proportional law compares: the ways that count together, for each outcome of `min`, `max` and `if`."""
     compared = [tree for tree in (loop.measured, loop.setpoint) if tree is not None]
     return _together(_branches(model, tree, loop.signal, Way((), True), ()) for tree in compared)
-
-
-def _read(loop: SampledLoop) -> Iterator[Tree]:
-    every = (loop.measured, loop.setpoint, loop.trigger, loop.enter, loop.leave, loop.by, loop.to)
-    yield from (tree for tree in (*every, *(tree for rule in loop.rules for tree in rule)) if tree is not None)
 
 
 def _branches(model: Model, tree: Tree, command: str, way: Way, seen: tuple[str, ...]) -> tuple[Branch, ...]:
@@ -110,7 +105,7 @@ def _behind(model: Model, path: str) -> Iterator[tuple[Tree, Fraction, bool]]:
         yield from ((tree, Fraction(0), False) for tree in (state.next, state.flow) if tree is not None)
     for other in model.loops:
         if other.signal == path:
-            yield from ((tree, other.lands, False) for tree in _read(other))
+            yield from ((tree, other.lands, False) for tree in other.trees)
 
 
 def least(model: Model, span: Tree) -> Fraction:

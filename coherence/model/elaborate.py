@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from coherence import laws
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
@@ -236,9 +237,6 @@ def _part_command(parts: _Parts, component: Component, name: str, block: object)
     parts.commands[path] = Command(path, start, _range(block, parts.reading), integer, _unit(block), component.place)
 
 
-LIVE_LAWS = ("step", "set", "proportional")
-
-
 def _loop(parts: _Parts, order: int, loop: Loop) -> SampledLoop | None:
     """The sampled form of a loop, or None with a gap where it cannot run."""
     actuation, timescale = loop.actuation, loop.timescale
@@ -248,19 +246,7 @@ def _loop(parts: _Parts, order: int, loop: Loop) -> SampledLoop | None:
     if timescale is None or timescale.period is None or not timescale.period.exact or timescale.period.low == 0:
         parts.gap(loop.name, f"the period of {loop.name} (`timescale: {{period: ...}}`)", loop.place)
         return None
-    law = (
-        "none"
-        if actuation.signal is None
-        else "rules"
-        if loop.rules
-        else actuation.law.text
-        if actuation.law
-        else "step"
-        if actuation.by
-        else "set"
-        if actuation.to
-        else "proportional"
-    )
+    law = laws.law_of(loop)
     if law == "ignore":
         parts.gap(loop.name, "`law: ignore` in execution", loop.place)
         return None
@@ -301,7 +287,7 @@ def _loop(parts: _Parts, order: int, loop: Loop) -> SampledLoop | None:
         lands=_low(timescale.lands),
         mode=actuation.mode.text if actuation.mode else "always",
         counts_commanded=actuation.count is not None and actuation.count.text == "commanded",
-        integer=_integer(loop),
+        integer=laws.counts_members(loop),
         source=loop,
     )
 
@@ -329,14 +315,6 @@ def _bounds(loop: Loop) -> Interval:
     low = found[0].low if found and isinstance(found[0], Quantity) else None
     high = found[-1].high if found and isinstance(found[-1], Quantity) else None
     return Interval(low, high)
-
-
-def _integer(loop: Loop) -> bool:
-    """A proportional law on bare counters rounds up, as replica counts do (model.md rule 6)."""
-    if loop.actuation is None or loop.rules or (loop.actuation.law and loop.actuation.law.text != "proportional"):
-        return False
-    ends = [b for b in loop.actuation.bounds if isinstance(b, Quantity)]
-    return all(b.dimension.physical == ONE and b.low.denominator == 1 == b.high.denominator for b in ends)
 
 
 def _trigger(parts: _Parts, loop: Loop) -> Tree | None:
@@ -458,12 +436,7 @@ def _close(parts: _Parts, loops: tuple[SampledLoop, ...]) -> Model:
 def _trees(model: Model) -> list[Tree]:
     trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
     for loop in model.loops:
-        trees += [
-            t
-            for t in (loop.trigger, loop.enter, loop.leave, loop.by, loop.to, loop.measured, loop.setpoint)
-            if t is not None
-        ]
-        trees += [t for rule in loop.rules for t in rule if t is not None]
+        trees += loop.trees
     return trees
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from coherence import laws
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop
@@ -91,7 +92,7 @@ class SampledLoop:
     enter: Tree | None
     leave: Tree | None
     rules: tuple[tuple[Tree, Tree | None, Tree | None], ...]  # (when, by, to)
-    law: str  # step | set | proportional | ignore | rules
+    law: str  # what `laws.law_of` says
     signal: str
     by: Tree | None
     to: Tree | None
@@ -106,12 +107,42 @@ class SampledLoop:
     lands: Fraction
     mode: str
     counts_commanded: bool
-    integer: bool
+    integer: bool  # what `laws.counts_members` says: the law and the percentages of its rates are rounded
     source: Loop
 
     @property
     def relay(self) -> bool:
         return self.enter is not None
+
+    @property
+    def counts_landed(self) -> bool:
+        """Does the law count from the value that has landed last, and not from what was commanded last?"""
+        return self.law == "proportional" and not self.counts_commanded
+
+    @property
+    def recommendations(self) -> tuple[laws.Recommendation, ...]:
+        """What the law recommends: one formula, of each rule one where there are rules, and none without a signal."""
+        made: tuple[laws.Recommendation, ...] | None = self.__dict__.get("_recommendations")
+        if made is None:
+            made = self.__dict__["_recommendations"] = self._recommended()
+        return made
+
+    def _recommended(self) -> tuple[laws.Recommendation, ...]:
+        if self.rules:
+            return tuple(laws.moved(by, to) for _, by, to in self.rules)
+        if self.law == "none":
+            return ()
+        if self.law != "proportional":
+            return (laws.moved(self.by, self.to),)
+        assert self.measured is not None
+        assert self.setpoint is not None
+        return (laws.proportional(self.measured, self.setpoint, tolerance=self.tolerance, whole=self.integer),)
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """Every expression that the loop evaluates."""
+        read = (self.trigger, self.enter, self.leave, self.measured, self.setpoint, self.by, self.to)
+        return tuple(tree for tree in (*read, *(tree for rule in self.rules for tree in rule)) if tree is not None)
 
 
 @dataclass(frozen=True)

@@ -279,11 +279,10 @@ def test_signs_are_those_of_differences(a: int, b: int, low: int, high: int) -> 
             [World({"x": Fraction(x), "y": Fraction(y)}) for x in (low, (low + high) / Fraction(2), high)]
             for y in (1, 9)
         ]
-        from coherence.language.expressions.evaluate import evaluate
-        from coherence.verify.facts.ranges import Constants
+        from coherence.language.expressions.evaluate import Constants, evaluate
 
         for row in ends:
-            levels = [evaluate(tree, Constants(world.at)) for world in row]  # type: ignore[arg-type]
+            levels = [evaluate(tree, Constants(world.at)) for world in row]
             if found_ == UP:
                 assert levels == sorted(levels), text
             if found_ == DOWN:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -150,3 +151,26 @@ def constant(tree: Tree, env: Environment) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | Fraction):
         raise NotExactError("a delay or window must be a constant")
     return Fraction(value)
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Names that have one value for ever: their past is their present."""
+
+    at: Mapping[str, Value]
+
+    def value(self, path: str) -> Value:
+        if path not in self.at:
+            raise NotExactError(f"'{path}' has no value here")
+        return self.at[path]
+
+    def delayed(self, tree: Tree, delay: Fraction) -> Value:  # noqa: ARG002
+        return evaluate(tree, self)
+
+    mean_over = max_over = sampled = delayed
+
+    def held(self, condition: Tree, duration: Fraction) -> bool:  # noqa: ARG002
+        return bool(evaluate(condition, self))
+
+    def previous(self, tree: Tree) -> Value:
+        return evaluate(tree, self)

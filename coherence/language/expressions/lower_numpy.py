@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from coherence.language.expressions.evaluate import ARITHMETIC, COMPARE, NotExactError
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree, Truth
 
 
-def lower_numpy(tree: Tree, values: Mapping[str, Any]) -> Any:
-    """The tree's value; names are arrays (or floats) that broadcast together.
+def lower_numpy(tree: Tree, values: Mapping[str, Any], own: Mapping[str, Callable[[Any], Any]] | None = None) -> Any:
+    """The tree's value; names are arrays (or floats) that broadcast together.  `own`: functions in place of numpy's.
 
     Raises KeyError for a name without a value and NotExactError for functions of the past.
     """
     import numpy as np
 
-    functions = {"abs": np.abs, "floor": np.floor, "ceil": np.ceil, "exp": np.exp, "log": np.log}
+    functions: dict[str, Callable[[Any], Any]] = {
+        "abs": np.abs, "floor": np.floor, "ceil": np.ceil, "exp": np.exp, "log": np.log, **(own or {}),
+    }  # fmt: skip
 
     def lower(node: Tree) -> Any:
         match node:

@@ -10,7 +10,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject
-from coherence.language.expressions.tree import Arithmetic, Tree
+from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.loops.checks._groups import Numbers, groups, reading, tried, witnessed
 from coherence.loops.checks._sign_certificates import certificate
@@ -45,7 +45,7 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
                 continue
             judged = loop.measured
             if loop.law == "proportional":
-                judged = Arithmetic("/", loop.measured, loop.setpoint)
+                judged = loop.recommendations[0].read or judged
             plant, law = plant_sign(group.model, loop.signal, judged), law_sign(loop, group.model)
             if NONE in (plant, law) or BOTH in (plant, law):
                 continue

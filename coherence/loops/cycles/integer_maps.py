@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeVar
 
+from coherence.laws import recommended, scaled
+
 S = TypeVar("S", bound=Hashable)
 MOST = 100_000
 LARGEST = 10**9  # a state beyond this has run away
@@ -135,10 +137,8 @@ class ReplicaLaw:
 
     def recommend(self, now: Number, then: Number) -> Number:
         """The number that the metric of `then` replicas calls for."""
-        ratio = self.load / (self.setpoint * then)
-        if abs(ratio - 1) <= self.tolerance:
-            return now
-        return math.ceil(now * ratio) if self.whole else now * ratio
+        made: Number = recommended(scaled(self.tolerance, whole=self.whole), now, self.load / (self.setpoint * then))
+        return made
 
     def step(self, state: tuple[Number, ...]) -> tuple[Number, ...]:
         """The state is (n[k], ..., n[k - delay], the last `hold_down` recommendations)."""

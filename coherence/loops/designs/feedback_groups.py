@@ -18,7 +18,6 @@ from scipy.sparse.csgraph import connected_components
 from coherence.base.units import ONE
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.language.expressions.tree import Tree
 from coherence.loops.designs.groups import Group
 from coherence.model.model import Constant, Interval, Model, SampledLoop
 from coherence.simulate.execute.slices import influences, reads, sliced
@@ -165,9 +164,3 @@ def _moved(model: Model, names: Collection[str]) -> set[str]:
             found.add(node)
             stack += after.get(node, ())
     return found
-
-
-def trees(loop: SampledLoop) -> tuple[Tree, ...]:
-    """All expressions of a loop."""
-    found = [loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to]
-    return tuple(t for t in (*found, *(t for rule in loop.rules for t in rule)) if t is not None)

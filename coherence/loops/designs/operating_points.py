@@ -147,9 +147,8 @@ def _stirs(model: Model, choices: Choices, values: dict[str, Fraction], deadline
 def _streaks(model: Model) -> Fraction:
     """The longest `for` of a condition."""
     from coherence.language.expressions.tree import Held, walk
-    from coherence.loops.designs.feedback_groups import trees
 
-    spans = [n.duration for loop in model.loops for t in trees(loop) for n in walk(t) if isinstance(n, Held)]
+    spans = [n.duration for loop in model.loops for t in loop.trees for n in walk(t) if isinstance(n, Held)]
     return max(spans, default=Fraction(0))
 
 

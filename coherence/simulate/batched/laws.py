@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from coherence.language.expressions.tree import Tree
+from coherence.language.expressions.lower_numpy import lower_numpy
+from coherence.language.expressions.tree import Choose, Tree
+from coherence.laws import CURRENT, READ, ROUNDING, Recommendation
 from coherence.model.model import RateLimit, SampledLoop
-from coherence.simulate.execute.laws import ROUNDING
 
 Array = Any  # numpy array: one entry per point
 Read = Callable[[Tree], Array]
@@ -91,7 +92,7 @@ class Sample:
             return Decided(mode, np.zeros_like(mode), self.commanded)
         active = mode & ~memory.done if loop.mode == "once" else mode
         memory.done = memory.done | active
-        wanted = self._proportional() if loop.law == "proportional" else self._stepped()
+        wanted = self._value(loop.recommendations[0], self.landed if loop.counts_landed else self.commanded)
         return self._limited(wanted, active, mode)
 
     def _truth(self, tree: Tree) -> Array:
@@ -111,29 +112,22 @@ class Sample:
         import numpy as np
 
         active, wanted = np.zeros(self.commanded.shape, bool), self.commanded
-        for when, by, to in self.loop.rules:
+        for (when, *_), made in zip(self.loop.rules, self.loop.recommendations, strict=True):
             chosen = self._truth(when) & ~active
-            level = self.read(to) if to is not None else self.commanded + (self.read(by) if by is not None else 0.0)
-            wanted, active = np.where(chosen, level, wanted), active | chosen
+            wanted, active = np.where(chosen, self._value(made, self.commanded), wanted), active | chosen
         return active, wanted
 
-    def _stepped(self) -> Array:
-        if self.loop.to is not None:
-            return self.read(self.loop.to) + 0.0 * self.commanded
-        return self.commanded + (self.read(self.loop.by) if self.loop.by is not None else 0.0)
-
-    def _proportional(self) -> Array:
+    def _value(self, made: Recommendation, current: Array) -> Array:
+        """What the law recommends at every point."""
         import numpy as np
 
-        loop = self.loop
-        assert loop.measured is not None
-        assert loop.setpoint is not None
-        current = self.commanded if loop.counts_commanded else self.landed
-        ratio = self.read(loop.measured) / self.read(loop.setpoint)
-        away, tolerance = np.abs(ratio - 1), float(loop.tolerance)
-        self.near(away, tolerance)
-        wanted = current * ratio
-        return np.where(away <= tolerance, current, whole(np.ceil, wanted) if loop.integer else wanted)
+        read = self.read(made.read) if made.read is not None else 0.0
+        bound = {CURRENT.path: current, READ.path: read}
+        wanted = lower_numpy(made.formula, bound, {"ceil": round_up})
+        if isinstance(made.formula, Choose):
+            for edge in (1 - self.loop.tolerance, 1 + self.loop.tolerance):
+                self.near(read, np.full_like(current, float(edge)))
+        return np.broadcast_to(wanted, self.commanded.shape)
 
     def _limited(self, wanted: Array, active: Array, mode: Array) -> Decided:
         import numpy as np
@@ -215,6 +209,13 @@ def _latest(levels: list[Array], otherwise: Array) -> Array:
     for level in levels:
         otherwise = np.where(np.isnan(level), otherwise, level)
     return otherwise
+
+
+def round_up(wanted: Array) -> Array:
+    """Rounded up to whole numbers."""
+    import numpy as np
+
+    return whole(np.ceil, wanted)
 
 
 def whole(rounded: Callable[[Array], Array], wanted: Array) -> Array:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
-from coherence.language.expressions.evaluate import Environment, divide, evaluate
-from coherence.language.expressions.tree import Tree
+from coherence.language.expressions.evaluate import Environment, evaluate
+from coherence.language.expressions.tree import Choose, Tree
+from coherence.laws import Recommendation, near_whole, recommended
 from coherence.model.model import RateLimit, SampledLoop
 from coherence.simulate.execute.affine import Affine, plain
 
 Num = Any
-ROUNDING = 1e-9  # relative; floats only
 
 
 class LoopView(Environment, Protocol):
@@ -108,10 +107,7 @@ def decide(loop: SampledLoop, view: LoopView, memory: Memory, mode: bool, comman
     if loop.mode == "once" and memory.done:
         return Decision(mode, None, "done")
     memory.done = True
-    if loop.law == "proportional":
-        wanted, rule = _proportional(loop, view, commanded if loop.counts_commanded else landed)
-    else:
-        wanted, rule = _stepped(loop, view, commanded)
+    wanted, rule = _recommended(loop, view, landed if loop.counts_landed else commanded)
     return _limited(loop, view, memory, wanted, commanded, rule, mode)
 
 
@@ -123,39 +119,27 @@ def _triggered(loop: SampledLoop, view: LoopView, mode: bool) -> bool:
 
 
 def _first_rule(loop: SampledLoop, view: LoopView, memory: Memory, commanded: Num) -> Decision:
-    chosen = None
-    for index, (when, by, to) in enumerate(loop.rules):
-        # every condition is evaluated at every sample, so that `for h` streaks are kept
-        if bool(evaluate(when, view)) and chosen is None:
-            chosen = (index, by, to)
-    if chosen is None:
+    # every condition is evaluated at every sample, so that `for h` streaks are kept
+    true = [index for index, (when, *_) in enumerate(loop.rules) if bool(evaluate(when, view))]
+    if not true:
         return Decision(False, None, "rest")
-    index, by, to = chosen
-    wanted = evaluate(to, view) if to is not None else commanded + (evaluate(by, view) if by is not None else 0)
-    return _limited(loop, view, memory, wanted, commanded, f"rule {index + 1}", True)
+    wanted = _value(loop.recommendations[true[0]], view, commanded)
+    return _limited(loop, view, memory, wanted, commanded, f"rule {true[0] + 1}", True)
 
 
-def _stepped(loop: SampledLoop, view: LoopView, commanded: Num) -> tuple[Num, str]:
-    if loop.to is not None:
-        return evaluate(loop.to, view), "set"
-    return (commanded + evaluate(loop.by, view) if loop.by is not None else commanded), "step"
+def _recommended(loop: SampledLoop, view: LoopView, current: Num) -> tuple[Num, str]:
+    """What the law recommends, and which of its branches it takes."""
+    made = loop.recommendations[0]
+    if not isinstance(made.formula, Choose):
+        return _value(made, view, current), "set" if loop.to is not None else "step"
+    read = evaluate(made.read, view) if made.read is not None else 0
+    if recommended(made.formula.condition, current, read):
+        return recommended(made.formula.then, current, read), "scaled"
+    return recommended(made.formula.otherwise, current, read), "tolerated"
 
 
-def _proportional(loop: SampledLoop, view: LoopView, current: Num) -> tuple[Num, str]:
-    """current * measured / setpoint, unless within tolerance; integers round up.  SOURCE: Kubernetes HPA algorithm."""
-    assert loop.measured is not None
-    assert loop.setpoint is not None
-    ratio = divide(evaluate(loop.measured, view), evaluate(loop.setpoint, view))
-    if abs(ratio - 1) <= loop.tolerance:
-        return current, "tolerated"
-    wanted = current * ratio
-    return (_whole(math.ceil, wanted) if loop.integer else wanted), "scaled"
-
-
-def _whole(rounded: Callable[[Num], int], wanted: Num) -> int:
-    """The number rounded to a whole one; a float that is whole but for its rounding is that number."""
-    near = round(wanted) if isinstance(wanted, float) else 0
-    return near if isinstance(wanted, float) and abs(wanted - near) <= ROUNDING * abs(wanted) else rounded(wanted)
+def _value(made: Recommendation, view: LoopView, current: Num) -> Num:
+    return recommended(made.formula, current, evaluate(made.read, view) if made.read is not None else 0)
 
 
 def _limited(
@@ -227,6 +211,6 @@ def _edge(rate: RateLimit, memory: Memory, commanded: Num, time: Fraction, risin
     edge = start + change if rising else start - change
     if rate.percent is not None:
         scaled = start * (1 + rate.percent if rising else 1 - rate.percent)
-        scaled = _whole(math.ceil if rising else math.floor, scaled) if integer else scaled
+        scaled = near_whole(math.ceil if rising else math.floor, scaled) if integer else scaled
         edge = max(edge, scaled) if rising else min(edge, scaled)
     return edge

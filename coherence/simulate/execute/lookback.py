@@ -72,8 +72,7 @@ def trees_of(model: Model) -> list[Tree]:
     """Every expression of a model and the conditions of its promises."""
     trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
     for loop in model.loops:
-        read = (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to)
-        trees += [t for t in (*read, *(t for rule in loop.rules for t in rule)) if t is not None]
+        trees += loop.trees
     return trees + [p.condition.tree for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
 
 

@@ -12,13 +12,7 @@ from coherence.model.model import Model, SampledLoop
 
 def reads(loop: SampledLoop) -> frozenset[str]:
     """Signals and loops that a loop's decision depends on."""
-    trees: list[Tree] = [
-        t
-        for t in (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to)
-        if t is not None
-    ]
-    trees += [t for rule in loop.rules for t in rule if t is not None]
-    return frozenset(name for tree in trees for name in names_of(tree))
+    return frozenset(name for tree in loop.trees for name in names_of(tree))
 
 
 def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.language.expressions.tree import Tree
+from coherence.laws import recommended, scaled
 
 MOST_MEMBERS = 64  # up to which count the search over loads goes
 
@@ -35,9 +36,8 @@ class Scaler:
 
     def next(self, x: Fraction, y: Fraction) -> Fraction:
         """Where it moves x when it reads y."""
-        ratio = y / self.setpoint
-        wanted = x if abs(ratio - 1) <= self.tolerance else Fraction(math.ceil(x * ratio)) if self.whole else x * ratio
-        return min(self.high, max(self.low, wanted))
+        wanted = recommended(scaled(self.tolerance, whole=self.whole), x, y / self.setpoint)
+        return min(self.high, max(self.low, Fraction(wanted)))
 
     def rests(self, y: Fraction) -> tuple[Fraction, Fraction]:
         """The smallest and the largest x that it leaves alone while it reads y (all whole x between them too).

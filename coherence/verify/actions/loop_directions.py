@@ -12,8 +12,9 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.language.design import Actuation, Loop, Relay
-from coherence.language.expressions.tree import Arithmetic, Call, Compare, Logic, Name, Number, Tree, names, rename
+from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names, rename
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.laws import above, below, rounded_below
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.satisfiability import both, opposite
@@ -135,17 +136,15 @@ def _scaled(facts: Known, writer: Writer, when: Tree | None, enters: Tree | None
         return
     reading, here = seen(facts, writer.loop, target.signal.tree), Name(writer.signal)
     tolerance = target.tolerance.high if target.tolerance else Fraction(0)
-    above = Arithmetic("*", Number(1 + tolerance), facts.tree(setpoint))
-    below = Arithmetic("*", Number(1 - tolerance), facts.tree(setpoint))
-    up: Tree | None = Compare(">", reading, above)
-    down: Tree | None = Compare("<", reading, below)
+    level = facts.tree(setpoint)
+    up: Tree | None = above(reading, level, tolerance)
+    down: Tree | None = below(reading, level, tolerance)
     if writer.values.high is not None:
         up = both(up, Compare("<", here, Number(writer.values.high)))
     if writer.values.low is not None:
         down = both(down, Compare(">", here, Number(writer.values.low)))
     if writer.integer:
-        asked = Arithmetic("/", Arithmetic("*", here, reading), facts.tree(setpoint))
-        down = both(down, Compare("<=", asked, Arithmetic("-", here, Number(Fraction(1)))))
+        down = both(down, rounded_below(here, reading, level))
     place, text = target.setpoint.place, str(target.signal)
     yield Move(writer, UP, both(when, up), both(enters, up), place, f"{text} above its setpoint")
     yield Move(writer, DOWN, both(when, down), both(enters, down), place, f"{text} below its setpoint")

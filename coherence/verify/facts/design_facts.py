@@ -41,7 +41,7 @@ class Known:
     @property
     def whole(self) -> frozenset[str]:
         """Paths whose values are whole numbers: members, and what integer laws write."""
-        integer = {path for path, found in self.written.items() if all(writer.integer for writer in found)}
+        integer = {path for path, found in self.written.items() if all(writer.whole for writer in found)}
         return frozenset(integer | {path for path in self.values if path.endswith(".copies")})
 
     def tree(self, tree: Tree, inside: frozenset[str] = frozenset()) -> Tree:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.language.expressions.evaluate import COMPARE, NotExactError, evaluate
+from coherence.language.expressions.evaluate import COMPARE, Constants, NotExactError, evaluate
 from coherence.language.expressions.tree import (
     Arithmetic,
     Call,
@@ -167,29 +167,6 @@ def _finite(interval: Interval) -> tuple[Fraction, ...]:
     if interval.low is None or interval.high is None:
         return ()
     return (interval.low,) if interval.exact else (interval.low, interval.high)
-
-
-@dataclass(frozen=True)
-class Constants:
-    """Names that have one value for ever: their past is their present."""
-
-    at: Mapping[str, Fraction]
-
-    def value(self, path: str) -> Fraction:
-        if path not in self.at:
-            raise NotExactError(f"'{path}' has no value here")
-        return self.at[path]
-
-    def delayed(self, tree: Tree, delay: Fraction) -> object:  # noqa: ARG002
-        return evaluate(tree, self)
-
-    mean_over = max_over = sampled = delayed
-
-    def held(self, condition: Tree, duration: Fraction) -> bool:  # noqa: ARG002
-        return bool(evaluate(condition, self))
-
-    def previous(self, tree: Tree) -> object:
-        return evaluate(tree, self)
 
 
 def _ends(interval: Interval) -> tuple[End, End]:

@@ -16,7 +16,7 @@ from fractions import Fraction
 from coherence.base.solver import Answer, Outcome, unsat, unsat_each
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.expressions import walk
-from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.evaluate import Constants, NotExactError, evaluate
 from coherence.language.expressions.lower_smt import lower_smt, symbol
 from coherence.language.expressions.tree import (  # fmt: skip
     Arithmetic,
@@ -36,7 +36,7 @@ from coherence.model.model import EVERYTHING, Interval
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.plain_numbers import rounder
 from coherence.verify.facts.range_claims import bounds
-from coherence.verify.facts.ranges import FUNCTIONS, PAST, Constants, Values, enclosure
+from coherence.verify.facts.ranges import FUNCTIONS, PAST, Values, enclosure
 from coherence.verify.facts.state_ranges import stated, whole
 
 TIMEOUT_MS = 3_000
@@ -52,7 +52,7 @@ class World:
     def holds(self, tree: Tree) -> bool | None:
         """The truth of a condition there; None where it is not defined (division by zero)."""
         try:
-            return bool(evaluate(tree, Constants(self.at)))  # type: ignore[arg-type]
+            return bool(evaluate(tree, Constants(self.at)))
         except (NotExactError, TypeError):
             return None
 

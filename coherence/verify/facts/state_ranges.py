@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.ranges import hull
@@ -28,11 +27,7 @@ def whole(facts: Known) -> frozenset[str]:
 
 
 def _whole(writer: Writer) -> bool:
-    if not writer.integer or writer.kind in ("ignore", "unset"):
+    if not writer.whole or writer.kind in ("ignore", "unset"):
         return False
-    actuation, first = writer.loop.actuation, initial(writer)
-    if writer.kind == "scale" or actuation is None:
-        return writer.kind == "scale" and not writer.loop.rules
-    stated = [actuation.by, actuation.to, *(value for rule in writer.loop.rules for value in (rule.by, rule.to))]
-    exact = [q.low.denominator == 1 if isinstance(q, Quantity) and q.exact else False for q in stated if q is not None]
-    return all(exact) and first is not None and first.exact and first.low.denominator == 1
+    first = initial(writer)
+    return writer.kind == "scale" or (first is not None and first.exact)

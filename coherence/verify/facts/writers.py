@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.units import ONE
 from coherence.language import names
 from coherence.language.design import Actuation, Design, Loop, Relay
 from coherence.language.expressions.tree import Name, Number, Tree
-from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.laws import counts_members, law_of, stays_whole
 from coherence.model.model import EVERYTHING, Interval
 
 TRANSIENT = ("once", "on change")  # modes of writers whose value lasts until another one writes
@@ -22,6 +22,7 @@ class Writer:
 
     `values` is what it may write; `to` the tree it sets; `mode` is empty where the design does not
     say it; `condition` is None where it writes always; `relay` where its trigger has memory.
+    `integer`: the law rounds to whole numbers; `whole`: all that it writes is whole.
     """
 
     loop: Loop
@@ -34,6 +35,7 @@ class Writer:
     condition: Tree | None = None
     relay: bool = False
     integer: bool = False
+    whole: bool = False
 
     @property
     def name(self) -> str:
@@ -57,7 +59,8 @@ def writers(design: Design) -> dict[str, list[Writer]]:
 
 
 def _writer(loop: Loop, actuation: Actuation, signal: str) -> Writer:
-    kind, bounds = _kind(loop, actuation), interval_of(actuation)
+    law, bounds = law_of(loop), interval_of(actuation)
+    kind = KINDS.get(law, law)
     place = actuation.to.place if actuation.to is not None and kind in ("set", "unset") else _bounds_place(actuation)
     to = tree_of(actuation.to) if kind == "set" else None
     relay = loop.trigger if isinstance(loop.trigger, Relay) else None
@@ -69,17 +72,12 @@ def _writer(loop: Loop, actuation: Actuation, signal: str) -> Writer:
         to=to,
         condition=relay.enter.tree if relay and relay.enter else condition_of(loop),
         relay=relay is not None,
-        integer=_integer(loop, actuation),
+        integer=counts_members(loop),
+        whole=stays_whole(loop),
     )  # fmt: skip
 
 
-def _kind(loop: Loop, actuation: Actuation) -> str:
-    if isinstance(actuation.to, Word):
-        return "unset"
-    if loop.rules:
-        return "step"
-    law = actuation.law.text if actuation.law else "set" if actuation.to else "step" if actuation.by else "proportional"
-    return "scale" if law == "proportional" else law
+KINDS = {"rules": "step", "proportional": "scale"}
 
 
 def _mode(loop: Loop, actuation: Actuation, kind: str) -> str:
@@ -119,13 +117,6 @@ def _bounds_place(actuation: Actuation) -> Place:
         return Place(first.file, first.line, first.column, last.end_line, last.end_column)
     assert actuation.signal is not None
     return actuation.signal.place
-
-
-def _integer(loop: Loop, actuation: Actuation) -> bool:
-    """Are bounds, steps, values and the start whole numbers without a unit, as far as they are stated?"""
-    moved = [actuation.by, actuation.to, *(value for rule in loop.rules for value in (rule.by, rule.to))]
-    ends = [one for one in (*actuation.bounds, *moved, actuation.initial) if isinstance(one, Quantity)]
-    return all(b.dimension.physical == ONE and b.low.denominator == 1 == b.high.denominator for b in ends)
 
 
 def initial(writer: Writer) -> Quantity | None:

@@ -126,7 +126,7 @@ class _Planner:
 
     def read(self) -> None:
         """Follow every expression to what it reads of the past."""
-        todo = [(tree, i.time) for i in self.schedule.instants for loop in i.loops for tree in trees_of_loop(loop)]
+        todo = [(tree, i.time) for i in self.schedule.instants for loop in i.loops for tree in loop.trees]
         for instant in self.schedule.instants:
             todo += [(t, instant.time) for s in instant.steps if (t := self.model.states[s].next) is not None]
         seen = set()
@@ -241,12 +241,6 @@ def _lands(model: Model) -> dict[str, Fraction]:
         if loop.signal and found.setdefault(loop.signal, loop.lands) != loop.lands:
             raise NotLinearError(f"writers of {loop.signal} with different landing delays")
     return {signal: delay for signal, delay in found.items() if delay}
-
-
-def trees_of_loop(loop: SampledLoop) -> list[Tree]:
-    """Every expression that a loop evaluates."""
-    read = (loop.trigger, loop.enter, loop.leave, loop.measured, loop.setpoint, loop.by, loop.to)
-    return [t for t in (*read, *(t for rule in loop.rules for t in rule)) if t is not None]
 
 
 def calls_in(tree: Tree, model: Model) -> Iterator[Call]:

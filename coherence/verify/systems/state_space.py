@@ -15,7 +15,7 @@ from coherence.model.model import Interval, Model, SampledLoop
 from coherence.simulate.execute.schedules import Schedule
 from coherence.simulate.execute.slices import signals_in
 from coherence.verify.systems.cases import Case, Fork, NotLinearError, Symbols, exactly, few, forks, numbers, winners
-from coherence.verify.systems.registers import Moment, Plan, calls_in, plan, seconds_of, trees_of_loop
+from coherence.verify.systems.registers import Moment, Plan, calls_in, plan, seconds_of
 from coherence.verify.systems.symbolic_instant import LESS, Way, commanded_cell, whole
 from coherence.verify.systems.symbolic_loop import Actor
 from coherence.verify.systems.terms import TRUE, Term, add, constant, guard, unit
@@ -119,7 +119,7 @@ class StateSpace:
         return made
 
     def _previous(self, loop: SampledLoop) -> tuple[Tree, ...]:
-        calls = (c for tree in trees_of_loop(loop) for c in calls_in(tree, self.model) if c.function == "previous")
+        calls = (c for tree in loop.trees for c in calls_in(tree, self.model) if c.function == "previous")
         return tuple(dict.fromkeys(call.arguments[0] for call in calls))
 
     @staticmethod
@@ -224,7 +224,7 @@ def inside(term: Term, interval: Interval) -> Iterator[tuple[Term, str]]:
 
 def _trees(model: Model, condition: Tree | None) -> list[Tree]:
     trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
-    trees += [t for loop in model.loops for t in trees_of_loop(loop)]
+    trees += [t for loop in model.loops for t in loop.trees]
     return trees + ([condition] if condition is not None else [])
 
 

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.language.expressions.tree import Arithmetic, Held, Name, Tree, walk
+from coherence.language.expressions.tree import Arithmetic, Compare, Held, Name, Tree, walk
+from coherence.laws import CURRENT, READ, ZERO, Recommendation, shared
 from coherence.model.model import Model, SampledLoop
-from coherence.verify.systems.cases import Case, NotLinearError, Symbols, exactly, forks, joined, numbers
-from coherence.verify.systems.registers import trees_of_loop
-from coherence.verify.systems.symbolic_instant import LESS, Way, Wish
+from coherence.verify.systems.cases import NotLinearError, Symbols, exactly, forks, joined, numbers
+from coherence.verify.systems.symbolic_instant import Way, Wish
 from coherence.verify.systems.symbolic_limits import Limiter
-from coherence.verify.systems.terms import TRUE, Guard, Term, add, constant, guard, scaled
+from coherence.verify.systems.terms import Guard, Term
+
+NOT_ZERO = Compare("!=", CURRENT, ZERO)
 
 
 class Actor(Limiter):
@@ -27,7 +29,7 @@ class Actor(Limiter):
         self, model: Model, loop: SampledLoop, *, windows: bool, fresh: Callable[[str], str], discrete: frozenset[str]
     ) -> None:
         super().__init__(model, loop, windows=windows, fresh=fresh, discrete=discrete)
-        self.streaks = tuple(dict.fromkeys(n for t in trees_of_loop(loop) for n in walk(t) if isinstance(n, Held)))
+        self.streaks = tuple(dict.fromkeys(n for t in loop.trees for n in walk(t) if isinstance(n, Held)))
         _refuse(loop)
 
     def counters(self) -> dict[str, Fraction]:
@@ -93,11 +95,11 @@ class Actor(Limiter):
 
     def _ruled(self, way: Way, symbols: Symbols) -> Iterator[tuple[Way, bool, list[tuple[Guard, Wish]] | None]]:
         open_ = [way]
-        for when, by, to in self.loop.rules:
+        for (when, *_), made in zip(self.loop.rules, self.loop.recommendations, strict=True):
             ways = [
                 (u, f.holds) for one in open_ for f in forks(when, symbols) if (u := one.under(f.guard)) is not None
             ]
-            wishes = self._stepped(by, to, way, symbols) if self.loop.signal else None
+            wishes = self._wishes(made, way.cell(self.commanded), symbols) if self.loop.signal else None
             yield from ((u, True, wishes) for u, holds in ways if holds)
             open_ = [u for u, holds in ways if not holds]
         yield from ((one, False, None) for one in open_)
@@ -124,31 +126,34 @@ class Actor(Limiter):
     # -- laws -----------------------------------------------------------------------------------
 
     def _law(self, way: Way, symbols: Symbols) -> list[tuple[Guard, Wish]]:
-        if self.loop.law == "proportional":
-            return self._proportional(way, symbols)
-        return self._stepped(self.loop.by, self.loop.to, way, symbols)
+        loop, made = self.loop, self.loop.recommendations[0]
+        current = way.cell(loop.signal if loop.counts_landed else self.commanded)
+        total = self._total(current, way) if loop.law == "proportional" else None
+        if total is not None and loop.setpoint is not None:
+            made = shared(total, loop.setpoint, tolerance=loop.tolerance, whole=loop.integer)
+        try:
+            return self._wishes(made, current, symbols, divided=total is not None)
+        except NotLinearError as error:
+            raise NotLinearError(f"the law of {loop.name}: {error}") from None
 
-    def _stepped(self, by: Tree | None, to: Tree | None, way: Way, symbols: Symbols) -> list[tuple[Guard, Wish]]:
-        current = way.cell(self.commanded)
-        if to is not None:
-            return [(c.guard, Wish(c.value, False)) for c in numbers(to, symbols)]
-        if by is not None:
-            return [(c.guard, Wish(add(current, c.value), False)) for c in numbers(by, symbols)]
-        return [(TRUE, Wish(current, False))]
+    def _wishes(
+        self, made: Recommendation, current: Term, symbols: Symbols, *, divided: bool = False
+    ) -> list[tuple[Guard, Wish]]:
+        """What a formula recommends; `divided`: where the current command is not 0."""
+        reads = numbers(made.read, symbols) if made.read is not None else exactly(current)
+        found = []
+        for case in reads:
+            values = {CURRENT.path: exactly(current), READ.path: exactly(case.value)}
+            bound = replace(symbols, number=values.__getitem__)
+            cases = joined(case.guard, numbers(made.formula, bound))
+            if divided:
+                cases = [c for fork in forks(NOT_ZERO, bound) if fork.holds for c in joined(fork.guard, cases)]
+            found += [(c.guard, Wish(c.value, self.loop.law == "proportional")) for c in cases]
+        return found
 
-    def _proportional(self, way: Way, symbols: Symbols) -> list[tuple[Guard, Wish]]:
-        loop = self.loop
-        assert loop.measured is not None and loop.setpoint is not None  # noqa: PT018
-        current = way.cell(self.commanded if loop.counts_commanded else loop.signal)
-        share = self._share(loop.measured, current, way)
-        ratios = numbers(Arithmetic("/", share or loop.measured, loop.setpoint), symbols)
-        cases = [made for case in ratios for made in self._scaled(case, current, divided=share is not None)]
-        rounded = [r for c in cases if c[2] for r in joined(c[0], self._rounded(c[1], symbols))]
-        told = [(g, Wish(value, True)) for g, value, moves in cases if not moves]
-        return told + [(case.guard, Wish(case.value, True)) for case in rounded]
-
-    def _share(self, measured: Tree, current: Term, way: Way) -> Tree | None:
-        """A where what is measured is A / the current command: then command * measured is A itself."""
+    def _total(self, current: Term, way: Way) -> Tree | None:
+        """A, where the metric is A / the current command and that is unknown."""
+        measured = self.loop.measured
         while isinstance(measured, Name) and measured.path in self.model.outputs:
             measured = self.model.outputs[measured.path]
         if isinstance(measured, Arithmetic) and measured.op == "/" and isinstance(measured.right, Name):
@@ -156,35 +161,6 @@ class Actor(Limiter):
             if below == self.loop.signal and way.cell(below) == current and not current.known:
                 return measured.left
         return None
-
-    def _scaled(self, ratio: Case, current: Term, *, divided: bool) -> Iterator[tuple[Guard, Term, bool]]:
-        """(guard, value, whether it moves): current * ratio unless the ratio is within tolerance of 1.
-
-        `divided`: the ratio is still to be divided by the current command, which must not be 0.
-        """
-        low, high = 1 - self.loop.tolerance, 1 + self.loop.tolerance
-        one = current if divided else constant(1)
-        if divided:
-            wanted = ratio.value
-        elif ratio.value.known or current.known:
-            known, other = (ratio.value, current) if ratio.value.known else (current, ratio.value)
-            wanted = scaled(other, known.constant)
-        else:
-            raise NotLinearError(f"the proportional law of {self.loop.name}: a product of two unknowns")
-        for sign in (Fraction(1), LESS) if divided else (Fraction(1),):
-            side = ratio.guard.also(scaled(one, -sign), "<") if divided else ratio.guard
-            if side is None:
-                continue
-            under = scaled(add(scaled(one, low), ratio.value, LESS), sign)  # <= 0: not below the dead band
-            over = scaled(add(ratio.value, scaled(one, high), LESS), sign)
-            if (inside := guard([(under, "<="), (over, "<=")], side)) is not None:
-                yield inside, current, False
-            for beyond in (under, over):
-                if (outside := side.also(scaled(beyond, LESS), "<")) is not None:
-                    yield outside, wanted, True
-
-    def _rounded(self, wanted: Term, symbols: Symbols) -> list[Case]:
-        return symbols.whole("ceil", wanted) if self.loop.integer else exactly(wanted)
 
 
 def _refuse(loop: SampledLoop) -> None:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from coherence.base.solver import unsat
 from coherence.language.expressions import parse
-from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.evaluate import Constants, NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Name, Number, Tree, names
 from coherence.model.model import EVERYTHING, Interval
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.facts.ranges import Constants, corners, enclosure, extremes, hull, point, truth, unknown
+from coherence.verify.facts.ranges import corners, enclosure, extremes, hull, point, truth, unknown
 
 
 def between(low: int | str | None, high: int | str | None) -> Interval:

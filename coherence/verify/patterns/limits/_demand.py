@@ -144,8 +144,7 @@ def _conflict(
 
 
 def _value(tree: Tree, corner: Corner) -> Fraction:
-    from coherence.language.expressions.evaluate import evaluate
-    from coherence.verify.facts.ranges import Constants
+    from coherence.language.expressions.evaluate import Constants, evaluate
 
     return Fraction(evaluate(tree, Constants(corner.at)))
 

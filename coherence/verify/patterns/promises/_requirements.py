@@ -10,8 +10,9 @@ from coherence.base.places import Place
 from coherence.findings.question_input import Subject
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
-from coherence.language.expressions.tree import Arithmetic, Call, Compare, Logic, Name, Number, Tree, rename
+from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula
+from coherence.laws import inside, rounded_back
 from coherence.verify.actions.loop_directions import seen
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.limits import cap, floor, place_of
@@ -121,16 +122,9 @@ def _rest(facts: Known, signal: str, writer: Writer) -> Requirement | None:
         return None  # what it reads does not depend on what it writes: it rests anywhere
     reading, level, here = full(facts, seen(facts, writer.loop, target.signal.tree)), facts.tree(setpoint), Name(signal)
     tolerance = target.tolerance.high if target.tolerance else Fraction(0)
-    within: list[Tree] = [
-        Logic("and", (
-            Compare("<=", reading, Arithmetic("*", Number(1 + tolerance), level)),
-            Compare(">=", reading, Arithmetic("*", Number(1 - tolerance), level)),
-        )),
-    ]  # fmt: skip
+    within: list[Tree] = [inside(reading, level, tolerance)]
     if writer.integer:
-        asked = Arithmetic("/", Arithmetic("*", here, reading), level)
-        kept = (Compare("<=", asked, here), Compare(">", asked, Arithmetic("-", here, Number(Fraction(1)))))
-        within.append(Logic("and", kept))
+        within.append(rounded_back(here, reading, level))
     if span.low is not None:
         within.append(Logic("and", (Compare("==", here, Number(span.low)), Compare("<=", reading, level))))
     if span.high is not None:

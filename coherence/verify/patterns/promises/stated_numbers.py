@@ -110,8 +110,7 @@ def _beyond(claim: Tree) -> Tree | None:
 
 
 def _fails(claim: Tree, worst: Corner) -> bool:
-    from coherence.language.expressions.evaluate import evaluate
-    from coherence.verify.facts.ranges import Constants
+    from coherence.language.expressions.evaluate import Constants, evaluate
 
     return not evaluate(claim, Constants(worst.at))
 
@@ -168,8 +167,7 @@ def _beside(edge: Fraction, *, up: bool, whole: bool) -> Fraction:
 
 def _edge(beyond: Tree, worst: Mapping[str, Fraction], path: str) -> Fraction | None:
     """The value of one name at which the worst case is exactly met, where the difference is linear in it."""
-    from coherence.language.expressions.evaluate import NotExactError, evaluate
-    from coherence.verify.facts.ranges import Constants
+    from coherence.language.expressions.evaluate import Constants, NotExactError, evaluate
 
     try:
         at = [Fraction(evaluate(beyond, Constants({**worst, path: worst[path] + step}))) for step in (0, 1, 2)]
