@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from coherence import laws
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
@@ -15,6 +14,7 @@ from coherence.language.document import Scalar, Table
 from coherence.language.expressions import ExpressionError, parse
 from coherence.language.expressions.tree import Call, Name, Number, Rename, Tree, children, rename, walk
 from coherence.language.schema_kinds import Formula, Quantity, Reading, parse_quantity
+from coherence.model import laws
 from coherence.model.model import (  # fmt: skip
     EVERYTHING,
     Command,

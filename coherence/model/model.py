@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from coherence import laws
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise, SensorLink
+from coherence.model import laws
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeVar
 
-from coherence.laws import recommended, scaled
+from coherence.model.laws import recommended, scaled
 
 S = TypeVar("S", bound=Hashable)
 MOST = 100_000

@@ -14,7 +14,7 @@ from typing import Any
 
 from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.tree import Choose, Tree
-from coherence.laws import CURRENT, READ, ROUNDING, Recommendation
+from coherence.model.laws import CURRENT, READ, ROUNDING, Recommendation
 from coherence.model.model import RateLimit, SampledLoop
 
 Array = Any  # numpy array: one entry per point

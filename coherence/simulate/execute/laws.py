@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from coherence.language.expressions.evaluate import Environment, evaluate
 from coherence.language.expressions.tree import Choose, Tree
-from coherence.laws import Recommendation, near_whole, recommended
+from coherence.model.laws import Recommendation, near_whole, recommended
 from coherence.model.model import RateLimit, SampledLoop
 from coherence.simulate.execute.affine import Affine, plain
 

@@ -2,7 +2,8 @@
 
 The claims are formulas of the design over the numbers of the run: they know the meaning of laws, windows, rate
 limits and streaks (model.md rules 1 to 6) and nothing of how the executor computed them.  The law of an autoscaler
-is therefore written here once more, in another form than in `coherence.laws`: a second opinion, kept apart on purpose.
+is therefore written here once more, in another form than in `coherence.model.laws`: a second opinion, kept apart on
+purpose.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 then the stabilization windows, then the policies (the one that allows most binds), then the bounds; a count outside
 its bounds is moved to the nearer one at once.  Times are planned instants, so that a window of k periods holds k + 1
-recommendations: windows are closed.  This is a second opinion on `coherence.laws` and the executor, written from the
-document alone and kept apart from them on purpose; tests compare their runs.  Numbers may be `Fraction` (exact) or
+recommendations: windows are closed.  This is a second opinion on `coherence.model.laws` and the executor, written from
+the document alone and kept apart from them on purpose; tests compare their runs.  Numbers may be `Fraction` (exact) or
 `float` (what Prometheus answers).
 
 SOURCE: Kubernetes documentation, Horizontal Pod Autoscaling: "Algorithm details", "Configurable scaling behavior".

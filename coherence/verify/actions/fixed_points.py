@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.language.expressions.tree import Tree
-from coherence.laws import recommended, scaled
+from coherence.model.laws import recommended, scaled
 
 MOST_MEMBERS = 64  # up to which count the search over loads goes
 

@@ -14,7 +14,7 @@ from coherence.base.places import Place
 from coherence.language.design import Actuation, Loop, Relay
 from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names, rename
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.laws import above, below, rounded_below
+from coherence.model.laws import above, below, rounded_below
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.satisfiability import both, opposite

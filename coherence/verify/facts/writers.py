@@ -10,7 +10,7 @@ from coherence.language import names
 from coherence.language.design import Actuation, Design, Loop, Relay
 from coherence.language.expressions.tree import Name, Number, Tree
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.laws import counts_members, law_of, stays_whole
+from coherence.model.laws import counts_members, law_of, stays_whole
 from coherence.model.model import EVERYTHING, Interval
 
 TRANSIENT = ("once", "on change")  # modes of writers whose value lasts until another one writes

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coherence.language.expressions.tree import Arithmetic, Compare, Held, Name, Tree, walk
-from coherence.laws import CURRENT, READ, ZERO, Recommendation, shared
+from coherence.model.laws import CURRENT, READ, ZERO, Recommendation, shared
 from coherence.model.model import Model, SampledLoop
 from coherence.verify.systems.cases import NotLinearError, Symbols, exactly, forks, joined, numbers
 from coherence.verify.systems.symbolic_instant import Way, Wish

@@ -12,7 +12,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula
-from coherence.laws import inside, rounded_back
+from coherence.model.laws import inside, rounded_back
 from coherence.verify.actions.loop_directions import seen
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.limits import cap, floor, place_of

@@ -17,7 +17,8 @@ from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.lower_smt import lower_smt, real, symbol
 from coherence.language.expressions.tree import Name, Number, Tree
 from coherence.language.reading import read_text
-from coherence.laws import (
+from coherence.model.elaborate import elaborate
+from coherence.model.laws import (
     CURRENT,
     READ,
     above,
@@ -33,7 +34,6 @@ from coherence.laws import (
     scaled_share,
     stays_whole,
 )
-from coherence.model.elaborate import elaborate
 from coherence.model.model import SampledLoop
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.simulate.execute.orbits import LongRun
