@@ -7,6 +7,7 @@ in `gaps`, so that an engine answers `undecided: needs ...` instead of guessing.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,7 +15,7 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop
-from coherence.language.expressions.tree import Tree
+from coherence.language.expressions.tree import Tree, names
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise, SensorLink
 from coherence.model import laws
@@ -119,15 +120,9 @@ class SampledLoop:
         """Does the law count from the value that has landed last, and not from what was commanded last?"""
         return self.law == "proportional" and not self.counts_commanded
 
-    @property
+    @functools.cached_property
     def recommendations(self) -> tuple[laws.Recommendation, ...]:
         """What the law recommends: one formula, of each rule one where there are rules, and none without a signal."""
-        made: tuple[laws.Recommendation, ...] | None = self.__dict__.get("_recommendations")
-        if made is None:
-            made = self.__dict__["_recommendations"] = self._recommended()
-        return made
-
-    def _recommended(self) -> tuple[laws.Recommendation, ...]:
         if self.rules:
             return tuple(laws.moved(by, to) for _, by, to in self.rules)
         if self.law == "none":
@@ -192,6 +187,17 @@ class Model:
             if path in table:
                 return kind
         return "loop" if any(loop.name == path for loop in self.loops) else "input"
+
+    @functools.cached_property
+    def readers(self) -> Mapping[str, tuple[str, ...]]:
+        """Name -> the outputs and states that are computed from it."""
+        found: dict[str, dict[str, None]] = {}
+        trees = list(self.outputs.items())
+        trees += [(path, tree) for path, state in self.states.items() for tree in (state.next, state.flow) if tree]
+        for path, tree in trees:
+            for name in names(tree):
+                found.setdefault(name, {})[path] = None
+        return {name: tuple(paths) for name, paths in found.items()}
 
 
 def interval(value: Quantity) -> Interval:

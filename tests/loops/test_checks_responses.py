@@ -1,23 +1,19 @@
-"""Peaks of sampled closed loops against closed forms and dense grids; signs against executed expressions."""
+"""Peaks of sampled closed loops against closed forms and dense grids."""
 
 from __future__ import annotations
 
 import cmath
 import math
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from coherence.findings.question_input import Subject
-from coherence.language.expressions import parse
-from coherence.language.expressions.evaluate import evaluate
 from coherence.language.reading import read_text
-from coherence.loops.checks import _groups, _responses, _signs
+from coherence.loops.checks import _groups, _responses
 from coherence.loops.checks._responses import Response, bounded, peak, squared
-from coherence.model.model import Interval
 
 LAP = Fraction(15)
 SMALL = st.fractions(min_value=-3, max_value=3, max_denominator=8)
@@ -115,64 +111,3 @@ def test_the_peak_bounds_every_frequency(above: list[Fraction], below: list[Frac
 def _value(p: list[Fraction], angle: float) -> complex:
     z = cmath.exp(1j * angle)
     return sum((float(c) * z ** (len(p) - 1 - k) for k, c in enumerate(p)), 0j)
-
-
-# -- signs
-
-RANGES = {"x": Interval(Fraction(1), Fraction(5)), "a": Interval(Fraction(1), Fraction(3))}
-LEAVES = st.sampled_from(["x", "a", "2", "(0 - 3)", "0.5"])
-
-
-def _grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    two = st.tuples(inner, inner)
-    return st.one_of(
-        two.flatmap(lambda p: st.sampled_from([f"({p[0]} {op} {p[1]})" for op in "+-*"])),
-        two.map(lambda p: f"min({p[0]}, {p[1]})"),
-        two.map(lambda p: f"max({p[0]}, {p[1]})"),
-        inner.map(lambda p: f"({p} / a)"),
-        inner.map(lambda p: f"({p} / x)"),
-        inner.map(lambda p: f"ceil({p})"),
-        inner.map(lambda p: f"abs({p})"),
-        two.map(lambda p: f"(({p[0]}) if ({p[1]}) > 1 else 0.5)"),
-        two.map(lambda p: f"((7) if ({p[1]}) > 1 else min(5, {p[0]}))"),
-    )
-
-
-class World:
-    def __init__(self, x: Fraction, a: Fraction) -> None:
-        self.values = {"x": x, "a": a}
-
-    def value(self, path: str) -> Fraction:
-        return self.values[path]
-
-
-@given(st.recursive(LEAVES, _grown, max_leaves=6), st.fractions(1, 3, max_denominator=6))
-@settings(max_examples=100, deadline=None)
-def test_a_certain_sign_is_that_of_the_values(text: str, a: Fraction) -> None:
-    tree = parse(text)
-    found = _signs.sign(tree, {"x": _signs.UP}, RANGES)
-    values = [evaluate(tree, World(1 + Fraction(k, 6), a)) for k in range(25)]  # type: ignore[arg-type]
-    low, high = _signs.span(tree, RANGES)
-    assert all(low <= v <= high for v in values)
-    if not found & _signs.DOWN:
-        assert all(one <= other for one, other in pairwise(values))
-    if not found & _signs.UP:
-        assert all(one >= other for one, other in pairwise(values))
-
-
-@pytest.mark.parametrize(
-    ("text", "sign"),
-    [
-        ("100 / x", _signs.DOWN),
-        ("1 - 100 / x", _signs.UP),
-        ("delayed(100 / x, 15 s)", _signs.DOWN),
-        ("mean_over(delayed(x, 1 s), 7 s)", _signs.UP),
-        ("x - delayed(x, 60 s)", _signs.BOTH),
-        ("1 if x > 2 else 0", _signs.UP),
-        ("a * (x - 10)", _signs.UP),
-        ("(a - 2) * x", _signs.BOTH),
-        ("a", _signs.NONE),
-    ],
-)
-def test_signs_by_hand(text: str, sign: int) -> None:
-    assert _signs.sign(parse(text), {"x": _signs.UP}, RANGES) == sign

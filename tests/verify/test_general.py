@@ -24,7 +24,6 @@ from coherence.verify.facts import satisfiability
 from coherence.verify.facts.plain_numbers import rounder
 from coherence.verify.facts.ranges import point
 from coherence.verify.facts.satisfiability import Question, World
-from coherence.verify.facts.signs import DOWN, UP, sign
 
 TESTS = Path(__file__).parents[1]
 MINE = ("contradictory_actuation", "unsatisfiable_targets", "livelock", "unbounded_actuation", "dead_policy")
@@ -266,27 +265,6 @@ def test_every_proof_has_a_certificate() -> None:
     for text in fences():
         for finding in found(text, "COH230", "COH231", "COH232"):
             assert finding.verdict is not Verdict.PROVED or finding.evidence.certificate, finding.message
-
-
-@SLOW
-@given(a=st.integers(1, 9), b=st.integers(1, 9), low=st.integers(0, 5), high=st.integers(6, 20))
-def test_signs_are_those_of_differences(a: int, b: int, low: int, high: int) -> None:
-    values = {"x": Interval(Fraction(low), Fraction(high)), "y": Interval(Fraction(1), Fraction(9))}
-    for text in (f"{a} * x - {b} * y", f"{a} / (x + {b})", f"min(x, {b}) + {a}", f"y * (x - {b}) / {a}", f"-x * {a}"):
-        tree = parse(text)
-        found_ = sign(tree, {"x": UP}, values)
-        ends = [
-            [World({"x": Fraction(x), "y": Fraction(y)}) for x in (low, (low + high) / Fraction(2), high)]
-            for y in (1, 9)
-        ]
-        from coherence.language.expressions.evaluate import Constants, evaluate
-
-        for row in ends:
-            levels = [evaluate(tree, Constants(world.at)) for world in row]
-            if found_ == UP:
-                assert levels == sorted(levels), text
-            if found_ == DOWN:
-                assert levels == sorted(levels, reverse=True), text
 
 
 def test_rounding_keeps_what_holds() -> None:

@@ -13,8 +13,8 @@ from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.loops.checks._groups import Numbers, groups, reading, tried, witnessed
+from coherence.loops.checks._law_signs import law_sign
 from coherence.loops.checks._sign_certificates import certificate
-from coherence.loops.checks._signs import BOTH, NONE, law_sign, plant_sign
 from coherence.loops.designs.groups import LAPS, Group, place
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.affine import plain
@@ -22,6 +22,7 @@ from coherence.simulate.execute.exact import Choices, Execution, Instant
 from coherence.simulate.execute.orbits import hyperperiod
 from coherence.simulate.execute.starts import corners
 from coherence.simulate.execute.timeline import shown, told_choices
+from coherence.verify.facts.signs import BOTH, NONE, plant_sign
 
 ENOUGH = 3  # actions in one direction, each after a reading that is further off
 

@@ -8,8 +8,9 @@ from coherence.base.solver import joined, unsat
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.lower_smt import lower_smt, real, symbol
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree, names, rename, walk
-from coherence.loops.checks._signs import BOTH, NONE, PAST, UP, plant_sign, ranges_of
 from coherence.model.model import Interval, Model
+from coherence.verify.facts.ranges import PAST
+from coherence.verify.facts.signs import BOTH, NONE, UP, plant_sign, ranges_of
 
 CHECK_MS = 500
 HIGHER = " with more"  # of a name: its value in the run with the larger command
@@ -87,7 +88,7 @@ def _inside(path: str, span: Interval | None) -> list[str]:
 def _present(tree: Tree) -> Tree:
     """The tree with what it reads of the past as what that reads."""
     match tree:
-        case Call(function=function, arguments=(inner, *_)) if function in (*PAST, "previous"):
+        case Call(function=function, arguments=(inner, *_)) if function in PAST:
             return _present(inner)
         case Call(function=function, arguments=arguments):
             return Call(function, tuple(_present(a) for a in arguments))

@@ -1,56 +1,52 @@
 """In which direction expressions move when one signal rises: signs of all ways from the signal to what reads it.
 
-Signs are sets of directions (UP, DOWN), joined over all ways; where they agree the direction holds for every
-value in the ranges.  SOURCE: monotone systems: Angeli and Sontag 2003, Monotone Control Systems, IEEE
-Transactions on Automatic Control 48(10).
+Signs are sets of directions (UP, DOWN), joined over all ways; a way has the product of the signs of its partial
+derivatives.  Where all agree, two runs that begin alike and differ in the signal stay ordered for ever (states, delays,
+means and samples included), for every value in the ranges.
+SOURCE: monotone systems: Angeli and Sontag 2003, Monotone Control Systems, IEEE Transactions on Automatic
+Control 48(10).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coherence.language.expressions.tree import (
-    Arithmetic,
-    Call,
-    Choose,
-    Compare,
-    Held,
-    Logic,
-    Name,
-    Tree,
-    children,
-    names,
-)
-from coherence.model.model import Model
-from coherence.verify.facts.ranges import PAST, Values, enclosure
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Tree, children
+from coherence.model.model import Interval, Model
+from coherence.verify.facts.ranges import PAST, Values, enclosure, hull
 
 NONE, UP, DOWN, BOTH = 0, 1, 2, 3
-RISING = ("min", "max", "floor", "ceil", "exp", "log", *PAST)
+RISING = ("min", "max", "floor", "ceil", "exp", "log")
+
+
+def plant_sign(model: Model, signal: str, tree: Tree) -> int:
+    """Directions in which an expression may move when a signal rises, all loops that do not write it standing still."""
+    ranges = ranges_of(model)
+    return sign(tree, spread(model, ranges, signal), ranges)
+
+
+def ranges_of(model: Model) -> dict[str, Interval]:
+    """A range of every name: constants, what loops write, states, and outputs in the order of their dependence."""
+    found = {path: constant.range for path, constant in model.constants.items()}
+    found |= {path: state.range for path, state in model.states.items()}
+    for path, command in model.commands.items():
+        found[path] = hull([command.initial, *(loop.bounds for loop in model.loops if loop.signal == path)])
+    for path, tree in model.outputs.items():
+        found[path] = enclosure(tree, found)
+    return found
 
 
 def spread(model: Model, values: Values, signal: str) -> dict[str, int]:
     """Directions in which every output and state may move when the signal rises, the loops standing still."""
-    readers = model.design.once("readers of each name", lambda: _readers(model))
     signs: dict[str, int] = {signal: UP}
     changed = [signal]
-    while changed:
-        for path in readers.get(changed.pop(), ()):
+    while changed:  # the least fixed point: signs only grow
+        for path in model.readers.get(changed.pop(), ()):
             found = signs.get(path, NONE) | _moved(model, path, signs, values)
             if found != signs.get(path, NONE):
                 signs[path] = found
                 changed.append(path)
     return signs
-
-
-def _readers(model: Model) -> dict[str, tuple[str, ...]]:
-    """Name -> the outputs and states that are computed from it."""
-    found: dict[str, dict[str, None]] = {}
-    trees = [(path, tree) for path, tree in model.outputs.items()]
-    trees += [(p, t) for p, state in model.states.items() for t in (state.next, state.flow) if t is not None]
-    for path, tree in trees:
-        for name in names(tree):
-            found.setdefault(name, {})[path] = None
-    return {name: tuple(paths) for name, paths in found.items()}
 
 
 def _moved(model: Model, path: str, signs: Mapping[str, int], values: Values) -> int:
@@ -70,25 +66,26 @@ def sign(tree: Tree, signs: Mapping[str, int], values: Values) -> int:
             return signs.get(path, NONE)
         case Arithmetic(op="*", left=left, right=right):
             one, other = sign(left, signs, values), sign(right, signs, values)
-            return _scaled(one, right, values) | _scaled(other, left, values)
+            return scaled(one, right, values) | scaled(other, left, values)
         case Arithmetic(op="/", left=left, right=right):
             return _quotient(left, right, signs, values)
         case Arithmetic(op=op, left=left, right=right) | Compare(op=op, left=left, right=right):
             return _difference(op, sign(left, signs, values), sign(right, signs, values))
+        case Call(function=function, arguments=(inner, *_)) if function in PAST:
+            return BOTH if _union(tree.arguments[1:], signs, values) else sign(inner, signs, values)
         case Call(function=function, arguments=arguments) if function in RISING:
-            inner = arguments[:1] if function in PAST else arguments
-            return _union(inner, signs, values)
+            return _union(arguments, signs, values)
+        case Call(function="abs", arguments=(inner,)):
+            return scaled(sign(inner, signs, values), inner, values)
         case Logic(op="not", terms=terms):
             return flipped(sign(terms[0], signs, values))
         case Logic(terms=terms):
             return _union(terms, signs, values)
         case Held(condition=condition):
             return sign(condition, signs, values)
-        case Choose(condition=condition, then=then, otherwise=otherwise):
-            return BOTH if sign(condition, signs, values) else _union((then, otherwise), signs, values)
-        case Call(arguments=arguments):
-            return BOTH if _union(arguments, signs, values) else NONE
-    return BOTH if any(sign(part, signs, values) for part in children(tree)) else NONE
+        case Choose():
+            return _chosen(tree, signs, values)
+    return BOTH if _union(children(tree), signs, values) else NONE
 
 
 def flipped(found: int) -> int:
@@ -104,6 +101,7 @@ def _union(parts: tuple[Tree, ...], signs: Mapping[str, int], values: Values) ->
 
 
 def _difference(op: str, left: int, right: int) -> int:
+    """Sums, differences and comparisons."""
     if op == "+":
         return left | right
     if op in ("<", "<="):
@@ -113,7 +111,7 @@ def _difference(op: str, left: int, right: int) -> int:
     return BOTH if left | right else NONE
 
 
-def _scaled(found: int, factor: Tree, values: Values) -> int:
+def scaled(found: int, factor: Tree, values: Values) -> int:
     """The directions times a factor of known or unknown sign."""
     if not found:
         return NONE
@@ -130,4 +128,21 @@ def _quotient(left: Tree, right: Tree, signs: Mapping[str, int], values: Values)
     span = enclosure(right, values)
     if (span.low is None or span.low < 0) and (span.high is None or span.high > 0):
         return BOTH
-    return _scaled(one, right, values) | flipped(_scaled(other, left, values))
+    return scaled(one, right, values) | flipped(scaled(other, left, values))
+
+
+def _chosen(tree: Choose, signs: Mapping[str, int], values: Values) -> int:
+    """Those of both branches, and of the step between them where the condition turns."""
+    branches = sign(tree.then, signs, values) | sign(tree.otherwise, signs, values)
+    switch = sign(tree.condition, signs, values)
+    if not switch:
+        return branches
+    then, otherwise = enclosure(tree.then, values), enclosure(tree.otherwise, values)
+    if _below(otherwise, then):
+        return branches | switch
+    return branches | (flipped(switch) if _below(then, otherwise) else BOTH)
+
+
+def _below(one: Interval, other: Interval) -> bool:
+    """Is no value of one interval above a value of the other?"""
+    return one.high is not None and other.low is not None and one.high <= other.low

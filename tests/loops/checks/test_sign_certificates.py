@@ -9,8 +9,8 @@ from coherence.language.expressions import parse
 from coherence.language.expressions.tree import rename
 from coherence.language.reading import read_text
 from coherence.loops.checks._sign_certificates import certificate
-from coherence.loops.checks._signs import DOWN, UP, plant_sign
 from coherence.model.elaborate import elaborate
+from coherence.verify.facts.signs import DOWN, UP, plant_sign
 
 DESIGN = """
 coherence: 1
