@@ -17,7 +17,7 @@ from coherence.exploring.swept_numbers import axes
 from coherence.findings import repairs
 from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import askers
+from coherence.findings.registry import question_modules
 from coherence.language.design import Design
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
@@ -48,7 +48,7 @@ def rows() -> Iterator[Row]:
 def half_space_rows() -> Iterator[Row]:
     """Random calls: is each half-space the closed form, and does it hold on a grid of the design itself?"""
     draw, exact, wrong, points, spent = random.Random(3), 0, 0, 0, 0.0  # noqa: S311
-    own = [asker for asker in askers() if asker.questions[0].code == "COH201"]
+    own = [module for module in question_modules() if module.questions[0].code == "COH201"]
     for _ in range(DESIGNS):
         tries = draw.randint(2, 6)
         call = f"from: a, to: b, deadline: 10 s, per_try: 3 s, tries: {tries}, pause: 1 s, retry_when: [timeout]"

@@ -28,7 +28,7 @@ from coherence.exploring.fixing import fix
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Severity, Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import Asker, askers
+from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language.design import Design
 from coherence.language.reading import read_text
 
@@ -80,8 +80,8 @@ def _conflicts(text: str) -> tuple[str, list[Finding]] | None:
     return (text, found) if found else None
 
 
-def _own(finding: Finding) -> list[Asker]:
-    return [asker for asker in askers() if any(q.code == finding.code for q in asker.questions)]
+def _own(finding: Finding) -> list[QuestionModule]:
+    return [module for module in question_modules() if any(q.code == finding.code for q in module.questions)]
 
 
 def _slowly(finding: Finding) -> bool:
@@ -115,7 +115,7 @@ def _decides(one: Stated, finding: Finding, asked: Asked) -> bool:
         other = one.value * factor
         counted = one.value.denominator == 1 and not one.dimension.powers and other.denominator != 1
         edit = repairs.rewrite(asked.subject, one.place, other, one.dimension) if other and not counted else None
-        after = asked.again((edit,), asked.askers) if edit is not None else None
+        after = asked.again((edit,), asked.modules) if edit is not None else None
         if after is not None and not any(
             key_of(f) == key_of(finding) and f.verdict is not Verdict.PROVED for f in after
         ):
@@ -134,7 +134,7 @@ def _well_fixed(text: str) -> bool:
         return read_text(sources[FILE], FILE)
 
     def loud(sources: Mapping[str, str]) -> set[Key]:
-        found = ask_all(Subject(read_text(sources[FILE], FILE), sources, LIMIT), askers())
+        found = ask_all(Subject(read_text(sources[FILE], FILE), sources, LIMIT), question_modules())
         return {key_of(f) for f in found if f.severity is not Severity.INFO or f.verdict is Verdict.CONFLICT}
 
     done = fix({FILE: text}, rebuild, lambda _, found: found, time_limit=LIMIT)

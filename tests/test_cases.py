@@ -11,7 +11,7 @@ import pytest
 
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Severity, Verdict
-from coherence.findings.registry import askers
+from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 
 CASES = Path(__file__).parent
@@ -72,4 +72,4 @@ def _named(finding: Finding, case: Case) -> bool:
 
 def test_every_rule_has_a_case() -> None:
     marked = {code for case in ALL for _, code, _ in case.expected}
-    assert {question.code for asker in askers() for question in asker.questions} <= marked
+    assert {question.code for module in question_modules() for question in module.questions} <= marked

@@ -16,7 +16,7 @@ from coherence.checking.tracing import changed, reads, watched
 from coherence.findings.accounting import account
 from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import Asker, askers
+from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language import names
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
@@ -44,9 +44,11 @@ class Options:
     verify_repairs: bool = True
     thorough: bool = False
 
-    def askers(self) -> list[Asker]:
+    def modules(self) -> list[QuestionModule]:
         """The modules that own a chosen code."""
-        return [asker for asker in askers() if any(self.wants(question.code) for question in asker.questions)]
+        return [
+            module for module in question_modules() if any(self.wants(question.code) for question in module.questions)
+        ]
 
     def wants(self, code: str) -> bool:
         """Is the code asked for?"""
@@ -185,21 +187,21 @@ def _repaired(
     def again(edited: Mapping[str, str]) -> Design:
         return reread(base, edited[base.file]) if by_hand else rebuild(edited)
 
-    def ask_again(subject: Subject, chosen: Iterable[Asker]) -> list[Finding]:
+    def ask_again(subject: Subject, chosen: Iterable[QuestionModule]) -> list[Finding]:
         if time.monotonic() > end:
             raise CoherenceError("the time for repairs is over")
         other = changed(piece.design, subject.design)
-        return [f for asker in chosen for f in _unless_known(asker, subject, done, other).findings]
+        return [f for module in chosen for f in _unless_known(module, subject, done, other).findings]
 
-    asked = Rechecked(subject, again, options.askers(), free, ask_again)
+    asked = Rechecked(subject, again, options.modules(), free, ask_again)
     asked = replace(asked, findings=blamed(asked, thorough=options.thorough))
     return replace(done, findings=tuple(with_repairs(asked, thorough=options.thorough)))
 
 
-def _unless_known(asker: Asker, subject: Subject, done: Done, other: frozenset[str]) -> Asked:
+def _unless_known(module: QuestionModule, subject: Subject, done: Done, other: frozenset[str]) -> Asked:
     """The answer that is known where nothing that it read is different, else a new one."""
-    known = done.asked.get(asker.name)
-    return known if known is not None and not known.reads & other else _asked(asker, subject)
+    known = done.asked.get(module.name)
+    return known if known is not None and not known.reads & other else _asked(module, subject)
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -230,9 +232,9 @@ def passes(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
     return (not select or any(code.startswith(p) for p in select)) and not any(code.startswith(p) for p in ignore)
 
 
-def ask_all(subject: Subject, chosen: Iterable[Asker]) -> list[Finding]:
+def ask_all(subject: Subject, chosen: Iterable[QuestionModule]) -> list[Finding]:
     """Every answer; a question that cannot be carried out answers `undecided` with its reason."""
-    return [finding for asker in chosen for finding in _asked(asker, subject).findings]
+    return [finding for module in chosen for finding in _asked(module, subject).findings]
 
 
 def ask_pieces(parts: Sequence[tuple[Piece, Done | None]], sources: Mapping[str, str], options: Options) -> list[Done]:
@@ -245,13 +247,13 @@ def ask_pieces(parts: Sequence[tuple[Piece, Done | None]], sources: Mapping[str,
     others = [changed(before.piece.design, part.design) if before else frozenset() for part, before in fresh]
     found: list[dict[str, Asked]] = [{} for _ in fresh]
     problems: list[Problem] = []
-    for asker in options.askers():
+    for module in options.modules():
         end = time.monotonic() + options.time_limit
         for (_, before), subject, other, made in zip(fresh, subjects, others, found, strict=True):
             left = end - time.monotonic()
             limited = replace(subject, time_limit=max(left, 0.0)) if len(subjects) > 1 else subject
             try:
-                made[asker.name] = _unless_known(asker, limited, before, other) if before else _asked(asker, limited)
+                made[module.name] = _unless_known(module, limited, before, other) if before else _asked(module, limited)
             except InputError as error:
                 problems += error.problems
     if problems:
@@ -259,25 +261,25 @@ def ask_pieces(parts: Sequence[tuple[Piece, Done | None]], sources: Mapping[str,
     return [Done(part, made) for (part, _), made in zip(fresh, found, strict=True)]
 
 
-def _asked(asker: Asker, subject: Subject) -> Asked:
-    return Asked(*reads(subject.design, lambda: tuple(_said(asker, subject))))
+def _asked(module: QuestionModule, subject: Subject) -> Asked:
+    return Asked(*reads(subject.design, lambda: tuple(_said(module, subject))))
 
 
-def _said(asker: Asker, subject: Subject) -> list[Finding]:
+def _said(module: QuestionModule, subject: Subject) -> list[Finding]:
     found: list[Finding] = []
     if subject.time_limit <= 0:
-        return [_failed(asker, subject, TimeoutError("the time limit of this question is over"))]
+        return [_failed(module, subject, TimeoutError("the time limit of this question is over"))]
     try:
-        found.extend(asker.ask(subject))
+        found.extend(module.ask(subject))
     except InputError:
         raise
     except (NotExactError, CoherenceError, RecursionError, OverflowError) as error:
-        found.append(_failed(asker, subject, error))
+        found.append(_failed(module, subject, error))
     return found
 
 
-def _failed(asker: Asker, subject: Subject, error: Exception) -> Finding:
-    question = asker.questions[0]
+def _failed(module: QuestionModule, subject: Subject, error: Exception) -> Finding:
+    question = module.questions[0]
     places = tuple(loop.place for loop in list(subject.design.loops.values())[:1])
     reason = str(error) or type(error).__name__
     evidence = Evidence(Grade.BOUNDED, "not decided", bound=reason)

@@ -14,9 +14,9 @@ CODE = "COH224"
 def loads(subject: Subject) -> tuple[Finding, ...]:
     """One answer for each callee that is retried: every load that reproduces itself, where it can be told."""
     from coherence.checking.design_check import ask_all
-    from coherence.findings.registry import askers
+    from coherence.findings.registry import question_modules
 
-    chosen = [asker for asker in askers() if any(question.code == CODE for question in asker.questions)]
+    chosen = [module for module in question_modules() if any(question.code == CODE for question in module.questions)]
     return tuple(ask_all(subject, chosen))
 
 

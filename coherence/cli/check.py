@@ -210,9 +210,9 @@ def _known(select: Sequence[str], ignore: Sequence[str]) -> None:
         if not prefix.startswith("COH"):
             raise UsageError(f"'{prefix}' is not the beginning of a code; write for example COH2 or COH203")
     if select or ignore:
-        from coherence.findings.registry import known
+        from coherence.findings.registry import require_known_codes
 
-        known((*select, *ignore))
+        require_known_codes((*select, *ignore))
 
 
 def stronger(made: Report, least: str) -> Report:

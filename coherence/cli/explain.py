@@ -9,9 +9,9 @@ import click
 @click.argument("code")
 def command(code: str) -> int:
     """Print the page of CODE (a code such as COH203, or its slug)."""
-    from coherence.findings.registry import rule
+    from coherence.findings.registry import question_page
 
-    found = rule(code)
-    domain = f"  ({found.domain})" if found.domain else ""
-    click.echo(f"{found.code} {found.slug}{domain}\n\n{found.page}")
+    page = question_page(code)
+    domain = f"  ({page.domain})" if page.domain else ""
+    click.echo(f"{page.code} {page.slug}{domain}\n\n{page.page}")
     return 0

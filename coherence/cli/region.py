@@ -53,16 +53,16 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     from coherence.checking.design_check import passes
     from coherence.checking.workspace import open_workspace
     from coherence.exploring.regions import region
-    from coherence.findings.registry import askers, known
+    from coherence.findings.registry import question_modules, require_known_codes
 
-    known((*select, *ignore))
+    require_known_codes((*select, *ignore))
     entries = open_workspace([path]).entries
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} designs: name one file")
     entry = entries[0]
     if entry.design.spelling:
         raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
-    chosen = [one for one in askers() if any(passes(q.code, select, ignore) for q in one.questions)]
+    chosen = [one for one in question_modules() if any(passes(q.code, select, ignore) for q in one.questions)]
     made = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
     found: tuple[Beside, ...] = ()
     if half_spaces:

@@ -11,14 +11,14 @@ import click
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(form: str) -> int:
     """List every code."""
-    from coherence.findings.registry import rules
+    from coherence.findings.registry import question_pages
 
-    found = rules()
+    pages = question_pages()
     if form == "json":
-        rows = [{"code": r.code, "slug": r.slug, "summary": r.summary, "domain": r.domain} for r in found]
+        rows = [{"code": r.code, "slug": r.slug, "summary": r.summary, "domain": r.domain} for r in pages]
         click.echo(json.dumps(rows, indent=2))
         return 0
-    width = max(len(rule.slug) for rule in found)
-    for rule in found:
-        click.echo(f"{rule.code}  {rule.slug:<{width}}  {rule.summary}")
+    width = max(len(page.slug) for page in pages)
+    for page in pages:
+        click.echo(f"{page.code}  {page.slug:<{width}}  {page.summary}")
     return 0

@@ -26,7 +26,7 @@ from coherence.checking.repair.rechecks import Asked, Key, Rebuild, gone, key_of
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import askers
+from coherence.findings.registry import question_modules
 
 ANOTHER_EVENT = Fraction(10)
 MOST_SETS = 4000  # looked at, by weight alone
@@ -59,14 +59,14 @@ def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_li
         edited = repairs.apply(edits, sources) if edits else None
         if edited is None:
             return Fix(tuple(rounds), sources, tuple(removed), tuple(conflicts))
-        after = asked.again(edits, asked.askers) or []
+        after = asked.again(edits, asked.modules) or []
         removed += [f for f in conflicts if gone(f, after)]
         rounds.append(edits)
         sources = edited
 
 
 def _ask(sources: Mapping[str, str], rebuild: Rebuild, time_limit: float) -> Asked:
-    subject, every = Subject(rebuild(sources), sources, time_limit), askers()
+    subject, every = Subject(rebuild(sources), sources, time_limit), question_modules()
     return Asked(subject, rebuild, every, ask_all(subject, every), ask_all)
 
 
@@ -86,7 +86,7 @@ def _candidates(targets: Sequence[Finding], asked: Asked) -> list[Candidate]:
     """Every repair of every target, lightest first, with all targets that it removes alone."""
     made = []
     for repair in dict.fromkeys(Repair(r.edits, "") for f in targets for r in f.repairs):
-        after = asked.again(repair.edits, asked.askers)
+        after = asked.again(repair.edits, asked.modules)
         if after is not None and not worse(asked.findings, after):
             made.append((weight(repair.edits), repair, frozenset(key_of(f) for f in targets if gone(f, after))))
     return sorted(made, key=lambda one: (one[0], [(e.place, e.new) for e in one[1].edits]))
@@ -116,7 +116,7 @@ def _covers(targets: Sequence[Finding], candidates: Sequence[Candidate]) -> Iter
 
 def _good(edits: tuple[Edit, ...], targets: Iterable[Finding], asked: Asked) -> bool:
     """Are all targets gone after the edits, and nothing new?"""
-    after = asked.again(edits, asked.askers)
+    after = asked.again(edits, asked.modules)
     return after is not None and all(gone(f, after) for f in targets) and not worse(asked.findings, after)
 
 

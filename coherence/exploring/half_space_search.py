@@ -18,7 +18,7 @@ from coherence.checking.repair.rechecks import Key
 from coherence.exploring.half_spaces import Cell, Outline, Point, Row, inside, outline_rows, row, uncovered
 from coherence.exploring.regions import Answer
 from coherence.exploring.traced_answers import Followed, NotTracedError, Source, followed, plain
-from coherence.findings.registry import Asker
+from coherence.findings.registry import QuestionModule
 
 SEEDS, MOST_FOLLOWED, MOST_CANDIDATES, CHECKS = 48, 160, 40, 24
 FINE = 10**6  # parts into which a range is cut for random points
@@ -54,7 +54,7 @@ class Seen:
     """Points that were followed, and what is known around them."""
 
     source: Source
-    askers: tuple[Asker, ...]
+    modules: tuple[QuestionModule, ...]
     outline: Outline
     left_open: frozenset[Key]
     points: dict[Point, tuple[str, Cell]] = field(default_factory=dict, compare=False)
@@ -65,7 +65,7 @@ class Seen:
         if point not in self.points:
             if len(self.points) >= MOST_FOLLOWED:
                 raise NotTracedError("too many points would have to be followed")
-            found = followed(self.source, self.askers, point, generic=generic)
+            found = followed(self.source, self.modules, point, generic=generic)
             status = self.status(found.answer)
             if status == SAFE and found.pinned and generic:
                 raise NotTracedError(f"an answer looks at more than sums of the values ({_told(found)})")
@@ -92,11 +92,11 @@ def _told(found: Followed) -> str:
     return ", ".join(sorted({where.rsplit(":", 1)[0].removeprefix("coherence.") for where in found.pinned}))
 
 
-def half_spaces(source: Source, askers: Sequence[Asker], left_open: Iterable[Key]) -> Found:
+def half_spaces(source: Source, modules: Sequence[QuestionModule], left_open: Iterable[Key]) -> Found:
     """The half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
     outline = tuple((min(axis.values), max(axis.values)) for axis in source.axes)
-    seen = Seen(source, tuple(askers), outline, frozenset(left_open))
-    if not seen.askers:
+    seen = Seen(source, tuple(modules), outline, frozenset(left_open))
+    if not seen.modules:
         return Found((), "nothing is in conflict in the ranges, or nothing that these values decide")
     try:
         rng = random.Random(1)  # noqa: S311  (the same points in every run)
@@ -226,7 +226,7 @@ def _checked(seen: Seen, cell: Cell, cover: Sequence[Cell], script: str) -> Half
     drawn = itertools.islice((p for p in itertools.islice(_random(seen, rng), 4000) if inside(cell, p)), CHECKS)
     corners = (p for p in corners_of(cell, seen.outline) if inside(cell, p))
     for point in (*drawn, *corners):
-        if seen.status(plain(seen.source, seen.askers, point)) != SAFE:
+        if seen.status(plain(seen.source, seen.modules, point)) != SAFE:
             raise NotTracedError("a point of a set that seemed safe is not")
     parts = tuple(part for part in cover if _needed(cell, part, seen.outline))
     return HalfSpace(cell, parts, script, _tight(seen, cell))
@@ -275,7 +275,7 @@ def _tight(seen: Seen, cell: Cell) -> bool:
         held = tuple(min(high, max(low, x)) for x, (low, high) in zip(beyond, seen.outline, strict=True))
         if one.holds(held):
             return False
-        if seen.status(plain(seen.source, seen.askers, held)) != UNSAFE:
+        if seen.status(plain(seen.source, seen.modules, held)) != UNSAFE:
             return False
     return True
 

@@ -26,7 +26,7 @@ from coherence.exploring.swept_numbers import Axis, axes
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import Asker
+from coherence.findings.registry import QuestionModule
 
 MOST_ASKS = 400
 FINE = Fraction(1, 500)  # of the whole: a rest smaller than this is not cut further
@@ -86,7 +86,7 @@ class Design:
 
     sources: Mapping[str, str]
     rebuild: Rebuild
-    askers: Sequence[Asker]
+    modules: Sequence[QuestionModule]
     axes: tuple[Axis, ...]
     time_limit: float
     known: dict[Box, Answer] = field(default_factory=dict, compare=False)
@@ -110,7 +110,7 @@ class Design:
         if edited is None:
             raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
         try:
-            found = ask_all(Subject(self.rebuild(edited), edited, self.time_limit), self.askers)
+            found = ask_all(Subject(self.rebuild(edited), edited, self.time_limit), self.modules)
             return answer(f for f in found if (key_of(f), f.message) not in self.untouched)
         except (InputError, CoherenceError) as error:
             return Answer(refused=str(error).split("\n", maxsplit=1)[0])
@@ -135,14 +135,14 @@ def answer(findings: Iterable[Finding]) -> Answer:
 
 
 def region(
-    parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild, askers: Sequence[Asker], *,
+    parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild, modules: Sequence[QuestionModule], *,
     most_asks: int = MOST_ASKS, time_limit: float = 20.0,
 ) -> Region:  # fmt: skip
     """The region of `KEY=A:B` parameters.  Raises UsageError."""
     chosen = axes(parameters, sources)
     if len(chosen) > MOST_AXES:
         raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
-    design = Design(sources, rebuild, tuple(askers), chosen, time_limit)
+    design = Design(sources, rebuild, tuple(modules), chosen, time_limit)
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
     first = [design.ask(box) for box in (whole, *_corners(whole))]
     design.untouched.update(frozenset.intersection(*(one.told for one in first)))

@@ -15,7 +15,7 @@ from coherence.exploring.regions import Region, edit_of, is_whole, spelled
 from coherence.exploring.swept_numbers import Axis, axes
 from coherence.exploring.traced_answers import Source
 from coherence.findings import repairs
-from coherence.findings.registry import Asker
+from coherence.findings.registry import QuestionModule
 
 MOST_CHOICES = 8
 
@@ -30,13 +30,13 @@ class Beside:
 
 
 def beside(
-    made: Region, parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild, askers: Sequence[Asker],
-    *, time_limit: float,
+    made: Region, parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild,
+    modules: Sequence[QuestionModule], *, time_limit: float,
 ) -> tuple[Beside, ...]:  # fmt: skip
     """The half-spaces of a region, for each choice of the numbers in it that count."""
     counted = [axis for axis in made.axes if is_whole(axis)]
     free = [text for text, axis in zip(parameters, made.axes, strict=True) if not is_whole(axis)]
-    chosen = [asker for asker in askers if any(q.code in made.at_stake for q in asker.questions)]
+    chosen = [module for module in modules if any(q.code in made.at_stake for q in module.questions)]
     if not free or not chosen:
         return ()
     if made.refused:

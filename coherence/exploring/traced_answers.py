@@ -21,7 +21,7 @@ from coherence.exploring.swept_numbers import Axis, scalars
 from coherence.exploring.traced_numbers import Path, Traced
 from coherence.findings import repairs
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import Asker
+from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 
@@ -55,23 +55,23 @@ class Source:
     time_limit: float
 
 
-def plain(source: Source, askers: Sequence[Asker], point: Point) -> Answer:
+def plain(source: Source, modules: Sequence[QuestionModule], point: Point) -> Answer:
     """What the questions answer at a point.  Raises NotTracedError."""
     written = tuple(itertools.starmap(_written, zip(source.axes, point, strict=True)))
     design = _read(source, _edited(source, written))
     if written != point:
         design = _with(source, written, list(point), generic=False)
-    return _answers(source, design, askers)
+    return _answers(source, design, modules)
 
 
-def _answers(source: Source, design: Design, askers: Sequence[Asker]) -> Answer:
+def _answers(source: Source, design: Design, modules: Sequence[QuestionModule]) -> Answer:
     try:
-        return answer(ask_all(Subject(design, {}, source.time_limit), askers))
+        return answer(ask_all(Subject(design, {}, source.time_limit), modules))
     except InputError as error:
         return Answer(refused=str(error).split("\n", maxsplit=1)[0])
 
 
-def followed(source: Source, askers: Sequence[Asker], point: Point, *, generic: bool) -> Followed:
+def followed(source: Source, modules: Sequence[QuestionModule], point: Point, *, generic: bool) -> Followed:
     """The same, with the numbers traced.  Raises NotTracedError.
 
     `generic`: no other number of the design equals these by chance, so one that does was copied from them.
@@ -85,10 +85,10 @@ def followed(source: Source, askers: Sequence[Asker], point: Point, *, generic: 
     design = _with(source, written, numbers, generic=generic)
     try:
         with path:
-            found = _answers(source, design, askers)
+            found = _answers(source, design, modules)
     except (TypeError, ValueError, AttributeError, AssertionError) as error:  # code that takes no number but its own
         raise NotTracedError(f"the values are used otherwise than as exact numbers ({error})") from error
-    if found != plain(source, askers, point):
+    if found != plain(source, modules, point):
         raise NotTracedError("followed step by step the answer is another one")
     return Followed(found, tuple(path.rows), tuple(path.pins), tuple(dict.fromkeys(path.pinned)))
 

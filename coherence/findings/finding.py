@@ -159,7 +159,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Rule:
+class QuestionPage:
     """What `explain` and `rules` show of one code; filled from the docstring of the module that owns it."""
 
     code: str

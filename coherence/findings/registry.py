@@ -1,4 +1,4 @@
-"""Discovery of questions: every module of the engines' question folders claims one or more codes.
+"""Discovers the question modules: every public module of the engines' question folders claims one or more codes.
 
 A question module has a docstring (What / Why it hurts / Example / Instead / Source), `QUESTIONS`
 (the `Question`s it owns) and `ask(subject) -> iterable of findings`.  No list is edited: a new file
@@ -17,7 +17,7 @@ from types import ModuleType
 
 from coherence.base.errors import InternalError, UsageError, did_you_mean
 from coherence.findings import suppressions
-from coherence.findings.finding import Finding, Rule
+from coherence.findings.finding import Finding, QuestionPage
 from coherence.findings.question_input import Question, Subject
 
 FOLDERS = ("coherence.verify.patterns", "coherence.loops.checks")
@@ -25,7 +25,7 @@ FITTED = ("coherence.causal.checks",)  # asked of a design and its telemetry, by
 
 
 @dataclass(frozen=True)
-class Asker:
+class QuestionModule:
     """A question module: the codes it owns, and how to ask it."""
 
     name: str
@@ -35,56 +35,60 @@ class Asker:
 
 
 @cache
-def askers() -> tuple[Asker, ...]:
-    """All question modules, by name.  Raises InternalError where two claim one code."""
-    return askers_of(FOLDERS)
+def question_modules() -> tuple[QuestionModule, ...]:
+    """Returns all question modules, by code.  Raises InternalError where two claim one code."""
+    return question_modules_of(FOLDERS)
 
 
-def askers_of(folders: Iterable[str]) -> tuple[Asker, ...]:
-    """The question modules of some folders."""
+def question_modules_of(folders: Iterable[str]) -> tuple[QuestionModule, ...]:
+    """Returns the question modules of some folders, by code.  Raises InternalError where two claim one code."""
+    modules = [
+        _question_module(importlib.import_module(name)) for folder in folders for name in _public_modules(folder)
+    ]
     owners: dict[str, str] = {}
-    found = []
-    for folder in folders:
-        package = importlib.import_module(folder)
-        for info in pkgutil.walk_packages(package.__path__, folder + "."):
-            if info.ispkg or info.name.rsplit(".", 1)[1].startswith("_"):
-                continue
-            found.append(_asker(importlib.import_module(info.name), owners))
-    return tuple(sorted(found, key=lambda asker: asker.questions[0].code))
+    for module in modules:
+        for question in module.questions:
+            if question.code in owners:
+                raise InternalError(f"{question.code} is claimed by {owners[question.code]} and {module.name}")
+            owners[question.code] = module.name
+    return tuple(sorted(modules, key=lambda module: module.questions[0].code))
 
 
-def _asker(module: ModuleType, owners: dict[str, str]) -> Asker:
-    for question in module.QUESTIONS:
-        if question.code in owners:
-            raise InternalError(f"{question.code} is claimed by {owners[question.code]} and {module.__name__}")
-        owners[question.code] = module.__name__
-    return Asker(module.__name__, module.QUESTIONS, module.ask, inspect.cleandoc(module.__doc__ or ""))
+def _public_modules(folder: str) -> list[str]:
+    package = importlib.import_module(folder)
+    walked = pkgutil.walk_packages(package.__path__, folder + ".")
+    return [info.name for info in walked if not info.ispkg and not info.name.rsplit(".", 1)[1].startswith("_")]
 
 
-def rules() -> tuple[Rule, ...]:
-    """Every code with its page."""
-    made = []
-    for asker in askers_of((*FOLDERS, *FITTED)):
-        summary = asker.page.split("\n", 1)[0]
-        made += [Rule(q.code, q.slug, summary, asker.page, asker.name, q.domain) for q in asker.questions]
-    page = inspect.cleandoc(suppressions.__doc__ or "")
-    summary = page.split("\n", 1)[0]
-    made += [Rule(q.code, q.slug, summary, page, suppressions.__name__, q.domain) for q in suppressions.QUESTIONS]
-    return tuple(sorted(made, key=lambda rule: rule.code))
+def _question_module(module: ModuleType) -> QuestionModule:
+    return QuestionModule(module.__name__, module.QUESTIONS, module.ask, inspect.cleandoc(module.__doc__ or ""))
 
 
-def known(prefixes: Iterable[str]) -> None:
-    """Raises UsageError where no code begins with one of them: what selects nothing finds nothing."""
-    codes = [rule.code for rule in rules()] if prefixes else []
+def question_pages() -> tuple[QuestionPage, ...]:
+    """Returns the page of every code."""
+    modules = question_modules_of((*FOLDERS, *FITTED))
+    pages = [_page(question, module.page, module.name) for module in modules for question in module.questions]
+    text = inspect.cleandoc(suppressions.__doc__ or "")
+    pages += [_page(question, text, suppressions.__name__) for question in suppressions.QUESTIONS]
+    return tuple(sorted(pages, key=lambda page: page.code))
+
+
+def _page(question: Question, text: str, module: str) -> QuestionPage:
+    return QuestionPage(question.code, question.slug, text.split("\n", 1)[0], text, module, question.domain)
+
+
+def require_known_codes(prefixes: Iterable[str]) -> None:
+    """Raises UsageError where no code begins with one of the prefixes: such a selection would silence everything."""
+    codes = [page.code for page in question_pages()] if prefixes else []
     for prefix in prefixes:
         if not any(code.startswith(prefix) for code in codes):
             raise UsageError(f"no code begins with '{prefix}': {did_you_mean(prefix, codes)}")
 
 
-def rule(code: str) -> Rule:
-    """The rule of a code or slug.  Raises UsageError."""
-    known = {rule.code: rule for rule in rules()} | {rule.slug: rule for rule in rules()}
-    found = known.get(code) or known.get(code.upper())
-    if found is None:
-        raise UsageError(f"there is no rule '{code}': {did_you_mean(code, known)}")
-    return found
+def question_page(code: str) -> QuestionPage:
+    """Returns the page of a code or slug.  Raises UsageError."""
+    pages = {page.code: page for page in question_pages()} | {page.slug: page for page in question_pages()}
+    page = pages.get(code) or pages.get(code.upper())
+    if page is None:
+        raise UsageError(f"there is no rule '{code}': {did_you_mean(code, pages)}")
+    return page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.findings.finding import Rule
+from coherence.findings.finding import QuestionPage
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Options:
     verbose: bool = False
     width: int = 100
     timing: float | None = None
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[QuestionPage, ...] = ()
     problems_only: bool = False
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from coherence.base.places import Place
-from coherence.findings.finding import Edit, Finding, InputFile, Repair, Report, Rule, Severity
+from coherence.findings.finding import Edit, Finding, InputFile, QuestionPage, Repair, Report, Severity
 from coherence.reporting._edits import lines_of
 from coherence.reporting._options import Options
 from coherence.reporting._versions import versions
@@ -69,7 +69,7 @@ _SILENCED = {"kind": "inSource", "status": "accepted"}
 _KNOWN = {"kind": "external", "status": "accepted"}  # it stands in the baseline
 
 
-def _rules(report: Report, known: Iterable[Rule]) -> list[dict[str, Any]]:
+def _rules(report: Report, known: Iterable[QuestionPage]) -> list[dict[str, Any]]:
     """Every code that a finding has, described where its rule is known; sorted by code."""
     rules: dict[str, dict[str, Any]] = {}
     for finding in ordered((*report.findings, *report.suppressed, *report.known)):

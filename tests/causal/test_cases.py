@@ -22,7 +22,7 @@ from coherence.causal import checks
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.session.context import Context, Settings
 from coherence.findings.finding import Severity, Verdict
-from coherence.findings.registry import FITTED, askers_of
+from coherence.findings.registry import FITTED, question_modules_of
 from coherence.language.expressions import Tree, parse
 from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.tree import Call, Name, Number, rename, walk
@@ -130,4 +130,4 @@ def test_case(case: Case) -> None:
 
 def test_every_rule_about_telemetry_has_a_case() -> None:
     marked = {mark[1] for case in ALL for mark in MARK.finditer(case.design)}
-    assert {question.code for asker in askers_of(FITTED) for question in asker.questions} <= marked
+    assert {question.code for module in question_modules_of(FITTED) for question in module.questions} <= marked

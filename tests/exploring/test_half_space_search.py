@@ -19,7 +19,7 @@ from coherence.exploring.swept_numbers import axes
 from coherence.findings import repairs
 from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import askers
+from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 
 F = Fraction
@@ -27,7 +27,7 @@ CALL = (
     "coherence: 1\ncalls:\n"
     "  - {from: a, to: b, deadline: 10 s, per_try: 3 s, tries: 3, pause: 1 s, retry_when: [timeout]}\n"
 )
-OWN = [asker for asker in askers() if asker.questions[0].code == "COH201"]
+OWN = [module for module in question_modules() if module.questions[0].code == "COH201"]
 
 
 def made(*parameters: str, text: str = CALL) -> tuple[Beside, ...]:

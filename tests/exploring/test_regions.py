@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from coherence.base.errors import UsageError
 from coherence.cli._run import run
 from coherence.exploring.regions import Region, region, spelled
-from coherence.findings.registry import askers
+from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 
 CALL = "coherence: 1\ncalls:\n  - {from: a, to: b, deadline: 10 s, per_try: 3 s, tries: 3, retry_when: [timeout]}\n"
 OTHER = "  - {from: c, to: d, deadline: 1 s, per_try: 3 s, tries: 3, retry_when: [timeout]}\n"
-OWN = [asker for asker in askers() if asker.questions[0].code == "COH201"]
+OWN = [module for module in question_modules() if module.questions[0].code == "COH201"]
 
 
 def made(*parameters: str, text: str = CALL, asks: int = 60) -> Region:

@@ -16,9 +16,9 @@ from coherence.findings.finding import (
     Finding,
     Grade,
     InputFile,
+    QuestionPage,
     Repair,
     Report,
-    Rule,
     Severity,
     Step,
     Verdict,
@@ -163,10 +163,10 @@ def everything() -> Report:
 
 
 RULES = (
-    Rule(
+    QuestionPage(
         "COH203", "retry-outlives-drain", "Retries must end before the drain", "## What\nA `retry`.", "patterns.drain"
     ),
-    Rule("COH999", "unused", "Not in the report", "", "patterns.unused"),
+    QuestionPage("COH999", "unused", "Not in the report", "", "patterns.unused"),
 )
 
 

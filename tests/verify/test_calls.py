@@ -16,7 +16,7 @@ from coherence.base import solver
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import askers
+from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 
 CODES = ("COH201", "COH202", "COH203", "COH204", "COH210", "COH218")
@@ -32,7 +32,7 @@ DESIGNS = [match[1] for name in FILES for match in FENCE.finditer(next(TESTS.rgl
 def asked(text: str) -> list[Finding]:
     """The answers of the questions about calls, repairs unchecked."""
     subject = Subject(read_text(text, "d.yaml"), {"d.yaml": text})
-    return [f for asker in askers() if asker.questions[0].code in CODES for f in asker.ask(subject)]
+    return [f for module in question_modules() if module.questions[0].code in CODES for f in module.ask(subject)]
 
 
 def verdicts(text: str) -> set[tuple[object, ...]]:

@@ -10,7 +10,7 @@ import pytest
 from coherence.base.solver import unsat
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import askers
+from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 
 TESTS = Path(__file__).parents[1]
@@ -25,7 +25,7 @@ DESIGNS = [text for name in FILES for text in FENCE.findall(next(TESTS.rglob(f"{
 
 def asked(text: str) -> list[Finding]:
     subject = Subject(read_text(text, "d.yaml"), {"d.yaml": text})
-    return [f for asker in askers() if asker.questions[0].code in CODES for f in asker.ask(subject)]
+    return [f for module in question_modules() if module.questions[0].code in CODES for f in module.ask(subject)]
 
 
 @pytest.mark.parametrize("text", DESIGNS, ids=range(len(DESIGNS)))

@@ -26,7 +26,7 @@ from coherence.checking.repair.rechecks import Asked, charged, key_of, slow
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import Asker
+from coherence.findings.registry import QuestionModule
 from coherence.language import document
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -57,7 +57,7 @@ def blamed(asked: Asked, *, thorough: bool = False) -> list[Finding]:
 
 
 def _blamed(finding: Finding, asked: Asked, every: Sequence[Stated], of_all: Asks, *, thorough: bool) -> Finding:
-    own = [asker for asker in asked.askers if any(q.code == finding.code for q in asker.questions)]
+    own = [module for module in asked.modules if any(q.code == finding.code for q in module.questions)]
     if finding.verdict is not Verdict.CONFLICT or (any(map(slow, own)) and not thorough):
         return finding
     near = [one for one in every if one.owners & set(finding.of) and not _named(one.place, finding.places)]
@@ -78,7 +78,7 @@ def _named(place: Place, places: Iterable[Place]) -> bool:
     )
 
 
-def _certain_whatever(near: Sequence[Stated], finding: Finding, asked: Asked, own: Sequence[Asker]) -> bool:
+def _certain_whatever(near: Sequence[Stated], finding: Finding, asked: Asked, own: Sequence[QuestionModule]) -> bool:
     """Does every choice of these values break the promise?"""
     edits = [_ranged(one, asked.subject) for one in near]
     if finding.certainty != "certain" or asked.subject.design.spelling or None in edits:
@@ -98,7 +98,7 @@ def _ranged(one: Stated, subject: Subject) -> Edit | None:
     return replace(ends[0], new=f"{ends[0].new} .. {ends[1].new}")
 
 
-def _decides(one: Stated, finding: Finding, asked: Asked, own: Sequence[Asker], asks: Asks) -> bool:
+def _decides(one: Stated, finding: Finding, asked: Asked, own: Sequence[QuestionModule], asks: Asks) -> bool:
     """Is the conflict gone for some other value?"""
     for other in _others(one):
         edit = repairs.rewrite(asked.subject, one.place, other, one.dimension)

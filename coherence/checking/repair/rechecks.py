@@ -19,12 +19,12 @@ from coherence.checking.repair.nearest_repair import Asks, nearest
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Severity, Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import Asker
+from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design
 
 T = TypeVar("T")
 Rebuild = Callable[[Mapping[str, str]], Design]
-AskAll = Callable[[Subject, Iterable[Asker]], list[Finding]]
+AskAll = Callable[[Subject, Iterable[QuestionModule]], list[Finding]]
 Key = tuple[str, tuple[str, ...]]
 
 # counts, not times, so that the same input gives the same answer
@@ -42,24 +42,24 @@ class Asked:
 
     subject: Subject
     rebuild: Rebuild
-    askers: Sequence[Asker]
+    modules: Sequence[QuestionModule]
     findings: Sequence[Finding]
     ask_all: AskAll
     known: dict[object, list[Finding] | None] = field(default_factory=dict, compare=False)  # what was asked already
 
-    def again(self, edits: tuple[Edit, ...], askers: Sequence[Asker]) -> list[Finding] | None:
+    def again(self, edits: tuple[Edit, ...], modules: Sequence[QuestionModule]) -> list[Finding] | None:
         """The answers after edits; None where they do not fit, or the edited text is no design."""
-        key = (frozenset(edits), tuple(asker.name for asker in askers))
+        key = (frozenset(edits), tuple(module.name for module in modules))
         if key not in self.known:
-            self.known[key] = self._again(edits, askers)
+            self.known[key] = self._again(edits, modules)
         return self.known[key]
 
-    def _again(self, edits: tuple[Edit, ...], askers: Sequence[Asker]) -> list[Finding] | None:
+    def _again(self, edits: tuple[Edit, ...], modules: Sequence[QuestionModule]) -> list[Finding] | None:
         edited = repairs.apply(edits, self.subject.sources)
         if edited is None:
             return None
         try:
-            return self.ask_all(Subject(self.rebuild(edited), edited, self.subject.time_limit), askers)
+            return self.ask_all(Subject(self.rebuild(edited), edited, self.subject.time_limit), modules)
         except (CoherenceError, RecursionError):
             return None
 
@@ -98,7 +98,7 @@ def _holding(
     for repair in offered:
         if next(rechecks) >= MOST_RECHECKS:
             break
-        if verdict := recheck(finding, repair, asked, asked.askers):
+        if verdict := recheck(finding, repair, asked, asked.modules):
             made.append(replace(repair, verified=verdict))
         if len(made) == MOST_REPAIRS:
             break
@@ -109,7 +109,7 @@ def _borrowed(finding: Finding, kept: Mapping[Key, Sequence[Repair]], asked: Ask
     """Repairs of conflicts of the same policies that remove this one too; their answers are known."""
     near = [r for (_, of), found in kept.items() if set(of) & set(finding.of) for r in found]
     return tuple(
-        itertools.islice((r for r in dict.fromkeys(near) if recheck(finding, r, asked, asked.askers)), MOST_REPAIRS)
+        itertools.islice((r for r in dict.fromkeys(near) if recheck(finding, r, asked, asked.modules)), MOST_REPAIRS)
     )
 
 
@@ -119,7 +119,7 @@ def _inside(place: Place, fixed: Collection[Place]) -> bool:
 
 def _searched(finding: Finding, asked: Asked, asks: Asks, *, thorough: bool) -> Iterator[Repair]:
     """The nearest repairs, by the question that found the conflict."""
-    own = [asker for asker in asked.askers if any(q.code == finding.code for q in asker.questions)]
+    own = [module for module in asked.modules if any(q.code == finding.code for q in module.questions)]
     allowed = Asks(min(asks.left, SLOW_ASKS * thorough if any(map(slow, own)) else MOST_ASKS))
     before = allowed.left
 
@@ -130,9 +130,9 @@ def _searched(finding: Finding, asked: Asked, asks: Asks, *, thorough: bool) -> 
     asks.left -= before - max(0, allowed.left)
 
 
-def slow(asker: Asker) -> bool:
+def slow(module: QuestionModule) -> bool:
     """Does the question execute loops, or search their states?  One answer may then take seconds."""
-    return ".loops." in asker.name or asker.name.endswith(("interacting_loops", "metastable_retries"))
+    return ".loops." in module.name or module.name.endswith(("interacting_loops", "metastable_retries"))
 
 
 def charged(asks: Asks, ask: Callable[[], T]) -> T:
@@ -145,9 +145,9 @@ def charged(asks: Asks, ask: Callable[[], T]) -> T:
     return answer
 
 
-def recheck(finding: Finding, repair: Repair, asked: Asked, askers: Sequence[Asker]) -> str:
+def recheck(finding: Finding, repair: Repair, asked: Asked, modules: Sequence[QuestionModule]) -> str:
     """What these questions say after the repair, or nothing where it does not hold."""
-    after = asked.again(repair.edits, askers)
+    after = asked.again(repair.edits, modules)
     if after is None or not gone(finding, after) or worse(asked.findings, after):
         return ""
     proved = any(f.verdict is Verdict.PROVED for f in _same(finding, after))
