@@ -22,7 +22,8 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import Response
 from coherence.simulate.execute.schedules import schedules
-from coherence.verify.invariants.prover import Proof, prove
+from coherence.verify.invariants.proof import Proof
+from coherence.verify.invariants.prover import prove
 from coherence.verify.promises.decisions import Shown, condition_of, decide
 from coherence.verify.promises.responses import Answered, Late, answered, conditions_of
 from coherence.verify.systems.piecewise_affine import Linear, System

@@ -51,10 +51,10 @@ def command(
     """
     if (path is None) == (network is None):
         raise UsageError("name a design, or a network of blocks with --network FILE")
-    from coherence.reporting.pictures import svg
+    from coherence.reporting.pictures import files
 
     if picture is not None:
-        svg.checked(picture)
+        files.check_kind(picture)
     if network is not None:
         return _network(network, picture, output, time_limit)
     assert path is not None
@@ -63,11 +63,11 @@ def command(
 
 def _network(file: str, picture: str | None, output: str, time_limit: float) -> int:
     from coherence.loops.analysis import network_file, render_pictures
-    from coherence.reporting.pictures import svg
+    from coherence.reporting.pictures import files
 
     found = _judged(network_file.read_network(Path(file)), time_limit)
     if picture is not None:
-        svg.write(render_pictures.of_network(file, found), picture)
+        files.write(render_pictures.of_network(file, found), picture)
     made = network_file.as_json(file, found) if output == "json" else None
     click.echo(_dumped(made) if made is not None else network_file.text(file, found), nl=False)
     return 0
@@ -94,7 +94,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
     from coherence.cli._progress import Progress
     from coherence.findings.question_input import Subject
     from coherence.loops.analysis import cycle_comparison, render_json, render_pictures, render_text
-    from coherence.reporting.pictures import svg
+    from coherence.reporting.pictures import files
 
     entry = _entry(path)
     subject = Subject(entry.design, entry.sources, time_limit)
@@ -105,7 +105,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         cycles = _cycles(subject, max(SHORTEST, time_limit - (time.monotonic() - begun)))
     loads = _operating_points.loads(subject)
     if picture is not None:
-        svg.write(render_pictures.of_design(path, found), picture)
+        files.write(render_pictures.of_design(path, found), picture)
     if output == "json":
         made = render_json.as_json(path, found, calls, tunings)
         more = {

@@ -88,9 +88,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
         **named,
     )  # fmt: skip
     if picture is not None:
-        from coherence.reporting.pictures import svg
+        from coherence.reporting.pictures import files
 
-        svg.checked(picture)
+        files.check_kind(picture)
     design, sources = _design(path)
     made = _answers(_streamed(design, reading, asked) if stream else _whole(design, reading, asked))
     if picture is not None:
@@ -215,7 +215,8 @@ def _json(path: str, made: Iterable[Answer]) -> str:
 
 
 def _draw(made: Iterable[Answer], file: str) -> None:
-    from coherence.reporting.pictures.svg import Figure, write
+    from coherence.reporting.pictures.files import write
+    from coherence.reporting.pictures.svg import Figure
 
     panels = tuple(panel for one in made for panel in one.panels)
     if not panels:

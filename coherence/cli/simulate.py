@@ -14,7 +14,8 @@ from coherence.base.errors import UsageError
 
 if TYPE_CHECKING:
     from coherence.language.design import Design
-    from coherence.simulate.study.repeated_runs import Reading, Setting, Study
+    from coherence.simulate.study.repeated_runs import Reading, Study
+    from coherence.simulate.study.setting import Setting
 
 
 @click.command("simulate")
@@ -46,8 +47,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if observed is not None:
         return _replay(path, observed)
     from coherence.cli._progress import Progress
-    from coherence.simulate.study.repeated_runs import Setting, difference
+    from coherence.simulate.study.repeated_runs import difference
     from coherence.simulate.study.samples import study
+    from coherence.simulate.study.setting import Setting
 
     until, warmup = _time(span, "--for"), _time(warm_up, "--warm-up")
     if not 0 <= warmup < until:

@@ -40,10 +40,10 @@ def command(
     from coherence.checking.workspace import open_workspace
     from coherence.cli._progress import Progress
     from coherence.exploring import render_sweep, sweeps, swept_numbers
-    from coherence.reporting.pictures import svg
+    from coherence.reporting.pictures import files
 
     if picture is not None:
-        svg.checked(picture)
+        files.check_kind(picture)
     entries = open_workspace([path]).entries
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} designs: name one file")
@@ -56,7 +56,7 @@ def command(
             axes, entry.sources, entry.rebuild, store, time_limit=time_limit, jobs=jobs, bar=bar
         )  # fmt: skip
     if picture is not None:
-        svg.write(render_sweep.figure(path, axes, cells), picture)
+        files.write(render_sweep.figure(path, axes, cells), picture)
     if output == "json":
         from coherence.base.version import VERSION
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
-from coherence.importers import _policies as policies
 from coherence.importers._kubernetes import Manifest, View
 from coherence.importers._names import sanitised
+from coherence.importers._policies import rates, timescale, tolerance
 from coherence.importers._quantities import bytes_text, respelled
 from coherence.importers._sketch import Aim, Scaling, Sketch, entry, listed
 from coherence.language.document import Node, Scalar, Table
@@ -84,18 +84,18 @@ def above_zero(view: View, key: str, found: Scalar) -> bool:
 def add_loop(sketch: Sketch, manifest: Manifest, found: Autoscaler, *, fewest: Scalar | None = None) -> None:
     """Add the loop, and remember whose replicas it writes; `fewest`: how few there may be beside its own bound."""
     target = _target(sketch, found)
-    target["tolerance"] = policies.tolerance(found.behavior)
+    target["tolerance"] = tolerance(found.behavior)
     target["sensor"] = found.sensor
     actuation: dict[str, Node | None] = {
         "signal": Scalar(f"{found.thing}.replicas", found.target),
         "bounds": listed([found.low, found.high], found.high.place),
-        "rate": policies.rates(found.behavior, found.part),
+        "rate": rates(found.behavior, found.part),
     }
     aim = entry(found.metrics_place, target)
     values: dict[str, Node | None] = {
         "uses": Scalar(found.part, manifest.name.place),
         "target": aim,
-        "timescale": policies.timescale(found.behavior),
+        "timescale": timescale(found.behavior),
         "actuation": entry(found.target, actuation),
     }
     sketch.put("loops", found.name, manifest.name.place, values)

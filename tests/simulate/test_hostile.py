@@ -15,8 +15,9 @@ from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices, Execution, execute
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.processes import processes
-from coherence.simulate.study.repeated_runs import Setting, Study
+from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import study
+from coherence.simulate.study.setting import Setting
 
 PLAIN = """\
 coherence: 1

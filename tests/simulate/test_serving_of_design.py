@@ -9,8 +9,8 @@ from coherence.base.errors import InputError
 from coherence.language.reading import read_text
 from coherence.simulate.processes import has_requests
 from coherence.simulate.serving.of_design import engines_of, load_of
-from coherence.simulate.study.repeated_runs import Setting
 from coherence.simulate.study.samples import study
+from coherence.simulate.study.setting import Setting
 
 DESIGN = """\
 coherence: 1

@@ -9,9 +9,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
-
-from coherence.base.errors import UsageError
 
 WIDTH, HEIGHT = 400, 286  # of a panel with its margins
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 50, 46
@@ -83,36 +80,6 @@ class Figure:
     panels: tuple[Panel, ...]
     columns: int = 3
     notes: tuple[str, ...] = field(default=())
-
-
-def checked(file: str) -> None:
-    """Is it a kind of file that can be written here?  Raises UsageError."""
-    kind = Path(file).suffix.lower()
-    if kind not in (".svg", ".png"):
-        raise UsageError(f"--picture {file}: end it in .svg or .png")
-    if kind == ".png":
-        _matplotlib()
-
-
-def write(figure: Figure, file: str) -> None:
-    """Write the figure as its suffix says.  Raises UsageError."""
-    checked(file)
-    try:
-        if file.lower().endswith(".png"):
-            from coherence.reporting.pictures.png import write_png
-
-            write_png(figure, file)
-        else:
-            Path(file).write_text(svg(figure), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror}") from None
-
-
-def _matplotlib() -> None:
-    import importlib.util
-
-    if importlib.util.find_spec("matplotlib") is None:
-        raise UsageError("a PNG needs matplotlib (pip install matplotlib); FILE.svg needs nothing")
 
 
 def svg(figure: Figure) -> str:

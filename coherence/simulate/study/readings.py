@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coherence.simulate.jobs.record import JobRun
     from coherence.simulate.requests.engine import Result
     from coherence.simulate.serving.engine import Served
-    from coherence.simulate.study.repeated_runs import Setting
+    from coherence.simulate.study.setting import Setting
 
 Key = tuple[str, str, str]
 Sample = Mapping[Key, float]

@@ -13,8 +13,8 @@ from coherence.model.elaborate import elaborate
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import has_requests, processes
 from coherence.simulate.requests.station_times import stamps
-from coherence.simulate.study.repeated_runs import Setting
 from coherence.simulate.study.samples import SAMPLES, Requests, exactly, with_setting
+from coherence.simulate.study.setting import Setting
 from coherence.simulate.telemetry import tables_csv
 from coherence.simulate.telemetry.contract import Cause, Telemetry, joined, of_instants, of_requests
 from coherence.simulate.telemetry.files import write

@@ -9,28 +9,13 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from coherence.simulate.study.readings import Key, Sample
+from coherence.simulate.study.setting import Setting
 
 CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How long to run and what to leave out at the beginning (s), under which seeds; `values` fix open constants.
-
-    `trace`: workload -> arrival times (s), instead of chance; `pauses`: (station, start, lasts) of outages (s).
-    """
-
-    until: float
-    warmup: float = 0.0
-    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
-    values: Mapping[str, Fraction] = field(default_factory=dict)
-    trace: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    pauses: tuple[tuple[str, float, float], ...] = ()
 
 
 @dataclass(frozen=True)

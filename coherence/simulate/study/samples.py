@@ -23,7 +23,8 @@ from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.serving.of_design import engines_of, load_of
 from coherence.simulate.study.loops_over_requests import Coupled
 from coherence.simulate.study.readings import Sample, of_engine, of_job, of_loops, of_requests, of_signals
-from coherence.simulate.study.repeated_runs import Setting, Study
+from coherence.simulate.study.repeated_runs import Study
+from coherence.simulate.study.setting import Setting
 
 SAMPLES = 600  # rows of a run's time series
 EVENTS = 100_000_000  # of one run: what takes longer, or leaves more to be kept, is said to be too much

@@ -10,7 +10,8 @@ from coherence.base.clock import now
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.schedules import Schedule, schedules
-from coherence.verify.convergence.set_chains import Descent, reaches, settles
+from coherence.verify.convergence.descent import reaches, settles
+from coherence.verify.convergence.set_chains import Descent
 from coherence.verify.systems.affine_between_instants import told_by_instants
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.lattices import readings

@@ -19,18 +19,16 @@ from fractions import Fraction
 import numpy as np
 
 from coherence.base.clock import now
-from coherence.base.solver import unsat
 from coherence.verify.invariants.directions import Direction, template
 from coherence.verify.invariants.fixpoint import APART, Abstraction, Bounds, post_fixpoint
 from coherence.verify.invariants.numeric import TIGHTEN, Floats, Ints, lower
 from coherence.verify.invariants.prover import SAMPLES, STEPS
 from coherence.verify.invariants.random_runs import frame_of, sample
-from coherence.verify.invariants.smtlib import Invariant, certificate
+from coherence.verify.invariants.smtlib import Invariant
 from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System
 
 MOST_LEVELS, MOST_CLAIMS = 600, 24_000
 OUT = 1e-5  # by how much (in the frame) a bound is moved outward before it is rounded
-FIRST = 3  # part of the time for a Lyapunov function
 _STILL = 2e-5
 
 
@@ -41,53 +39,6 @@ class Descent:
     levels: int
     certificate: str
     quadratic: bool = False  # by a Lyapunov function at the end
-
-
-def settles(system: System, *, broken: str, deadline: float) -> Descent | str:
-    """A proof that from some step on no run is in a bad state or takes an edge into `broken`; or why there is none."""
-    inner = [edge for edge in system.edges if edge.target != broken]
-    plain = System(system.variables, system.choices, system.initial, tuple(inner), ())
-    return _descend(plain, system, broken, deadline)
-
-
-def reaches(system: System, *, deadline: float) -> Descent | str:
-    """A proof that every run of `system` ends (its edges are only those between states short of the goal)."""
-    plain = System(system.variables, system.choices, system.initial, system.edges, ())
-    everywhere = tuple((mode, ()) for mode in system.modes)
-    goal = System(system.variables, system.choices, system.initial, system.edges, everywhere)
-    return _descend(plain, goal, "", deadline)
-
-
-def _descend(plain: System, goal: System, broken: str, deadline: float) -> Descent | str:
-    from coherence.verify.convergence.settling import in_basin
-
-    reason = "no bounded set that the edges keep was found"
-    with np.errstate(all="ignore"):
-        try:
-            rest = in_basin(plain, goal, broken, now() + (deadline - now()) / FIRST)
-        except (np.linalg.LinAlgError, OverflowError, ValueError) as error:
-            rest = f"stopped: {error}"
-        if isinstance(rest, Descent):
-            return rest
-        for effort in (1, 2):
-            try:
-                chain = _chain(plain, goal, broken, effort, deadline)
-            except (np.linalg.LinAlgError, OverflowError) as error:
-                return f"stopped: {error}"
-            if isinstance(chain, str):
-                reason = chain
-                continue
-            script = certificate(levelled(plain, goal, broken, len(chain)), named(chain))
-            left = deadline - now()
-            if left <= 0:
-                return "the time is over"
-            if unsat(script, timeout_ms=int(1000 * left)).unsat:
-                return Descent(len(chain) - 1, script)
-            reason = "a chain of sets was found, and the solver did not confirm it"
-    return reason
-
-
-# -- the chain, in floats, rounded ------------------------------------------------------------------
 
 
 class Frame:
@@ -129,7 +80,8 @@ def _seen(mode: Ints, points: Floats, unit: Floats, modes: int) -> Floats:
 Level = dict[str, Polyhedron]
 
 
-def _chain(plain: System, goal: System, broken: str, effort: int, deadline: float) -> list[Level] | str:
+def chain_of_sets(plain: System, goal: System, broken: str, effort: int, deadline: float) -> list[Level] | str:
+    """Returns sets, each led into the next by one step and the last keeping itself; or why none were found."""
     frame = Frame(plain, goal, effort, deadline)
     found = next((f for w in (0.02, 0.3) if (f := post_fixpoint(frame.abstraction, frame.seen, w)) is not None), None)
     if found is None:

@@ -7,39 +7,10 @@ z3's answers make a `Proof`.  What fails is `Unproved`, which says nothing about
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
-
-from coherence.verify.invariants.smtlib import Invariant, Obligation
+from coherence.verify.invariants.proof import Result
 from coherence.verify.systems.piecewise_affine import System
 
 SAMPLES, STEPS = 160, 120
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """No run enters a bad set.  `invariant` maps each mode to alternatives (none: never entered).
-
-    `certificate`, which is all of `obligations` in one, was answered unsat by z3, exactly as it stands; where
-    they are few, each of them was, too.  `solver.recheck` asks cvc5.  `tried` lists the attempts; the last succeeded.
-    """
-
-    invariant: Invariant
-    obligations: tuple[Obligation, ...]
-    certificate: str
-    tried: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Unproved:
-    """No proof was found.  `suspect`: labels of the edges of a run, in floats, that seems to enter a bad set."""
-
-    reason: str
-    tried: tuple[str, ...] = ()
-    suspect: tuple[str, ...] = ()
-
-
-Result: TypeAlias = Proof | Unproved
 
 
 def prove(system: System, *, time_limit: float = 10.0, samples: int = SAMPLES, steps: int = STEPS) -> Result:

@@ -14,7 +14,7 @@ from coherence.verify.invariants.directions import Direction, template
 from coherence.verify.invariants.fixpoint import APART, TOUCHING, Abstraction, post_fixpoint
 from coherence.verify.invariants.invariant_margins import Guess
 from coherence.verify.invariants.numeric import TIGHTEN, Floats, Frame, Numeric, lower
-from coherence.verify.invariants.prover import Proof, Result, Unproved
+from coherence.verify.invariants.proof import Proof, Result, Unproved
 from coherence.verify.invariants.random_runs import Runs, bad_path, frame_of, sample
 from coherence.verify.invariants.rounding import Style, rational
 from coherence.verify.invariants.smtlib import Invariant, Obligation, certificate, obligations

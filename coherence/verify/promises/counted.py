@@ -11,7 +11,8 @@ from coherence.language.expressions.tree import Logic
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import Response
 from coherence.simulate.execute.schedules import Schedule, schedules
-from coherence.verify.invariants.prover import Proof, prove
+from coherence.verify.invariants.proof import Proof
+from coherence.verify.invariants.prover import prove
 from coherence.verify.systems.cases import NotLinearError, forks
 from coherence.verify.systems.instants import orders
 from coherence.verify.systems.lattices import readings

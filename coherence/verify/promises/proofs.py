@@ -10,7 +10,8 @@ from coherence.base.clock import now
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.schedules import Schedule, schedules
-from coherence.verify.invariants.prover import Proof, Unproved, prove
+from coherence.verify.invariants.proof import Proof, Unproved
+from coherence.verify.invariants.prover import prove
 from coherence.verify.invariants.smtlib import Invariant, obligations
 from coherence.verify.systems.affine_between_instants import told_by_instants
 from coherence.verify.systems.cases import NotLinearError

@@ -114,7 +114,7 @@ def test_two_loops_of_a_design_by_its_exact_run(name: str, level: int, steps: in
     from coherence.language.reading import read_design
     from coherence.model.elaborate import elaborate
     from coherence.simulate.study.recording import telemetry
-    from coherence.simulate.study.repeated_runs import Setting
+    from coherence.simulate.study.setting import Setting
 
     design = read_design(Path("specs") / name / "design.yaml")
     signal = telemetry(design, Setting(float(steps), 0.0, (1,)))["batch.load"]

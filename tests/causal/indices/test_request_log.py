@@ -150,7 +150,7 @@ def test_a_run_of_one_pool_is_its_own_twin() -> None:
 def test_what_a_run_of_a_design_wrote_is_read(tmp_path: Path) -> None:
     from coherence.language.reading import read_text
     from coherence.simulate.study.recording import record
-    from coherence.simulate.study.repeated_runs import Setting
+    from coherence.simulate.study.setting import Setting
 
     design = read_text(DESIGN, "design.yaml")
     paths = record(design, Setting(60.0, 0.0, (1,)), tmp_path)

@@ -95,7 +95,7 @@ def test_where_paths_differ_there_are_no_layers() -> None:
 def test_a_recorded_run_gives_the_score_of_each_layer(tmp_path: Path) -> None:
     from coherence.language.reading import read_text
     from coherence.simulate.study.recording import record
-    from coherence.simulate.study.repeated_runs import Setting
+    from coherence.simulate.study.setting import Setting
 
     paths = record(read_text(DESIGN, "design.yaml"), Setting(60.0, 0.0, (1,)), tmp_path)
     log = read(paths[-1], deadline=0.4)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel, write
+from coherence.reporting.pictures.files import write
+from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 

@@ -10,8 +10,9 @@ import pytest
 
 from coherence.base.errors import InputError
 from coherence.language.reading import read_text
-from coherence.simulate.study.repeated_runs import Setting, Study, difference, interval
+from coherence.simulate.study.repeated_runs import Study, difference, interval
 from coherence.simulate.study.samples import study
+from coherence.simulate.study.setting import Setting
 
 SWINGING = """\
 coherence: 1

@@ -14,7 +14,8 @@ from coherence.base.solver import recheck
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.verify.invariants.boxes import box_invariant
-from coherence.verify.invariants.prover import Proof, prove
+from coherence.verify.invariants.proof import Proof
+from coherence.verify.invariants.prover import prove
 from coherence.verify.promises.decisions import decide
 from coherence.verify.promises.outcomes import Refuted, Shown
 from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, System, step

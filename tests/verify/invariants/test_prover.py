@@ -13,7 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from coherence.base.solver import Answer, Outcome, joined, recheck, unsat
-from coherence.verify.invariants.prover import Proof, Unproved, prove
+from coherence.verify.invariants.proof import Proof, Unproved
+from coherence.verify.invariants.prover import prove
 from coherence.verify.invariants.smtlib import certificate, obligations
 from coherence.verify.systems.piecewise_affine import (
     Constraint,
