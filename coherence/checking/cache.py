@@ -31,7 +31,7 @@ from coherence.checking.workspace import Entry, asked
 from coherence.findings.finding import Accounting, Edit, Evidence, Finding, Grade, Repair, Severity, Step, Verdict
 from coherence.language import catalogue
 
-FORMAT = "1"
+FORMAT = "2"
 MOST_FILES = 400
 MOST_BYTES = 16_000_000
 LIBRARIES = ("z3_solver", "highspy", "numpy", "scipy", "numba", "pyyaml", "PyYAML", "sympy", "control")

@@ -206,10 +206,8 @@ def _joined(made: Report, entry: Entry, answers: Answers, today: str, wanted: Ca
 
 
 def _sum(one: Accounting, other: Accounting) -> Accounting:
-    return Accounting(
-        one.policies + other.policies, one.conflict + other.conflict, one.safe + other.safe,
-        one.undecided + other.undecided, one.not_modelled + other.not_modelled,
-    )  # fmt: skip
+    names = Accounting.__value_names__
+    return Accounting(**{name: getattr(one, name) + getattr(other, name) for name in names})
 
 
 def _part_sources(findings: Iterable[object]) -> dict[str, str]:

@@ -18,18 +18,27 @@ from coherence.language.design import Call, Design, Limit, Loop, Timer
 from coherence.language.expressions import names as used
 from coherence.language.schema_kinds import Formula
 
-ORDER = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS, Verdict.PROVED)  # the worst of a pair counts
+# the worst of a pair counts
+ORDER = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS, Verdict.NOTE, Verdict.PROVED)
 P = TypeVar("P", bound=Record)
 Masks = dict[int, int]  # number of a policy -> bits of policies
 
 
 def policies(design: Design) -> tuple[str, ...]:
     """Everything that decides: loops, calls, timers and limits."""
-    return (*design.loops, *dict.fromkeys(call.name for call in design.calls), *design.timers, *design.limits)
+    return (*design.loops, *_calls(design), *design.timers, *design.limits)
+
+
+def _calls(design: Design) -> tuple[str, ...]:
+    """The names of calls, each once."""
+    return tuple(dict.fromkeys(call.name for call in design.calls))
 
 
 def account(design: Design, findings: Iterable[Finding]) -> Accounting:
-    """Every pair of policies once: the worst verdict that names both, else safe where they share nothing."""
+    """Every pair of policies once: the worst verdict that names both, else safe where they share nothing.
+
+    A pair of which there is but a note is not modelled: no promise is about it, so it is neither safe nor open.
+    """
     known = policies(design)
     bits = _bits(known)
     named = _named(known, bits, findings)
@@ -41,9 +50,13 @@ def account(design: Design, findings: Iterable[Finding]) -> Accounting:
         for number, mask in named[verdict].items():
             worse[number] = worse.get(number, 0) | mask
     conflict, undecided = counts[Verdict.CONFLICT], counts[Verdict.UNDECIDED] + counts[Verdict.VACUOUS]
-    left = _count(shared, worse)
+    left = counts[Verdict.NOTE] + _count(shared, worse)
     pairs = len(known) * (len(known) - 1) // 2
-    return Accounting(len(known), conflict, pairs - conflict - undecided - left, undecided, left)
+    return Accounting(
+        loops=len(design.loops), calls=len(_calls(design)), timers=len(design.timers), limits=len(design.limits),
+        promises=len(design.promises), conflict=conflict, safe=pairs - conflict - undecided - left,
+        undecided=undecided, not_modelled=left,
+    )  # fmt: skip
 
 
 def _bits(known: Sequence[str]) -> dict[str, int]:

@@ -11,12 +11,18 @@ from coherence.base.places import Place
 
 
 class Verdict(StrEnum):
-    """The four honest answers to a question about a design."""
+    """The four honest answers to a question about a design, and what is worth knowing beside them."""
 
     CONFLICT = "conflict"  # some run breaks the promise; a witness shows one
     PROVED = "proved"  # no run breaks it; a certificate says why
     UNDECIDED = "undecided"  # neither; the reason and the bound reached are given
     VACUOUS = "vacuous"  # no run at all, or a trigger that cannot be reached
+    NOTE = "note"  # a fact that no promise is about: it decides nothing
+
+    @property
+    def decides(self) -> bool:
+        """Returns whether the question is answered: an undecided one and a note leave it open."""
+        return self not in (Verdict.UNDECIDED, Verdict.NOTE)
 
 
 class Severity(StrEnum):
@@ -107,16 +113,26 @@ class Finding:
 
 @dataclass(frozen=True)
 class Accounting:
-    """Every pair of policies, counted once."""
+    """The policies and promises that were checked, and every pair of policies counted once by what is known of it."""
 
-    policies: int = 0
+    loops: int = 0
+    calls: int = 0
+    timers: int = 0
+    limits: int = 0
+    promises: int = 0
     conflict: int = 0
     safe: int = 0
     undecided: int = 0
     not_modelled: int = 0
 
     @property
+    def policies(self) -> int:
+        """Everything that decides: loops, calls, timers and limits."""
+        return self.loops + self.calls + self.timers + self.limits
+
+    @property
     def pairs(self) -> int:
+        """All pairs of policies."""
         return self.conflict + self.safe + self.undecided + self.not_modelled
 
 

@@ -98,8 +98,8 @@ class Question:
         return self._finding(Verdict.VACUOUS, Severity.WARNING, message, places, of, evidence, "", (), ())
 
     def note(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
-        """Something worth knowing that no promise decides (an amplification without a limit, an absent objective)."""
-        return self._finding(Verdict.UNDECIDED, Severity.INFO, message, places, of, evidence, "", (), ())
+        """Returns a fact that no promise is about (an amplification without a limit, an absent objective)."""
+        return self._finding(Verdict.NOTE, Severity.INFO, message, places, of, evidence, "", (), ())
 
     def _finding(  # noqa: PLR0913, PLR0917  (one argument for each field of a finding)
         self, verdict: Verdict, severity: Severity, message: str, places: Iterable[Place], of: Iterable[str],

@@ -125,14 +125,11 @@ def apply(
 
 
 def _covers(one: Suppression, finding: Finding) -> bool:
-    if (
-        finding.verdict not in (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS)
-        and finding.severity is Severity.INFO
-    ):
+    if finding.verdict is Verdict.PROVED and finding.severity is Severity.INFO:
         return False
     return finding.code in one.codes and any(p.file == one.place.file and p.line in one.lines for p in finding.places)
 
 
 def _finding(code: str, slug: str, place: Place, message: str) -> Finding:
     evidence = Evidence(Grade.PROVED, "read from the comment")
-    return Finding(code, slug, Verdict.VACUOUS, Severity.WARNING, message, (place,), ("suppression",), evidence)
+    return Finding(code, slug, Verdict.NOTE, Severity.WARNING, message, (place,), ("suppression",), evidence)

@@ -14,6 +14,8 @@ STYLES = {
     "error": "1;31",
     "warning": "1;33",
     "info": "1;36",
+    "undecided": "1;36",
+    "note": "1;36",
     "proved": "1;32",
     "gutter": "1;34",
     "other": "1;34",

@@ -80,6 +80,19 @@ def is_proof(finding: Finding) -> bool:
     return word(finding) == Verdict.PROVED
 
 
+def is_note(finding: Finding) -> bool:
+    """Is it a fact that no promise is about, and no warning?"""
+    return finding.verdict is Verdict.NOTE and finding.severity is Severity.INFO
+
+
+def headword(finding: Finding) -> str:
+    """What leads a finding in lists: `proved`, the severity of a problem, else `undecided` or `note`."""
+    if is_proof(finding):
+        return "proved"
+    open_ = finding.severity is Severity.INFO and not finding.verdict.decides
+    return str(finding.verdict if open_ else finding.severity)
+
+
 def weight(finding: Finding) -> Severity:
     """The severity as other programs rank it: what is undecided is no error yet."""
     undecided = finding.verdict is Verdict.UNDECIDED and finding.severity is Severity.ERROR
@@ -98,12 +111,22 @@ def plural(count: int, noun: str) -> str:
 
 
 def accounting(report: Report) -> str:
-    """`Checked 9 loops, 36 pairs: 1 conflict, 33 safe, 0 undecided, 2 not modelled; 1 vacuous promise`."""
+    """`Checked 5 loops, 4 calls, 2 promises; 36 pairs of policies: 1 in conflict, 33 safe, 2 not modelled`.
+
+    What there is none of is left out, and no pairs are spoken of where there is one policy: what is wrong with it
+    alone is counted by `summary`.
+    """
     sums = report.accounting
-    pairs = f"Checked {plural(sums.policies, 'loop')}, {plural(sums.pairs, 'pair')}"
-    pairs += f": {plural(sums.conflict, 'conflict')}, {sums.safe} safe, {sums.undecided} undecided"
+    checked = {"loop": sums.loops, "call": sums.calls, "timer": sums.timers, "limit": sums.limits}
+    checked |= {"promise": sums.promises}
+    told = ", ".join(plural(count, noun) for noun, count in checked.items() if count)
+    states = {"in conflict": sums.conflict, "safe": sums.safe, "undecided": sums.undecided}
+    states |= {"not modelled": sums.not_modelled}
+    pairs = ", ".join(f"{count} {state}" for state, count in states.items() if count)
     vacuous = sum(finding.verdict is Verdict.VACUOUS for finding in report.findings)
-    return f"{pairs}, {sums.not_modelled} not modelled" + (f"; {plural(vacuous, 'vacuous promise')}" if vacuous else "")
+    parts = [f"Checked {told or 'no policies'}"]
+    parts += [f"{plural(sums.pairs, 'pair')} of policies: {pairs}"] if pairs else []
+    return "; ".join(parts + [f"{vacuous} vacuous"] * bool(vacuous))
 
 
 def baseline(report: Report) -> dict[str, int]:
@@ -113,9 +136,9 @@ def baseline(report: Report) -> dict[str, int]:
 
 
 def summary(report: Report) -> str:
-    """`Found 1 error, 2 warnings, 33 proved; 1 suppressed.`"""
-    found = Counter("proved" if is_proof(finding) else str(finding.severity) for finding in report.findings)
-    parts = [plural(found[name], name) for name in ("error", "warning", "info") if found[name]]
-    parts += [f"{found['proved']} proved"] if found["proved"] else []
+    """`Found 1 error, 2 warnings, 1 note, 3 undecided, 33 proved; 1 suppressed.`"""
+    found = Counter(map(headword, report.findings))
+    parts = [plural(found[name], name) for name in ("error", "warning", "info", "note") if found[name]]
+    parts += [f"{found[name]} {name}" for name in ("undecided", "proved") if found[name]]
     hidden = f"; {len(report.suppressed)} suppressed" if report.suppressed else ""
     return f"Found {', '.join(parts) or 'nothing'}{hidden}."

@@ -3,8 +3,8 @@
 A quantity is `{"exact": "173/2", "value": 86.5, "unit": "s"}`: `exact` is the rational as text
 (hexadecimal past 4,000 digits) or null where only a float is known; `value` is the nearest float
 or null where there is none.  Times are such quantities in seconds, null where a step has no time.
-`counts` has the accounting of pairs, then the findings by verdict and by severity; with a baseline also how
-many problems it knows, which `known` lists.
+`counts` has what was checked, the pairs of policies by what is known of them, then the findings by verdict and by
+severity; with a baseline also how many problems it knows, which `known` lists.
 `format_version` grows by one whenever a field changes its meaning or goes away, not when one is added.
 """
 
@@ -24,7 +24,9 @@ from coherence.reporting._versions import versions
 from coherence.reporting._words import baseline, escape, ordered
 
 NAME = "json"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+POLICIES = ("loops", "calls", "timers", "limits")
+PAIRS = ("conflict", "safe", "undecided", "not_modelled")
 
 
 def render(report: Report, *, options: Options) -> str:  # noqa: ARG001  (every format takes options)
@@ -73,12 +75,9 @@ def _counts(report: Report) -> dict[str, Any]:
     verdicts = Counter(one.verdict for one in report.findings)
     severities = Counter(one.severity for one in report.findings)
     return {
-        "loops": sums.policies,
-        "pairs": sums.pairs,
-        "conflict": sums.conflict,
-        "safe": sums.safe,
-        "undecided": sums.undecided,
-        "not_modelled": sums.not_modelled,
+        "policies": {"total": sums.policies} | {name: getattr(sums, name) for name in POLICIES},
+        "promises": sums.promises,
+        "pairs": {"total": sums.pairs} | {name: getattr(sums, name) for name in PAIRS},
         "suppressed": len(report.suppressed),
         "verdicts": {verdict: verdicts[verdict] for verdict in Verdict},
         "severities": {severity: severities[severity] for severity in Severity},

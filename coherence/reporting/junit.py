@@ -1,4 +1,7 @@
-"""JUnit XML: each finding is a test case; problems fail, proofs pass, undecided and suppressed ones are skipped."""
+"""JUnit XML: each finding is a test case; problems fail, proofs and notes pass, the rest is skipped.
+
+What is undecided or suppressed is the rest.
+"""
 
 from __future__ import annotations
 
@@ -79,10 +82,10 @@ def _case(finding: Finding, report: Report, options: Options) -> Element:
     case = _testcase(finding)
     lines = [*block(finding, report, options), *repairs(finding, report)]
     detail = "\n".join(paint(line, colour=False) for line in lines)
-    if is_proof(finding) or finding.severity is Severity.INFO:
-        case.append(_element("system-out", {}, text=detail))
-    elif finding.verdict is Verdict.UNDECIDED:
+    if finding.verdict is Verdict.UNDECIDED:
         case.append(_element("skipped", {"message": sentence(finding)}, text=detail))
+    elif is_proof(finding) or finding.severity is Severity.INFO:
+        case.append(_element("system-out", {}, text=detail))
     else:
         attributes = {"message": sentence(finding), "type": str(finding.severity)}
         case.append(_element("failure", attributes, text=detail))

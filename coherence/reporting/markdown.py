@@ -15,7 +15,7 @@ from coherence.reporting._options import Options
 from coherence.reporting._paint import paint
 from coherence.reporting._words import (
     accounting,
-    is_proof,
+    headword,
     one_line,
     ordered,
     primary,
@@ -47,9 +47,8 @@ def _table(findings: Iterable[Finding]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for finding in findings:
         place = primary(finding)
-        word = "proved" if is_proof(finding) else str(finding.severity)
         at = _cell(code(where(place))) if place else ""
-        yield f"| {word} | {_cell(code(visible(finding.code)))} | {at} | {escaped(sentence(finding))} |"
+        yield f"| {headword(finding)} | {_cell(code(visible(finding.code)))} | {at} | {escaped(sentence(finding))} |"
 
 
 def _section(finding: Finding, report: Report, options: Options) -> Iterator[str]:

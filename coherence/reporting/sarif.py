@@ -2,8 +2,8 @@
 
 The primary place is the result's location, the others are related locations; repairs are fixes.
 Conflicts and vacuous promises have kind `fail` and the level of their severity; so have undecided
-ones, at most as warnings; proofs have kind `pass` and level `none`.  The witness and the exact
-figures stand in the property bag of the result, as in the JSON format.
+ones, at most as warnings; proofs have kind `pass` and notes kind `informational`, both with level `none`.
+The witness and the exact figures stand in the property bag of the result, as in the JSON format.
 
 SOURCE: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0 (sections 3.27 result,
 3.29 physicalLocation, 3.30 region, 3.55 fix); columns are code points (3.14.17).
@@ -23,6 +23,7 @@ from coherence.reporting._versions import versions
 from coherence.reporting._words import (
     column_of,
     in_file,
+    is_note,
     is_proof,
     line_of,
     one_line,
@@ -85,11 +86,12 @@ def _rules(report: Report, known: Iterable[QuestionPage]) -> list[dict[str, Any]
 def _result(finding: Finding, whole: dict[str, Any], index: dict[str, int], report: Report) -> dict[str, Any]:
     places = [place for place in finding.places if in_file(place)]
     keep = ("verdict", "certainty", "severity", "evidence", "assumptions", "of")
+    kind = "pass" if is_proof(finding) else "informational" if is_note(finding) else "fail"
     result = {
         "ruleId": finding.code,
         "ruleIndex": index[finding.code],
-        "kind": "pass" if is_proof(finding) else "fail",
-        "level": "none" if is_proof(finding) else _LEVELS[weight(finding)],
+        "kind": kind,
+        "level": _LEVELS[weight(finding)] if kind == "fail" else "none",
         "message": _message(sentence(finding)),
         "locations": [_location(place) for place in places[:1]] or _whole_input(report),
         "relatedLocations": [_location(place) | {"id": number} for number, place in enumerate(places[1:], 1)],

@@ -13,6 +13,7 @@ from coherence.reporting._snippet import snippets
 from coherence.reporting._words import (
     accounting,
     baseline,
+    headword,
     is_proof,
     one_line,
     ordered,
@@ -47,7 +48,7 @@ def _findings(report: Report, options: Options) -> Iterator[Line]:
     for finding in every:
         if options.verbose or not is_brief(finding):
             yield from (*block(finding, report, options), *repairs(finding, report), [])
-    yield from (_line(finding, _headword(finding)) for finding in every if is_brief(finding) and not options.verbose)
+    yield from (_line(finding, headword(finding)) for finding in every if is_brief(finding) and not options.verbose)
 
 
 def is_brief(finding: Finding) -> bool:
@@ -57,8 +58,8 @@ def is_brief(finding: Finding) -> bool:
 
 def block(finding: Finding, report: Report, options: Options) -> Iterator[Line]:
     """One finding without its repairs: headline, source lines, evidence."""
-    style = "proved" if is_proof(finding) else str(finding.severity)
-    yield [*_title(finding, _headword(finding), style), (f"   ({visible(finding.slug)})", "dim")]
+    style = headword(finding)
+    yield [*_title(finding, headword(finding), style), (f"   ({visible(finding.slug)})", "dim")]
     yield from snippets(finding.places, report.sources, width=options.width, style=style)
     indent = _indent(finding, report)
     for note in notes(finding, width=options.width, verbose=options.verbose):
@@ -81,10 +82,6 @@ def repairs(finding: Finding, report: Report) -> Iterator[Line]:
             yield from ([(f"     - {visible(line.expandtabs(4))}", "removed")] for line in hunk.removed)
             yield from ([(f"     + {visible(line.expandtabs(4))}", "added")] for line in hunk.added)
             lead, checked = " " * len(lead), ""
-
-
-def _headword(finding: Finding) -> str:
-    return "proved" if is_proof(finding) else str(finding.severity)
 
 
 def _title(finding: Finding, word: str, style: str) -> Line:

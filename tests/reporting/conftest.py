@@ -146,7 +146,7 @@ def report_of(*findings: Finding, suppressed: tuple[Finding, ...] = ()) -> Repor
     """A report over the two files."""
     return Report(
         findings=findings,
-        accounting=Accounting(9, 1, 33, 0, 2),
+        accounting=Accounting(loops=5, calls=2, timers=1, limits=1, promises=3, conflict=1, safe=33, not_modelled=2),
         inputs=tuple(InputFile(path, f"{number:064x}") for number, path in enumerate(FILES)),
         sources=FILES,
         suppressed=suppressed,
@@ -240,7 +240,7 @@ def reports() -> st.SearchStrategy[Report]:
     return st.builds(
         Report,
         some,
-        st.builds(Accounting, counts, counts, counts, counts, counts),
+        st.builds(Accounting, *[counts] * 9),
         st.lists(st.builds(InputFile, PATHS, TEXTS), max_size=2).map(tuple),
         st.just(FILES) | st.dictionaries(PATHS, TEXTS, max_size=3),
         some,

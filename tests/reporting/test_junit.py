@@ -52,7 +52,7 @@ def test_equal_names_are_numbered() -> None:
 def test_a_clean_report_has_one_case_that_passes() -> None:
     (case,) = cases(report_of())
     assert outcome(case) == "passed"
-    assert case.attrib["name"].startswith("Checked 9 loops, 36 pairs")
+    assert case.attrib["name"].startswith("Checked 5 loops, 2 calls")
 
 
 def test_an_undecided_error_does_not_fail() -> None:
@@ -80,3 +80,10 @@ def test_any_report_is_well_formed_and_counted(report: Report) -> None:
     tags = {"testsuites", "testsuite", "properties", "property", "testcase", "failure", "skipped", "system-out"}
     assert {element.tag for element in root.iter()} <= tags
     assert next(iter(JUnitXml.fromstring(text.encode("utf-8")))).tests == len(found)
+
+
+def test_an_undecided_answer_is_skipped_and_a_note_passes_whatever_its_weight() -> None:
+    unclear = replace(undecided(), severity=Severity.INFO)
+    note = replace(undecided(), severity=Severity.INFO, verdict=Verdict.NOTE)
+    assert [outcome(case) for case in cases(report_of(unclear, note))] == ["skipped", "passed"]
+    assert outcome(cases(report_of(replace(note, severity=Severity.WARNING)))[0]) == "failure"

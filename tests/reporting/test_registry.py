@@ -101,5 +101,5 @@ def test_a_report_without_findings_renders_everywhere() -> None:
         assert "36" in render(name, report_of()) or name in {"concise", "github"}
 
 
-def test_verdicts_are_the_four_that_the_formats_know() -> None:
-    assert set(Verdict) == {"conflict", "proved", "undecided", "vacuous"}
+def test_verdicts_are_those_that_the_formats_know() -> None:
+    assert set(Verdict) == {"conflict", "proved", "undecided", "vacuous", "note"}

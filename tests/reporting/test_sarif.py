@@ -78,6 +78,8 @@ def test_both_places_are_locations() -> None:
         (Verdict.UNDECIDED, Severity.INFO, "fail", "note"),
         (Verdict.VACUOUS, Severity.WARNING, "fail", "warning"),
         (Verdict.PROVED, Severity.INFO, "pass", "none"),
+        (Verdict.NOTE, Severity.INFO, "informational", "none"),
+        (Verdict.NOTE, Severity.WARNING, "fail", "warning"),
     ],
 )
 def test_kind_and_level(verdict: Verdict, severity: Severity, kind: str, level: str) -> None:

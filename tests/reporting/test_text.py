@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.places import NOWHERE, Place
-from coherence.findings.finding import Evidence, Finding, Grade, Report, Severity, Step, Verdict
+from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Report, Severity, Step, Verdict
 from coherence.reporting import render
 from tests.reporting.conftest import (
     FILES,
@@ -29,7 +29,10 @@ from tests.reporting.conftest import (
     vacuous,
 )
 
-FOOTER = "Checked 9 loops, 36 pairs: 1 conflict, 33 safe, 0 undecided, 2 not modelled"
+FOOTER = (
+    "Checked 5 loops, 2 calls, 1 timer, 1 limit, 3 promises; "
+    "36 pairs of policies: 1 in conflict, 33 safe, 2 not modelled"
+)
 
 
 def shown(finding: Finding, **options: object) -> str:
@@ -182,7 +185,7 @@ def test_what_is_weaker_than_a_proof_never_prints_as_proved(grade: Grade) -> Non
 def test_the_last_lines_count_what_was_found_and_checked() -> None:
     lines = render("text", everything(), timing=0.4149).split("\n")
     assert lines[-3] == "Found 3 errors, 2 warnings, 1 info, 1 proved; 1 suppressed."
-    assert lines[-2:] == [f"{FOOTER}; 1 vacuous promise, in 0.41 s", ""]
+    assert lines[-2:] == [f"{FOOTER}; 1 vacuous, in 0.41 s", ""]
 
 
 def test_a_clean_report_is_short() -> None:
@@ -254,11 +257,32 @@ def test_every_step_is_shown_or_counted(count: int, time: Fraction) -> None:
     assert len(re.findall(r"event \d+!", text)) + (int(hidden[1]) if hidden else 0) == count
 
 
+def test_the_conflict_of_a_lone_call_is_not_counted_as_none() -> None:
+    accounting = Accounting(calls=1)
+    *_, found, checked, end = render("text", replace(report_of(conflict()), accounting=accounting)).split("\n")
+    assert (found, checked, end) == ("Found 1 error.", "Checked 1 call", "")
+
+
+def test_a_pair_without_a_conflict_says_nothing_of_conflicts() -> None:
+    accounting = Accounting(calls=1, limits=1, promises=1, safe=1)
+    footer = render("text", replace(report_of(conflict()), accounting=accounting)).split("\n")[-2]
+    assert footer == "Checked 1 call, 1 limit, 1 promise; 1 pair of policies: 1 safe"
+
+
+def test_notes_and_undecided_answers_are_counted_apart() -> None:
+    note = replace(conflict(), verdict=Verdict.NOTE, severity=Severity.INFO)
+    unclear = replace(conflict(), verdict=Verdict.UNDECIDED, severity=Severity.INFO)
+    lines = render("text", report_of(note, unclear)).split("\n")
+    assert [line.split(": ")[1] for line in lines[:2]] == ["note[COH203]", "undecided[COH203]"]
+    assert "Found 1 note, 1 undecided." in lines
+
+
 def test_severity_and_verdict_words() -> None:
     for severity in Severity:
         for verdict in Verdict:
             one = replace(conflict(), severity=severity, verdict=verdict)
-            head = "proved" if verdict is Verdict.PROVED else str(severity)
+            left_open = severity is Severity.INFO and verdict in (Verdict.UNDECIDED, Verdict.NOTE)
+            head = "proved" if verdict is Verdict.PROVED else str(verdict if left_open else severity)
             assert shown(one, verbose=True).startswith(f"{head}[COH203]: ")
             assert f"= {verdict} (certain): " in shown(one, verbose=True)
 

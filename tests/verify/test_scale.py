@@ -24,7 +24,7 @@ from coherence.language.reading import read_text
 
 FILE = "design.yaml"
 QUICK = Options(verify_repairs=False)
-RANKS = [Verdict.PROVED, Verdict.VACUOUS, Verdict.UNDECIDED, Verdict.CONFLICT]
+RANKS = [Verdict.PROVED, Verdict.NOTE, Verdict.VACUOUS, Verdict.UNDECIDED, Verdict.CONFLICT]
 NUMBER = re.compile(r"\b(\d+)( s| ms| min| %|)")
 
 
@@ -47,9 +47,13 @@ def plain_account(design: Design, findings: list[Finding]) -> Accounting:
             counts["not_modelled" if things_of(design, one) & things_of(design, other) else "safe"] += 1
         elif verdict is Verdict.VACUOUS:
             counts["undecided"] += 1
+        elif verdict is Verdict.NOTE:
+            counts["not_modelled"] += 1
         else:
             counts["safe" if verdict is Verdict.PROVED else str(verdict)] += 1
-    return Accounting(len(known), **counts)
+    calls = len(known) - len(design.loops) - len(design.timers) - len(design.limits)
+    sections = {"loops": len(design.loops), "timers": len(design.timers), "limits": len(design.limits)}
+    return Accounting(**sections, calls=calls, promises=len(design.promises), **counts)
 
 
 @settings(max_examples=25, deadline=None)

@@ -119,10 +119,10 @@ def _others(one: Stated) -> tuple[Fraction, ...]:
 
 
 def _gone(finding: Finding, after: Sequence[Finding] | None) -> bool:
-    """An answer without this conflict; `undecided` is no answer."""
+    """An answer without this conflict; what decides nothing is no answer."""
     same = [f for f in after or () if f.code == finding.code and set(f.of) & set(finding.of)]
     conflict = any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in same)
-    return after is not None and not conflict and not any(f.verdict is Verdict.UNDECIDED for f in same)
+    return after is not None and not conflict and all(f.verdict.decides for f in same)
 
 
 def stated(subject: Subject) -> tuple[Stated, ...]:

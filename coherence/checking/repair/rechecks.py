@@ -164,7 +164,7 @@ def gone(finding: Finding, after: Iterable[Finding]) -> bool:
     answers = _same(finding, list(after))
     if any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in answers):
         return False
-    undecided = any(f.verdict is Verdict.UNDECIDED for f in answers)
+    undecided = any(not f.verdict.decides for f in answers)
     return not undecided or any(f.verdict is Verdict.PROVED for f in answers)
 
 
@@ -179,7 +179,7 @@ def worse(before: Iterable[Finding], after: Iterable[Finding]) -> bool:
     for f in after:
         old = known.get((key_of(f), f.verdict))
         loud = f.verdict in (Verdict.CONFLICT, Verdict.VACUOUS) or f.severity is not Severity.INFO
-        if old is None and (loud or (f.verdict is Verdict.UNDECIDED and key_of(f) in proved)):
+        if old is None and (loud or (not f.verdict.decides and key_of(f) in proved)):
             return True
         if old is Severity.INFO and f.severity is not Severity.INFO:
             return True

@@ -39,7 +39,7 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import seconds
-from coherence.findings.finding import Finding, Repair, Step, Verdict
+from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
@@ -67,7 +67,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         for plan in plans:
             if plan.callee == drain.thing:
                 made = _answer(subject, plan, drain)
-                if made.verdict is Verdict.UNDECIDED:
+                if not made.verdict.decides:
                     asked[made.message] = _both(asked.get(made.message, made), made)
                 else:
                     yield made
