@@ -1,50 +1,19 @@
-"""Runs every Markdown case: each marked line must fire with its verdict, everything else must stay silent."""
+"""Runs every Markdown case: its findings are exactly those that its marks state."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
+from coherence.base.places import Place
 from coherence.checking.design_check import analyse
-from coherence.findings.finding import Finding, Severity, Verdict
+from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
+from tests.case_files import CASES, Case, cases, differences, marks
 
-CASES = Path(__file__).parent
-FENCE = re.compile(r"^```yaml([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-MARK = re.compile(r"# (COH\d{3}) (conflict|proved|undecided|vacuous)")
-
-
-@dataclass(frozen=True)
-class Case:
-    """One fenced design and what it expects."""
-
-    name: str
-    text: str
-    silent: bool
-    expected: tuple[tuple[int, str, str], ...]  # (line, code, verdict)
-    slow: bool = False
-
-
-def cases() -> Iterator[Case]:
-    """Every fence of every file under tests/cases that expects something."""
-    for path in sorted(
-        path for path in CASES.rglob("*.md") if not {"causal", "data"} & {*path.relative_to(CASES).parts}
-    ):
-        content = path.read_text()
-        for match in FENCE.finditer(content):
-            line = content[: match.start()].count("\n") + 1
-            marks = [(n, m[1], m[2]) for n, row in enumerate(match[2].split("\n"), 1) for m in MARK.finditer(row)]
-            silent = "silent" in match[1]
-            if marks or silent:
-                yield Case(f"{path.relative_to(CASES)}:{line}", match[2], silent, tuple(marks), "slow" in match[1])
-
-
-ALL = list(cases())
+ALL = [case for case in cases(CASES) if not case.signals]
 
 
 def findings_of(text: str) -> tuple[Finding, ...]:
@@ -57,19 +26,70 @@ def findings_of(text: str) -> tuple[Finding, ...]:
     "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * case.slow) for case in ALL]
 )
 def test_case(case: Case) -> None:
-    found = findings_of(case.text)
-    seen = {(f.places[0].line, f.code, str(f.verdict)) for f in found}
-    for wanted in case.expected:
-        assert wanted in seen, f"expected {wanted}, found {sorted(seen)}"
-    loud = [f for f in found if f.verdict is Verdict.CONFLICT or f.severity is not Severity.INFO]
-    unexpected = [f for f in loud if not case.expected or not _named(f, case)]
-    assert not unexpected, [f"{f.code} {f.verdict} line {f.places[0].line}: {f.message}" for f in unexpected]
-
-
-def _named(finding: Finding, case: Case) -> bool:
-    return any(code == finding.code and verdict == finding.verdict for _, code, verdict in case.expected)
+    told = differences(case, findings_of(case.text))
+    assert not told, "\n".join(["", case.name, *told])
 
 
 def test_every_rule_has_a_case() -> None:
-    marked = {code for case in ALL for _, code, _ in case.expected}
+    marked = {mark.code for case in ALL for mark in case.expected}
     assert {question.code for module in question_modules() for question in module.questions} <= marked
+
+
+def found(line: int, code: str = "COH201", verdict: Verdict = Verdict.CONFLICT) -> Finding:
+    place = Place("case.yaml", line, 1, line, 5)
+    return Finding(code, "x", verdict, Severity.INFO, "a message", (place,), (), Evidence(Grade.PROVED, ""))
+
+
+def case_of(text: str) -> Case:
+    stated = marks(text)
+    spoken = frozenset(mark.code for mark in stated)
+    return Case("a.md:1", "a.md", text, stated, silent=not stated, slow=False, spoken=spoken)
+
+
+ONE = case_of("coherence: 1\na: 1  # COH201 conflict\nb: 2\n")
+
+
+def test_a_case_accepts_exactly_what_it_states() -> None:
+    assert not differences(ONE, [found(2)])
+
+
+def test_a_case_names_what_is_missing() -> None:
+    assert differences(ONE, []) == ["missing: line 2 COH201 conflict x1"]
+
+
+@pytest.mark.parametrize("extra", [found(3), found(2), found(3, "COH204", Verdict.PROVED)])
+def test_a_finding_that_no_mark_states_fails_the_case(extra: Finding) -> None:
+    line, verdict = extra.places[0].line, extra.verdict
+    assert differences(ONE, [found(2), extra]) == [
+        f"unexpected: line {line} {extra.code} {verdict} x1", *["    a message"] * (2 if line == 2 else 1),
+    ]  # fmt: skip
+
+
+def test_a_finding_on_another_line_is_both_missing_and_unexpected() -> None:
+    told = differences(ONE, [found(3)])
+    assert [line.partition(" ")[0] for line in told if not line.startswith(" ")] == ["missing:", "unexpected:"]
+
+
+def test_a_mark_has_a_number() -> None:
+    twice = case_of("a: 1  # COH201 conflict x2, COH204 proved\n")
+    assert not differences(twice, [found(1), found(1), found(1, "COH204", Verdict.PROVED)])
+    assert differences(twice, [found(1), found(1, "COH204", Verdict.PROVED)])
+
+
+def test_notes_count_where_the_case_speaks_of_their_code() -> None:
+    note = found(2, "COH701", Verdict.NOTE)
+    silent = case_of("coherence: 1\n")
+    assert not differences(silent, [note])
+    assert differences(silent._replace(spoken=frozenset({"COH701"})), [note])
+    assert differences(case_of("a: 1\nb: 2  # COH701 note\n"), [note, note])
+
+
+def test_what_stands_in_no_line_is_marked_at_the_first() -> None:
+    elsewhere = replace(found(9), places=(Place("models/part.yaml", 9, 1, 9, 5),))
+    assert not differences(case_of("a: 1  # COH201 conflict\n"), [elsewhere])
+
+
+@pytest.mark.parametrize("line", ["a: 1  # COH201", "a: 1  # COH201 broken", "a: 1  # COH201 conflict # COH204 proved"])
+def test_a_mark_that_cannot_be_read_is_an_error(line: str) -> None:
+    with pytest.raises(ValueError, match=r"write marks as|is not a valid Verdict"):
+        marks(line)

@@ -10,10 +10,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -21,37 +18,14 @@ import pytest
 from coherence.causal import checks
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.session.context import Context, Settings
-from coherence.findings.finding import Severity, Verdict
-from coherence.findings.registry import FITTED, question_modules_of
 from coherence.language.expressions import Tree, parse
 from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.tree import Call, Name, Number, rename, walk
 from coherence.language.reading import read_text
+from tests.case_files import CASES, FILE, Case, cases, differences
 from tests.causal.systems import wandering
 
-CASES = Path(__file__).parent / "checks"
-PAIR = re.compile(r"^```yaml([^\n]*)\n(.*?)^```\s*^```telemetry([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-MARK = re.compile(r"# (COH\d{3}) (conflict|proved|undecided|vacuous)")
 FUNCTIONS = {"wander": (2, 2), "before": (2, 2), "max": (2, 9), "min": (2, 9)}
-
-
-@dataclass(frozen=True)
-class Case:
-    """A design, how its telemetry comes about, and what is expected."""
-
-    name: str
-    design: str
-    settings: str
-    signals: str
-    silent: bool
-
-
-def cases() -> Iterator[Case]:
-    for path in sorted(CASES.glob("*.md")):
-        text = path.read_text()
-        for match in PAIR.finditer(text):
-            line = text[: match.start()].count("\n") + 1
-            yield Case(f"{path.name}:{line}", match[2], match[3], match[4], "silent" in match[1])
 
 
 def simulated(case: Case) -> Series:
@@ -108,26 +82,11 @@ def _mapped(tree: Tree, new: Callable[[Tree], Tree]) -> Tree:
     return tree
 
 
-ALL = list(cases())
+ALL = [case for case in cases(CASES) if case.signals]
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in ALL])
 def test_case(case: Case) -> None:
-    design = read_text(case.design, "case.yaml")
-    found = list(checks.findings(Context(design, simulated(case), Settings())))
-    seen = {(finding.places[0].line, finding.code, str(finding.verdict)) for finding in found}
-    rows = enumerate(case.design.split("\n"), 1)
-    wanted = {(line, mark[1], mark[2]) for line, row in rows for mark in MARK.finditer(row)}
-    assert wanted <= seen, f"expected {wanted}, found {sorted(seen)}"
-    loud = {
-        (f.places[0].line, f.code, str(f.verdict))
-        for f in found
-        if f.verdict is Verdict.CONFLICT or f.severity is not Severity.INFO
-    }
-    assert loud <= wanted, [f.message for f in found]
-    assert wanted or case.silent
-
-
-def test_every_rule_about_telemetry_has_a_case() -> None:
-    marked = {mark[1] for case in ALL for mark in MARK.finditer(case.design)}
-    assert {question.code for module in question_modules_of(FITTED) for question in module.questions} <= marked
+    design = read_text(case.text, FILE)
+    told = differences(case, checks.findings(Context(design, simulated(case), Settings())))
+    assert not told, "\n".join(["", case.name, *told])

@@ -1,0 +1,96 @@
+"""What the Markdown cases of tests/cases say, and how it differs from what was found.
+
+A mark stands at the end of the line that a finding leads with: `# COH201 proved, COH204 conflict x2`; one that stands
+in no line of the case (in a part that it uses) is marked at the first line.  The findings of a case are exactly those
+of its marks, by line, code, verdict and number; `silent` has none.  Notes alone need no mark, except those of a code
+that the case speaks of, by a mark or in the head of its fence (`silent COH701`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from coherence.findings.finding import Finding, Verdict
+
+FILE = "case.yaml"
+CASES = Path(__file__).parent
+FENCE = re.compile(r"^```yaml([^\n]*)\n(.*?)^```(?:\s*^```telemetry([^\n]*)\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+MARK = re.compile(r"(COH\d{3}) (\w+)(?: x(\d+))?")
+MARKS = re.compile(rf"#\s*{MARK.pattern}(?:, {MARK.pattern})*\s*")
+BEGIN = re.compile(r"#\s*COH\d{3}")
+WORDS = {"silent", "slow"}
+
+
+class Mark(NamedTuple):
+    """A finding of a case: the line of its first place, its code and its verdict."""
+
+    line: int
+    code: str
+    verdict: str
+
+
+class Case(NamedTuple):
+    """A design in a fence of a Markdown file, with the findings that it must give."""
+
+    name: str
+    file: str
+    text: str
+    expected: Counter[Mark]
+    silent: bool
+    slow: bool
+    spoken: frozenset[str]  # codes whose notes are marked too
+    settings: str = ""
+    signals: str = ""
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    """Yields every fence under the folder.  Raises ValueError where one has no marks and is not silent, or both."""
+    for path in sorted(p for p in folder.rglob("*.md") if "data" not in p.relative_to(CASES).parts):
+        content = path.read_text(encoding="utf-8")
+        for match in FENCE.finditer(content):
+            head, expected = match[1].split(), marks(match[2])
+            line = content[: match.start()].count("\n") + 1
+            if bool(expected) is ("silent" in head):
+                raise ValueError(f"{path}:{line}: a case has marks or is `silent`")
+            codes = {word for word in head if word not in WORDS}
+            spoken = frozenset(codes | {mark.code for mark in expected})
+            yield Case(
+                f"{path.relative_to(CASES)}:{line}", path.name, match[2], expected, "silent" in head, "slow" in head,
+                spoken, match[3] or "", match[4] or "",
+            )  # fmt: skip
+
+
+def marks(text: str) -> Counter[Mark]:
+    """Returns the marks of a design with their numbers.  Raises ValueError where one is written in another way."""
+    found: Counter[Mark] = Counter()
+    for number, line in enumerate(text.split("\n"), 1):
+        begin = BEGIN.search(line)
+        if begin is None:
+            continue
+        written = line[begin.start() :]
+        if not MARKS.fullmatch(written):
+            raise ValueError(f"line {number}: write marks as `# COH201 proved, COH204 conflict x2`, not {written}")
+        for code, verdict, times in MARK.findall(written):
+            found[Mark(number, code, Verdict(verdict))] += int(times or 1)
+    return found
+
+
+def differences(case: Case, findings: Iterable[Finding]) -> list[str]:
+    """Returns a line for each finding that is missing and for each that no mark states."""
+    counted = [f for f in findings if f.verdict is not Verdict.NOTE or f.code in case.spoken]
+    at = [Mark(_line(f), f.code, f.verdict) for f in counted]
+    missing, surplus = case.expected - Counter(at), Counter(at) - case.expected
+    told = [f"missing: line {mark.line} {mark.code} {mark.verdict} x{n}" for mark, n in sorted(missing.items())]
+    for mark, n in sorted(surplus.items()):
+        told.append(f"unexpected: line {mark.line} {mark.code} {mark.verdict} x{n}")
+        told += [f"    {f.message}" for f, where in zip(counted, at, strict=True) if where == mark]
+    return told
+
+
+def _line(finding: Finding) -> int:
+    """Returns the line of its first place in the case; 1 where it stands in none."""
+    return next((place.line for place in finding.places if place.file == FILE), 1)
