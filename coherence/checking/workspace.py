@@ -206,8 +206,11 @@ def _joined(made: Report, entry: Entry, answers: Answers, today: str, wanted: Ca
 
 
 def _sum(one: Accounting, other: Accounting) -> Accounting:
-    names = Accounting.__value_names__
-    return Accounting(**{name: getattr(one, name) + getattr(other, name) for name in names})
+    return Accounting(
+        one.loops + other.loops, one.calls + other.calls, one.timers + other.timers, one.limits + other.limits,
+        one.promises + other.promises, one.conflict + other.conflict, one.safe + other.safe,
+        one.undecided + other.undecided, one.not_modelled + other.not_modelled,
+    )  # fmt: skip
 
 
 def _part_sources(findings: Iterable[object]) -> dict[str, str]:

@@ -71,7 +71,7 @@ def test_the_page_shows_a_conflict_with_a_replayed_witness(code: str) -> None:
 
 def test_overlapping_time_scales_are_noted_and_never_a_conflict() -> None:
     (finding,) = asked("COH303", example("COH303"))
-    assert finding.verdict is Verdict.UNDECIDED
+    assert finding.verdict is Verdict.NOTE
     assert finding.evidence.numbers["size settles in"] == (Fraction(135), "s")
     # with 9 members it acts at 0 s and at 15 s, and is off from 30 s on: a start inside the ranges, not at their ends
     assert finding.evidence.numbers["clock settles in"] == (Fraction(45), "s")
@@ -125,7 +125,7 @@ def test_a_promise_about_the_command_decides_instead_of_the_tolerance() -> None:
     signal, timescale = "delayed(web.usage, 15 s)", "period: 15 s, hold_down: 1 min"
     kept = hpa(signal, timescale=timescale, more="promises: {paid: always web.desired <= 334}\n")
     broken = hpa(signal, timescale=timescale, more="promises: {paid: always web.desired <= 333}\n")
-    assert [f.verdict for f in asked("COH304", kept)] == [Verdict.UNDECIDED]
+    assert [f.verdict for f in asked("COH304", kept)] == [Verdict.NOTE]
     (finding,) = asked("COH304", broken)
     assert finding.verdict is Verdict.CONFLICT
     assert finding.of == ("hpa", "paid")
@@ -213,7 +213,7 @@ loops:
     assert finding.evidence.certificate is not None
     assert unsat(finding.evidence.certificate, timeout_ms=10_000).unsat
     again = asked("COH303", text.replace("period: 5 min", "period: 15 s"))
-    assert [f.verdict for f in again] == [Verdict.UNDECIDED]
+    assert [f.verdict for f in again] == [Verdict.NOTE]
 
 
 # -- cascades

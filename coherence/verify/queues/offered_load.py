@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.language.design import Component, Design, Spread2, Workload
+from coherence.language.design import Component, Design, Randomness, Spread2, Workload
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Formula, Quantity
@@ -27,13 +27,17 @@ EACH = ("rate_per_", "service_rate")
 
 @dataclass(frozen=True)
 class Rate:
-    """Requests per second: `low` .. `high` at all times, and `peak` while a stated burst lasts."""
+    """Requests per second: `low` .. `high` over a long time, and `peak` while a stated burst lasts.
+
+    `uneven`: bursts that come again, or rates that switch, ask for more on average than the rate that is stated.
+    """
 
     low: Fraction
     high: Fraction
     peak: Fraction
     places: tuple[Place, ...]
     names: tuple[str, ...] = ()
+    uneven: bool = False
 
 
 def offered(facts: Known, thing: str) -> Rate | None:
@@ -51,16 +55,50 @@ def _offered(facts: Known, thing: str) -> Rate | None:
         sum((r.peak for r in found), Fraction(0)),
         tuple(place for rate in found for place in rate.places),
         tuple(dict.fromkeys(name for rate in found for name in rate.names)),
+        uneven=any(rate.uneven for rate in found),
     )
 
 
 def _rate(workload: Workload, times: int = 1) -> Rate | None:
-    rate, burst = workload.rate, workload.burst
+    rate = workload.rate
     if rate is None or not _per_second(rate):
         return None
-    top = burst.rate.high if burst is not None and burst.rate is not None else rate.high
-    place = rate.place.labelled("so many requests come")
-    return Rate(times * rate.low, times * rate.high, times * max(rate.high, top), (place,), (workload.name,))
+    place, high = rate.place.labelled("so many requests come"), long_run_rate(workload)
+    low, peak = least_rate(workload), peak_rate(workload)
+    return Rate(times * low, times * high, times * peak, (place,), (workload.name,), uneven=high > rate.high)
+
+
+def long_run_rate(workload: Workload) -> Fraction:
+    """Most first tries per second over a long time: every range at its worse end, bursts that come again included."""
+    rate, stated, burst = workload.rate, workload.arrivals, workload.burst
+    least = rate.high if rate is not None else Fraction(0)
+    if isinstance(stated, Randomness) and stated.switches:
+        parts = [(s.rate.high, s.lasts) for s in stated.switches if s.rate is not None and s.lasts is not None]
+        stays = sum((lasts.low for _, lasts in parts), Fraction(0))
+        if stays and all(lasts.exact for _, lasts in parts):
+            return sum((high * lasts.low for high, lasts in parts), Fraction(0)) / stays
+        return max((high for high, _ in parts), default=least)
+    if burst is None or burst.rate is None or burst.lasts is None or burst.every is None:
+        return least
+    share = min(Fraction(1), burst.lasts.high / burst.every.low) if burst.every.low else Fraction(1)
+    return max(least, least + (burst.rate.high - least) * share)
+
+
+def peak_rate(workload: Workload) -> Fraction:
+    """Returns the most first tries per second at any time, bursts and switches included."""
+    rates = [workload.rate, workload.burst.rate if workload.burst is not None else None, *_switched(workload)]
+    return max((rate.high for rate in rates if rate is not None), default=Fraction(0))
+
+
+def least_rate(workload: Workload) -> Fraction:
+    """Returns the fewest first tries per second over a long time: what a burst adds is not counted."""
+    return min((rate.low for rate in (*_switched(workload), workload.rate) if rate is not None), default=Fraction(0))
+
+
+def _switched(workload: Workload) -> tuple[Quantity, ...]:
+    stated = workload.arrivals
+    switches = stated.switches if isinstance(stated, Randomness) else ()
+    return tuple(switch.rate for switch in switches if switch.rate is not None)
 
 
 def _per_second(quantity: Quantity) -> bool:

@@ -209,7 +209,7 @@ def test_the_two_tutorials_fight_between_their_targets() -> None:
         ([setter("git", "5"), hpa("hpa", 2, 10)], "", "conflict"),
         ([setter("git", "5"), hpa("hpa", 5, 5)], "", "proved"),
         ([setter("git", "0"), hpa("hpa", 2, 10)], "", "undecided"),  # at 0 the HPA is off
-        ([setter("git", "1", "once"), hpa("hpa", 2, 10)], "", "undecided"),
+        ([setter("git", "1", "once"), hpa("hpa", 2, 10)], "", "note"),
         ([setter("git", "1", "once"), hpa("hpa", 2, 10)], "web.desired >= 2", "conflict"),
         ([setter("git", "2", "once"), hpa("hpa", 2, 10)], "web.desired >= 2", "proved"),
         ([setter("git", "2", "once"), hpa("hpa", 2, 10)], "never web.desired < 2", "proved"),

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.findings.question_input import Subject
-from coherence.language.design import Design, Limit, Randomness, Spread2, Workload
+from coherence.language.design import Design, Limit, Spread2, Workload
 from coherence.language.expressions.tree import Arithmetic, Name, Number
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity
@@ -23,6 +23,7 @@ from coherence.verify.calls.paths import Way, amplification, ways
 from coherence.verify.calls.retry_policies import Plan, tries_again
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._nested_retries import layer_places
+from coherence.verify.queues.offered_load import long_run_rate
 
 _RATES = ("capacity", "throughput")
 _RATES_EACH = ("rate_per_replica", "rate_per_copy")
@@ -144,22 +145,6 @@ def _beside(subject: Subject, tree: CallTree, other: Workload, callee: str, capa
         return None
     sends = _total(subject.design, found.ways, other.rate)
     return None if sends is None else sends * long_run_rate(other) * capacity.low / own.low
-
-
-def long_run_rate(workload: Workload) -> Fraction:
-    """Most first tries per second over a long time: every range at its worse end, bursts that come again included."""
-    rate, stated, burst = workload.rate, workload.arrivals, workload.burst
-    least = rate.high if rate is not None else ZERO
-    if isinstance(stated, Randomness) and stated.switches:
-        parts = [(s.rate.high, s.lasts) for s in stated.switches if s.rate is not None and s.lasts is not None]
-        stays = sum((lasts.low for _, lasts in parts), ZERO)
-        if stays and all(lasts.exact for _, lasts in parts):
-            return sum((high * lasts.low for high, lasts in parts), ZERO) / stays
-        return max((high for high, _ in parts), default=least)
-    if burst is None or burst.rate is None or burst.lasts is None or burst.every is None:
-        return least
-    share = min(Fraction(1), burst.lasts.high / burst.every.low) if burst.every.low else Fraction(1)
-    return max(least, least + (burst.rate.high - least) * share)
 
 
 def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) -> Capacity | None:

@@ -62,6 +62,7 @@ from coherence.verify.calls.paths import Way, ways
 from coherence.verify.calls.retry_policies import Plan
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate
 
 QUESTION = Question("COH247", "quota-retries", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -159,13 +160,11 @@ def _sends(way: Way) -> Fraction | None:
 
 
 def _total(quota: Quota, *, peak: bool = False, again: bool = False, least: bool = False) -> Fraction | None:
-    """Sends per second: at the stated rates or at their bursts, of first tries or with all that come again."""
+    """Sends per second: over a long time or at the peak of bursts, of first tries or with all that come again."""
     total = Fraction(0)
     for workload, way in quota.flows:
         assert workload.rate is not None
-        rate = workload.rate.low if least else workload.rate.high
-        if peak and workload.burst is not None and workload.burst.rate is not None:
-            rate = max(rate, workload.burst.rate.high)
+        rate = least_rate(workload) if least else peak_rate(workload) if peak else long_run_rate(workload)
         times = _sends(way) if again else Fraction(1)
         if times is None:
             return None
@@ -202,7 +201,7 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
         return
     elif again is not None and again <= quota.rate:
         held = peak is not None and peak <= quota.rate
-        yield _proved(quota, peak if held and peak is not None else again)
+        yield _proved(quota, peak, "") if held and peak is not None else _proved(quota, again, "once a burst is over, ")
     elif (filled := _filled(quota)) is not None:
         said = f"a burst fills it after {seconds(filled)}, and what is refused comes back and keeps it full"
         yield _conflict(subject, quota, said, certain=False)
@@ -227,9 +226,9 @@ def _numbers(quota: Quota) -> Numbers:
     return found | ({"when all are refused": (again, "req/s")} if again is not None else {})
 
 
-def _proved(quota: Quota, most: Fraction) -> Finding:
+def _proved(quota: Quota, most: Fraction, when: str) -> Finding:
     script = Certificate(claim=f"(<= (* {rational(most)} {rational(quota.window)}) {rational(quota.most)})").script()
-    message = f"{quota.limit.name} holds with every try refused: {show(most)} req/s of {show(quota.rate)} req/s"
+    message = f"{when}{quota.limit.name} holds with every try refused: {show(most)} req/s of {show(quota.rate)} req/s"
     return QUESTION.proved(message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script))
 
 

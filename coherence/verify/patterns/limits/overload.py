@@ -4,8 +4,8 @@
 lambda, the first tries of all workloads that reach a thing, against N mu: its members (of an autoscaled thing the
 most that it may have) and the rate or mean service time of one.  lambda >= N mu and the queue grows without bound;
 equality too, for any service that is not exactly regular.  A limit that sheds (`when_full: reject` on what waits
-there) bounds the queue and not the loss: it is said as a note.  Of a burst only the stated rate outside it
-counts; retries are the matter of `metastable-retries`.
+there) bounds the queue and not the loss: it is said as a note.  Bursts that come again and rates that switch count
+by their mean over a long time, a burst that comes once does not; retries are the matter of `metastable-retries`.
 
 A second comparison is made where a limit bounds the queue: a caller that waits T for an answer gets none from a
 place in the queue behind T N mu others.  The queue of Q is useful where Q <= T N mu.
@@ -48,11 +48,13 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Call, Limit
+from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import COPIES, Known, copies, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import RUNNING, Rate, member_rate, offered
+from coherence.verify.timers.removals import paths
 
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -126,11 +128,13 @@ def _load(subject: Subject, facts: Known, station: Station) -> Iterator[Finding]
         members = rational(station.capacity / station.each.low)
         claim = f"(< {rational(asked.high)} (* {members} {rational(station.each.low)}))"
         evidence = arithmetic(station.numbers, certificate=Certificate(claim=claim).script())
-        message = f"{station.thing} serves {_per(station.capacity)}, asked are {_per(asked.high)}"
-        yield QUESTION.proved(message, places, _of(facts, station), evidence)
+        message = f"{station.thing} serves {_per(station.capacity)}, asked are {_asked(asked)}"
+        failing = any(facts.range(Name(path)).high != 0 for path in paths(station.thing) if path in facts.quantities)
+        assumed = (f"none of {station.thing} fails",) if failing else ()
+        yield QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
         return
     shed = next(_sheds(facts, station.thing), None)
-    full = f"asked are {_per(asked.high)}, {station.thing} serves {_per(station.capacity)}"
+    full = f"asked are {_asked(asked)}, {station.thing} serves {_per(station.capacity)}"
     if shed is not None:
         message = f"{shed.name} sheds at least {_per(asked.high - station.capacity)}: {full}"
         where = (*places, shed.place.labelled("what waits beyond this is refused"))
@@ -143,6 +147,10 @@ def _load(subject: Subject, facts: Known, station: Station) -> Iterator[Finding]
         f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
         certain=asked.low >= station.most, repairs=_more(subject, facts, station),
     )  # fmt: skip
+
+
+def _asked(asked: Rate) -> str:
+    return f"{_per(asked.high)} on average, bursts included" if asked.uneven else _per(asked.high)
 
 
 def _per(rate: Fraction) -> str:
