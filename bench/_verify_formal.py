@@ -16,7 +16,7 @@ from coherence.checking.workspace import check
 from coherence.findings.finding import Severity, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared" / "cases" / "designs"
+SHARED = ROOT / "tests" / "data" / "designs"
 PAGE = "verify/formal.md"
 NODES = (3, 50)
 BOOT = "K-C1-hpa-boot-cpu"
@@ -66,7 +66,7 @@ def _headings(page: str) -> dict[int, str]:
 
 def shared_rows() -> Iterator[Row]:
     """The designs of real incidents: the conflict that is known, or none."""
-    from tests.test_shared_designs import EXPECTED
+    from tests.incidents.test_designs import EXPECTED
 
     wrong = [name for name, code in EXPECTED.items() if not _right(SHARED / f"{name}.yaml", code)]
     right = len(EXPECTED) - len(wrong)

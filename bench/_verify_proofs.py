@@ -213,7 +213,7 @@ def certificate_rows() -> Iterator[Row]:
 def _findings() -> Iterator[Any]:
     from coherence.checking.design_check import analyse
 
-    designs = [*ROOT.glob("specs/*/design.yaml"), *(ROOT.parent / "shared/cases/designs").glob("*.yaml")]
+    designs = [*ROOT.glob("specs/*/design.yaml"), *(ROOT / "tests/data/designs").glob("*.yaml")]
     for path in sorted(designs):
         yield from check(path).findings
     for page in sorted(ROOT.glob("tests/**/*.md")):

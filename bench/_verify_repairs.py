@@ -33,7 +33,7 @@ from coherence.language.design import Design
 from coherence.language.reading import read_text
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared" / "cases" / "designs"
+SHARED = ROOT / "tests" / "data" / "designs"
 FENCE = re.compile(r"^```yaml[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 OTHER_FACTORS = (Fraction(3), Fraction(1, 3))
 MARK = re.compile(r"# COH\d{3} conflict")

@@ -14,9 +14,9 @@ import pytest
 
 from coherence.causal.data.series import Floats
 from coherence.cli._run import run
+from tests.paths import SPECS
 
-ROOT = Path(__file__).parents[2]
-SPEC = ROOT / "specs" / "loss-attribution"
+SPEC = SPECS / "loss-attribution"
 ROWS, STEP = 400, 10.0
 CHAIN = """coherence: 1
 components:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,15 +18,12 @@ from coherence.findings.finding import Finding, Severity, Verdict
 from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.reading import read_text
+from tests.paths import DATA
 from tests.strategies import problems_in
 
-MANIFESTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "manifests"
+MANIFESTS = DATA / "manifests"
 FOLDERS = ("istio", "hpa", "keda", "deployment-probes")
 HPA_10, SCALED = "hpa/production-stack-hpa-10.yaml", "keda/production-stack-scaledobject.yaml"
-
-needs_manifests = pytest.mark.skipif(
-    not MANIFESTS.is_dir(), reason=f"{MANIFESTS} is not there: a clone without the shared manifests"
-)
 
 
 def files() -> list[str]:
@@ -50,7 +46,6 @@ def readable(name: str) -> bool:
     return not problems_in(lambda: open_workspace([MANIFESTS / name]))
 
 
-@needs_manifests
 def test_only_templates_are_refused() -> None:
     assert [name for name in files() if not readable(name)] == [
         "hpa/production-stack-hpa-router.tpl.yaml",
@@ -58,7 +53,6 @@ def test_only_templates_are_refused() -> None:
     ]
 
 
-@needs_manifests
 @pytest.mark.parametrize("name", files())
 def test_the_written_design_gives_the_same_answers(name: str) -> None:
     path = MANIFESTS / name
@@ -75,14 +69,12 @@ def test_the_written_design_gives_the_same_answers(name: str) -> None:
     assert answers(read_text(written), written) == answers(importers.design_of(sources), text)
 
 
-@needs_manifests
 @pytest.mark.parametrize("name", files())
 def test_no_alarm_for_one_file(name: str) -> None:
     if readable(name):
         assert loud(check(MANIFESTS / name).findings) == []
 
 
-@needs_manifests
 @pytest.mark.parametrize("chosen", [("istio",), ("hpa",), ("keda",), ("deployment-probes",), FOLDERS])
 def test_the_folders_alarm_at_the_known_pair_alone(chosen: tuple[str, ...]) -> None:
     # the workspace skips what is not YAML where only the folder is named
@@ -96,7 +88,6 @@ def test_the_folders_alarm_at_the_known_pair_alone(chosen: tuple[str, ...]) -> N
             assert {place.file for place in finding.places if not place.file.startswith("models/")} == known
 
 
-@needs_manifests
 def test_two_autoscalers_of_one_workload_disagree() -> None:
     assert "COH205" in loud(check(MANIFESTS / HPA_10, MANIFESTS / SCALED).findings)
 

@@ -13,11 +13,9 @@ from coherence.checking.workspace import check, open_workspace
 from coherence.findings.finding import Finding, Severity, Verdict
 from coherence.language import document
 from coherence.language.reading import read_text
+from tests.paths import DATA
 
-MANIFESTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "manifests"
-needs_manifests = pytest.mark.skipif(
-    not MANIFESTS.is_dir(), reason=f"{MANIFESTS} is not there: a clone without the data"
-)
+MANIFESTS = DATA / "manifests"
 
 ROUTE = """apiVersion: networking.istio.io/v1
 kind: VirtualService
@@ -71,7 +69,6 @@ def test_attempts_count_retries(attempts: int, tmp_path: Path) -> None:
     assert call.tries[0].place.column == 19
 
 
-@needs_manifests
 def test_the_two_scalers_of_one_deployment_fight() -> None:
     files = [MANIFESTS / "hpa/production-stack-hpa-10.yaml", MANIFESTS / "keda/production-stack-scaledobject.yaml"]
     (finding,) = loud(check(*files).findings)
@@ -84,7 +81,6 @@ def test_the_two_scalers_of_one_deployment_fight() -> None:
         assert not loud(check(file).findings)
 
 
-@needs_manifests
 @pytest.mark.parametrize("folder", ["istio", "hpa", "keda", "deployment-probes"])
 def test_no_false_finding_on_the_others(folder: str) -> None:
     for file in sorted((MANIFESTS / folder).glob("*.y*ml")):
@@ -95,7 +91,6 @@ def test_no_false_finding_on_the_others(folder: str) -> None:
             assert not loud(check(file).findings), file
 
 
-@needs_manifests
 @pytest.mark.parametrize("folder", ["istio", "hpa", "keda", "deployment-probes"])
 def test_the_written_design_reads_again(folder: str) -> None:
     for file in sorted((MANIFESTS / folder).glob("*.y*ml")):
@@ -113,7 +108,6 @@ def test_the_written_design_reads_again(folder: str) -> None:
             assert set(again.limits) == set(first.limits)
 
 
-@needs_manifests
 def test_what_is_not_read_is_listed() -> None:
     file = MANIFESTS / "deployment-probes/gie-vllm-gpu-deployment.yaml"
     told = [text for _, text in check(file).not_modelled]

@@ -17,6 +17,7 @@ from coherence.language.design import Design, Loop, Pause, Relay
 from coherence.language.reading import is_design, read_bytes, read_design, read_text
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.sentences import Event, Promise, event_of
+from tests.paths import ROOT
 from tests.strategies import problems_in, scraps
 
 FULL = """\
@@ -167,7 +168,7 @@ def test_what_a_part_supplies_has_its_place_in_the_part() -> None:
     assert period is not None
     assert setpoint is not None
     assert (period.place.file, str(setpoint.place)) == ("models/loops/kubernetes_hpa.yaml", "d.yaml:4:41")
-    text = (Path(__file__).parents[2] / period.place.file).read_text()
+    text = (ROOT / period.place.file).read_text()
     assert text_at({period.place.file: text}, period.place) == "15 s" == period.text
 
 

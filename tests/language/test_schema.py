@@ -14,10 +14,9 @@ import yaml
 from coherence.cli._run import run
 from coherence.language.design import Design
 from coherence.language.schema import design_schema
+from tests.paths import DATA, ROOT, SPECS
 
-ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared" / "cases" / "designs"
-SPECS = sorted((ROOT / "specs").glob("*/design.yaml"))
+SHIPPED = sorted(SPECS.glob("*/design.yaml"))
 FENCE = re.compile(r"^```yaml[^\n]*\n(coherence: 1.*?)^```", re.DOTALL | re.MULTILINE)
 CASES = sorted(path for path in (ROOT / "tests").rglob("*.md") if "data" not in path.parts)
 
@@ -49,7 +48,7 @@ def test_every_key_of_a_design_is_in_it() -> None:
     assert set(design_schema()["properties"]) == set(Design.keys)
 
 
-@pytest.mark.parametrize("path", SPECS, ids=[path.parent.name for path in SPECS])
+@pytest.mark.parametrize("path", SHIPPED, ids=[path.parent.name for path in SHIPPED])
 def test_shipped_designs_are_valid(path: Path) -> None:
     assert not mistakes(path.read_text())
 
@@ -61,9 +60,7 @@ def test_designs_of_the_cases_are_valid(path: Path) -> None:
 
 
 def test_the_designs_of_the_incidents_are_valid() -> None:
-    designs = sorted(SHARED.glob("*.yaml"))
-    if not designs:
-        pytest.skip(f"{SHARED} is not there: a clone without the shared cases")
+    designs = sorted((DATA / "designs").glob("*.yaml"))
     assert {path.stem: found for path in designs if (found := mistakes(path.read_text()))} == {}
     assert len(designs) == 26
 

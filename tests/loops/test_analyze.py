@@ -13,8 +13,8 @@ from coherence.cli._run import run
 from coherence.language.reading import read_text
 from coherence.loops.analysis.retry_products import amplified
 from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel, svg
+from tests.paths import SPECS
 
-SPECS = Path(__file__).resolve().parents[2] / "specs"
 NETWORK = """
 network: 1
 blocks:

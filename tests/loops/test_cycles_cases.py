@@ -1,9 +1,8 @@
-"""The shared cases of limit cycles and sampled laws, by their kinds; skipped where the cases are absent."""
+"""Known limit cycles and sampled laws, by their kinds."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,10 @@ from coherence.loops.cycles.limit_cycles import Cycle, limit_cycles
 from coherence.loops.cycles.relay import Array, System, feedback, relay, rounding
 from coherence.loops.cycles.smooth import smooth_cycles
 from coherence.loops.networks.sampled_verdict import delayed_integrator, polynomial_verdict
+from tests.paths import DATA
 
-FILE = Path(__file__).parents[3] / "shared" / "cases" / "loops-numeric.yaml"
-CASES = yaml.safe_load(FILE.read_text())["cases"] if FILE.exists() else []
+CASES = yaml.safe_load((DATA / "loops-numeric.yaml").read_text())["cases"]
 CYCLES = [case for case in CASES if case["kind"] == "limit_cycle"]
-pytestmark = pytest.mark.skipif(not CASES, reason=f"{FILE} is absent")
 
 
 def switching(model: dict[str, Any]) -> System:

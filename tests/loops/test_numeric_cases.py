@@ -1,9 +1,8 @@
-"""Cases of the shared file that no other test of this folder takes: double roots, two loops, a mismatched model."""
+"""Known answers that no other test of this folder takes: double roots, two loops, a mismatched model."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,13 +11,12 @@ import yaml
 from coherence.loops.networks.critical import critical_delay, critical_gain
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
+from tests.paths import DATA
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "loops-numeric.yaml"
+CASES = DATA / "loops-numeric.yaml"
 
 
 def case(name: str) -> dict[str, Any]:
-    if not CASES.exists():
-        pytest.skip(f"{CASES} is absent")
     cases = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
     found: dict[str, Any] = next(one for one in cases if one["id"] == name)
     return found

@@ -10,7 +10,6 @@ import pytest
 
 from coherence.cli._run import run
 
-SPECS = Path(__file__).resolve().parents[2] / "specs"
 INPUTS = ("n=8", "size=8 GiB", "bandwidth=300 GB/s")
 
 

@@ -1,4 +1,4 @@
-"""The shared cases through the registry: each by its own bound, at the inputs of the case.
+"""The known cases through the registry: each by its own bound, at the inputs of the case.
 
 Not here: fabrics and packing (C.., B20, B21; they have their own file), and the ids of published arithmetic that no
 bound of its own stands for: A16 and A17 (ratios of two published figures), R01 and R02 (a mean of counted failures and
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,9 @@ import yaml
 
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
+from tests.paths import DATA
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "minimums-numeric.yaml"
+CASES = DATA / "minimums-numeric.yaml"
 ELSEWHERE = ("C", "B20", "B21", "A16", "A17", "R01", "R02", "T05")
 Given = Mapping[str, Any]
 Made = Callable[[Given], Mapping[str, Any]]
@@ -169,8 +169,6 @@ ROWS: dict[str, tuple[str, Made, Fraction]] = {
 
 def cases() -> list[Any]:
     """Those of the file that have a bound of their own."""
-    if not CASES.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="the shared cases are not beside this clone"))]
     read = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
     return [pytest.param(case, id=case["id"]) for case in read if not case["id"].startswith(ELSEWHERE)]
 
@@ -182,7 +180,6 @@ def test_a_bound_has_the_value_of_the_case(case: dict[str, Any]) -> None:
     assert found == pytest.approx(float(case["expected"]), rel=max(float(case["rtol"]), 1e-12))
 
 
-@pytest.mark.skipif(not CASES.is_file(), reason="the shared cases are not beside this clone")
 def test_failures_per_part_and_of_the_job_are_inverse() -> None:
     read = {case["id"]: case for case in yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]}
     parts, job = read["R02"], read["R01"]

@@ -1,10 +1,9 @@
-"""The shared cases of collectives, fabrics and packing: each id is one bound at inputs."""
+"""The known cases of collectives, fabrics and packing: each id is one bound at inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +15,9 @@ from coherence.minimums.fabric.step_schedules import decided, executed, schedule
 from coherence.minimums.fabric.wiring import dgx1, leaf_spine, ring
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
+from tests.paths import DATA
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "cases" / "minimums-numeric.yaml"
+CASES = DATA / "minimums-numeric.yaml"
 MESSAGES = {"n": ("n", 1), "S_bytes": ("size", 1), "B_Bps": ("bandwidth", 1), "alpha_s": ("alpha", 1)}
 Renamed = Mapping[str, tuple[str, int]]
 
@@ -68,21 +68,18 @@ BY_HAND: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
 }  # fmt: skip
 
 
-def shared() -> dict[str, Any]:
-    """Those of this group, where the file is there."""
-    if not SHARED.is_file():
-        return {}
-    cases = yaml.safe_load(SHARED.read_text(encoding="utf-8"))["cases"]
-    return {str(case["id"]): case for case in cases if str(case["id"])[0] == "C" or case["id"] in ("B20", "B21")}
+def cases() -> dict[str, Any]:
+    """The cases of this group by id."""
+    read = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
+    return {str(case["id"]): case for case in read if str(case["id"])[0] == "C" or case["id"] in ("B20", "B21")}
 
 
-@pytest.mark.skipif(not SHARED.is_file(), reason="the shared cases are not beside this repository")
 def test_every_case_of_this_group_is_answered() -> None:
-    assert set(shared()) == set(BY_BOUND) | set(BY_HAND)
+    assert set(cases()) == set(BY_BOUND) | set(BY_HAND)
 
 
-@pytest.mark.parametrize("case", shared().values(), ids=lambda case: str(case["id"]))
-def test_a_shared_case(case: Mapping[str, Any]) -> None:
+@pytest.mark.parametrize("case", cases().values(), ids=lambda case: str(case["id"]))
+def test_a_known_case(case: Mapping[str, Any]) -> None:
     if case["id"] in BY_HAND:
         found = BY_HAND[case["id"]](case["inputs"])
         factor = 1

@@ -1,22 +1,20 @@
-"""Formulas of the shared cases, read by the project's own parser, give the values that are published with them."""
+"""Formulas of the known cases, read by the project's own parser, give the values that are published with them."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from coherence.minimums.formulas import number, symbols_of
+from tests.paths import DATA
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "minimums-numeric.yaml"
+CASES = DATA / "minimums-numeric.yaml"
 
 
 def _cases() -> list[Any]:
-    if not CASES.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="the shared cases are not beside this clone"))]
     read = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
     return [pytest.param(case, id=case["id"]) for case in read if case["evaluates"]]
 

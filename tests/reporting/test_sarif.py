@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from coherence.base.places import NOWHERE, Place
 from coherence.findings.finding import Edit, Evidence, Grade, InputFile, Repair, Report, Severity, Verdict
 from coherence.reporting import render
+from tests.paths import DATA
 from tests.reporting.conftest import (
     DESIGN,
     RULES,
@@ -29,7 +29,7 @@ from tests.reporting.conftest import (
     undecided,
 )
 
-SCHEMA = Path(__file__).parents[1] / "data" / "sarif-2.1.0.json"
+SCHEMA = DATA / "sarif-2.1.0.json"
 
 
 @functools.cache

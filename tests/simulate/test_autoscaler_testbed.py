@@ -46,8 +46,8 @@ from coherence.simulate.testbed.autoscaler_law import Behaviour, Controller, Pol
 from coherence.simulate.testbed.autoscaler_run import PACKAGES, Observation, programs
 from coherence.simulate.testbed.autoscaler_set_up import set_up, slack
 from coherence.simulate.testbed.processes import ProcessFailedError, binary, free_ports
+from tests.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 LAG, REPAIRED = ROOT / "specs/hpa-metric-lag/design.yaml", ROOT / "specs/hpa-metric-lag-repaired/design.yaml"
 CYCLE = [5, 7, 9, 9, 8, 6, 4, 4, 4]
 TEXT = LAG.read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import shutil
+import zipfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -28,23 +29,21 @@ from coherence.simulate.logs.runs import RunFiles, read_commands
 from coherence.simulate.logs.series import autoscaler, pod_list, pods
 from coherence.simulate.logs.spread import Spread, placeable
 from coherence.simulate.logs.tables import Table, read_table, table_of, told, unix
+from tests.paths import DATA
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "k8s_failure_reproduction"
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "k8s-failure-reproduction" / "failure_cases"
-OBSERVED: dict[str, Any] = yaml.safe_load((DATA / "observed.yaml").read_text(encoding="utf-8"))
+RECORD = DATA / "k8s_failure_reproduction"
+OBSERVED: dict[str, Any] = yaml.safe_load((RECORD / "observed.yaml").read_text(encoding="utf-8"))
 CASES = ("C1-min_scale", "C2-old_log", "C3-log")
 LABELS = {"kind-worker": ("A", "1"), "kind-worker2": ("A", "2"), "kind-worker3": ("B", "3")}  # C3/wo_HPA/README.md
-
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the recorded runs are not beside the repository")
 
 
 @functools.cache
 def replayed(case: str) -> Comparison:
-    return replay_logs(DATA / case)
+    return replay_logs(RECORD / case)
 
 
 def run_of(case: str) -> RunFiles:
-    (run,) = find_runs(DATA / case)
+    (run,) = find_runs(RECORD / case)
     return run
 
 
@@ -119,9 +118,9 @@ def test_readings_of_pods_are_exact_cores() -> None:
 
 
 def test_the_recorded_logs_have_no_malformed_line() -> None:
-    for log in DATA.rglob("*-gethpa.log.csv"):
+    for log in RECORD.rglob("*-gethpa.log.csv"):
         assert autoscaler(read_table(log)).problems == ()
-    for log in DATA.rglob("*-toppod.log.csv"):
+    for log in RECORD.rglob("*-toppod.log.csv"):
         assert pods(read_table(log)).problems == ()
 
 
@@ -176,11 +175,11 @@ def test_two_spread_constraints_leave_room_for_five_of_six() -> None:
 
 
 def test_the_manifest_without_autoscaler_leaves_the_sixth_pod_pending_as_recorded() -> None:
-    made = read_manifest(DATA / "C3-wo_HPA" / "deploy.yaml")
+    made = read_manifest(RECORD / "C3-wo_HPA" / "deploy.yaml")
     assert isinstance(made, Workload)
     assert made.replicas == 6
     fewest, most = placeable(nodes_of(tuple(LABELS)), made.spreads, made.replicas)
-    (log,) = (DATA / "C3-wo_HPA").glob("*-getpod.log.csv")
+    (log,) = (RECORD / "C3-wo_HPA").glob("*-getpod.log.csv")
     table = read_table(log)
     last = pod_list(Table(table.file, table.snapshots[-1:])).listed
     running = [pod for pod in last if pod.node is not None]
@@ -270,7 +269,7 @@ loops:
 @pytest.mark.parametrize("name", list(OBSERVED))
 def test_the_recorded_replicas_of_every_run_are_predicted(name: str) -> None:
     """Where nothing unknown matters, the observed sequence is the only one."""
-    model = elaborate(read_design(DATA / "designs" / f"{name}.yaml"))
+    model = elaborate(read_design(RECORD / "designs" / f"{name}.yaml"))
     found = predict(model, until=Fraction(OBSERVED[name]["until"]))
     assert found.complete
     assert values_of(OBSERVED[name]["shown"]) in found.sequences
@@ -289,7 +288,7 @@ def test_a_recorded_run_is_replayed_from_its_files(case: str) -> None:
 
 
 def test_a_written_design_may_be_given() -> None:
-    design = DATA / "designs" / "C2-old_log-2023-09-19T02-43-43.yaml"
+    design = RECORD / "designs" / "C2-old_log-2023-09-19T02-43-43.yaml"
     assert replay_logs(run_of("C2-old_log"), design).prediction == replayed("C2-old_log").prediction
 
 
@@ -314,8 +313,8 @@ def test_another_configuration_predicts_something_else(case: str, pattern: str, 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_recorded_replicas_are_no_input(case: str, tmp_path: Path) -> None:
-    shutil.copytree(DATA / case, tmp_path / case)
-    (before,) = find_runs(DATA / case)
+    shutil.copytree(RECORD / case, tmp_path / case)
+    (before,) = find_runs(RECORD / case)
     (after,) = find_runs(tmp_path / case)
     lines = []
     for line in after.autoscaler.read_text(encoding="utf-8").splitlines():
@@ -382,21 +381,24 @@ def _small(kept: list[Any] = []) -> Any:  # noqa: B006 - made once for all examp
     return kept
 
 
-# -- the whole record, where it is at hand ------------------------------------------------------
+# -- the whole record ---------------------------------------------------------------------------
 
 
-@needs_shared
-def test_the_shipped_designs_and_observations_are_those_of_the_record() -> None:
-    runs = {_name(run): run for run in find_runs(SHARED)}
-    assert list(runs) == list(OBSERVED)
-    for name, run in runs.items():
-        assert design_text(run) == (DATA / "designs" / f"{name}.yaml").read_text(encoding="utf-8")
+def test_the_shipped_designs_and_observations_are_those_of_the_record(tmp_path: Path) -> None:
+    with zipfile.ZipFile(RECORD / "further_runs.zip") as archive:
+        archive.extractall(tmp_path)
+    runs = [*map(run_of, CASES), *find_runs(tmp_path)]
+    by_name = {name: run for run in runs for name in OBSERVED if name.endswith(run.stamp)}
+    assert len(by_name) == len(runs) == len(OBSERVED) == 11
+    for name, run in by_name.items():
+        shipped = (RECORD / "designs" / f"{name}.yaml").read_text(encoding="utf-8")
+        assert _without_title(design_text(run)) == _without_title(shipped)
         facts = facts_of(run)
         shown = observed_of(autoscaler(read_table(run.autoscaler)), facts.origin)
         assert [[int(time), count] for time, count in shown] == OBSERVED[name]["shown"]
         assert facts.end == OBSERVED[name]["until"]
 
 
-def _name(run: RunFiles) -> str:
-    folder = "-".join(run.autoscaler.parent.relative_to(SHARED).parts)
-    return f"{folder}-{run.stamp.replace(':', '-')}"
+def _without_title(text: str) -> list[str]:
+    """The lines of a design but the one that names the folder of the run."""
+    return [line for line in text.splitlines() if not line.startswith("system:")]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from coherence.simulate.requests.engine import ACTIONS, Limits, Result, Run, simulate
 from coherence.simulate.requests.program import Program, Route
+from tests.paths import ROOT
 from tests.simulate.programs import one_call, programs, routes
 
 UNTIL = 25.0
@@ -155,7 +156,7 @@ print(found.hexdigest())
 
 def test_compiled_and_plain_python_give_the_same_bits() -> None:
     pytest.importorskip("numba")
-    root = os.pathsep.join(str(Path(__file__).parents[up]) for up in (2, 0))
+    root = os.pathsep.join(map(str, (ROOT, Path(__file__).parent)))
     said = []
     for disabled in ("0", "1"):
         environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": root, "PYTHONWARNINGS": "error"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +16,9 @@ from coherence.simulate.execute.bursts import bursts
 from coherence.simulate.execute.exact import Choices, Execution, Schedule, View, execute, replay
 from coherence.simulate.execute.hybrid import execute as execute_hybrid
 from coherence.simulate.execute.orbits import long_run
+from tests.paths import SPECS
 
-SERVING = Path(__file__).parents[2] / "specs" / "serving-hpc" / "design.yaml"
+SERVING = SPECS / "serving-hpc" / "design.yaml"
 TALLY = """
 coherence: 1
 components: {c: {state: "n' = n + outside.load", step: 10 s, from: 0}}

@@ -19,6 +19,7 @@ from coherence.simulate.testbed.processes import (
     free_ports,
     listening,
 )
+from tests.paths import ROOT
 from tests.simulate.testbed_helpers import DESIGN, LINUX, children_in, installed, within
 
 SETPRIV = pytest.mark.skipif(not _dies_with_us(), reason="without setpriv nothing can end what SIGKILL orphans")
@@ -109,7 +110,7 @@ def test_an_interrupt_in_the_middle_leaves_nothing_behind(proxy: str, number: si
     scratch.mkdir()
     (tmp_path / "design.yaml").write_text(DESIGN)
     words = ["reproduce", "design.yaml", "--with", proxy, "--for", "30s", "--into", str(folder)]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": str(scratch)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(scratch)}
     command = [sys.executable, "-c", UNPREDICTED, *words]
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as started:
         try:

@@ -6,7 +6,6 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,13 +17,14 @@ from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
+from tests.paths import ROOT
 
 CODES = ("COH201", "COH202", "COH203", "COH204", "COH210", "COH218")
 FILES = (
     "budget_containment", "calls", "orphaned_work", "retry_amplification",
     "retry_outlives_drain", "retry_window", "shutdown_vs_retry",
 )  # fmt: skip
-TESTS = Path(__file__).parents[1]
+TESTS = ROOT / "tests"
 FENCE = re.compile(r"^```yaml[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 DESIGNS = [match[1] for name in FILES for match in FENCE.finditer(next(TESTS.rglob(f"{name}.md")).read_text())]
 

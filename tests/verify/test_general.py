@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -24,8 +23,9 @@ from coherence.verify.facts import satisfiability
 from coherence.verify.facts.plain_numbers import rounder
 from coherence.verify.facts.ranges import point
 from coherence.verify.facts.satisfiability import Question, World
+from tests.paths import ROOT
 
-TESTS = Path(__file__).parents[1]
+TESTS = ROOT / "tests"
 MINE = ("contradictory_actuation", "unsatisfiable_targets", "livelock", "unbounded_actuation", "dead_policy")
 CODES = ("COH213", "COH230", "COH231", "COH232", "COH233", "COH234")
 SLOW = settings(max_examples=25, deadline=None)

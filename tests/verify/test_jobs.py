@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -32,13 +31,11 @@ from coherence.verify.patterns.placement import (
     placement_feasibility,
     preempt_vs_admit,
 )
+from tests.paths import DATA
 from tests.verify.naive_jobs import Jobs, Nodes, share
 from tests.verify.naive_jobs import standstill as naive_standstill
 
-DESIGNS = Path(__file__).resolve().parents[3] / "shared" / "cases" / "designs"
-needs_shared = pytest.mark.skipif(
-    not DESIGNS.is_dir(), reason=f"{DESIGNS} is not there: a clone without the shared cases"
-)
+DESIGNS = DATA / "designs"
 RECLAIM = """coherence: 1
 components: {{cpu: {{count: {cpu}}}, q1: {{deserved: 3 cpu}}, q2: {{deserved: 5 cpu}}}}
 jobs:
@@ -681,7 +678,6 @@ def test_nodes_added_in_the_small_zone_make_room() -> None:
     assert any("places are added when a member finds none" in one for one in finding.assumptions)
 
 
-@needs_shared
 @pytest.mark.parametrize(
     ("name", "module"), [("PB-05", preempt_vs_admit), ("SE-01", evictor_vs_placer), ("SE-05", placement_feasibility)]
 )

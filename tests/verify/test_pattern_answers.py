@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,9 @@ from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
+from tests.paths import ROOT
 
-TESTS = Path(__file__).parents[1]
+TESTS = ROOT / "tests"
 CODES = tuple(f"COH{number}" for number in range(240, 248))
 FILES = (
     "blind_sensor", "overlapping_periods", "overload", "quota_retries", "removal_cascade", "response_time",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,7 @@ from coherence.causal.data.series import Series
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import Graph, Influence
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "bayes-networks"
-ABSENT = pytest.mark.skipif(not DATA.is_dir(), reason="the networks are not beside the repository")
+MODELS = Path(str(files("pgmpy"))) / "utils" / "example_models"
 LINEAR = {
     "nodes": ["b", "a"],
     "cpds": {
@@ -39,7 +39,6 @@ probability ( "wet grass" | rain ) {
 """
 
 
-@ABSENT
 @pytest.mark.parametrize(
     ("name", "nodes", "arcs"),
     [
@@ -50,7 +49,7 @@ probability ( "wet grass" | rain ) {
     ],
 )
 def test_linear_networks_are_refitted_within_five_standard_errors(name: str, nodes: int, arcs: int) -> None:
-    truth = linear_network(DATA / f"{name}.json")
+    truth = linear_network(MODELS / f"{name}.json")
     names = tuple(column[0] for column in truth.columns)
     pairs = np.argwhere(truth.matrix).tolist()
     assert (len(names), len(pairs)) == (nodes, arcs)
@@ -66,16 +65,14 @@ def test_linear_networks_are_refitted_within_five_standard_errors(name: str, nod
     assert checked == arcs
 
 
-@ABSENT
 @pytest.mark.parametrize("name", ["asia", "cancer", "earthquake", "survey", "sachs"])
 def test_discrete_networks_are_counted_within_five_standard_errors(name: str) -> None:
-    _counted(DATA / f"{name}.bif.gz")
+    _counted(MODELS / f"{name}.bif.gz")
 
 
-@ABSENT
 @pytest.mark.slow
 def test_every_discrete_network_is_counted_within_five_standard_errors() -> None:
-    for path in sorted(DATA.glob("*.bif.gz")):
+    for path in sorted(MODELS.glob("*.bif.gz")):
         _counted(path)
 
 

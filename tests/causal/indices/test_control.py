@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +10,7 @@ from hypothesis import strategies as st
 from bench._causal_indices import linear_programme
 from coherence.causal.indices import Action, Facts, Measured, Refusal, Tube
 from coherence.causal.indices.control import coherence, least_variation, measure, variation
+from tests.paths import SPECS
 
 paths = st.lists(st.integers(-20, 20), min_size=1, max_size=30)
 
@@ -116,7 +115,7 @@ def test_two_loops_of_a_design_by_its_exact_run(name: str, level: int, steps: in
     from coherence.simulate.study.recording import telemetry
     from coherence.simulate.study.setting import Setting
 
-    design = read_design(Path("specs") / name / "design.yaml")
+    design = read_design(SPECS / name / "design.yaml")
     signal = telemetry(design, Setting(float(steps), 0.0, (1,)))["batch.load"]
     band = np.where(signal.times == 0, signal.values, float(level))
     names = ("batch.load", "batch.load.low", "batch.load.high")

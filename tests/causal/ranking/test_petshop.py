@@ -10,8 +10,8 @@ import pytest
 
 from coherence.base.errors import InputError
 from coherence.causal.ranking import petshop
+from tests.paths import DATA
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "petshop" / "dataset"
 HEAD = (
     "microservice,web,web,web,db,db,db\n"
     "metric,latency,requests,availability,latency,requests,availability\n"
@@ -131,12 +131,11 @@ def test_bad_incidents_and_folders_are_refused(tmp_path: Path) -> None:
     assert petshop.scenario(root).normal is None
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the PetShop data are not beside the repository")
 @pytest.mark.parametrize(("name", "issue"), [("low_traffic", 0), ("high_traffic", 1), ("high_traffic", 4)])
 def test_labelled_incidents(name: str, issue: int) -> None:
-    found = petshop.scenario(DATA / name)
+    found = petshop.scenario(DATA / "petshop" / name)
     assert found.normal is not None
-    one = found.issues[issue]
+    (one,) = (incident for incident in found.issues if incident.name.endswith(f"issue_{issue}"))
     ranking = petshop.rank_issue(found.calls, found.normal, one.metrics, one.service, one.metric)
     assert ranking.names[0] == one.label
     assert ranking.found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,9 @@ from coherence.loops.identification.effective_samples import autoregression, eff
 from coherence.loops.identification.oscillation import Oscillation, Silence, oscillation
 from coherence.loops.identification.response import response
 from coherence.loops.identification.transient import ring_down
+from tests.paths import DATA
 
-CASES = Path(__file__).resolve().parents[4] / "shared" / "cases" / "loops-numeric.yaml"
+CASES = DATA / "loops-numeric.yaml"
 
 
 def drift(rng: np.random.Generator, count: int, phi: float) -> np.ndarray:
@@ -213,18 +213,15 @@ def test_fast_enough_scrapes_have_no_warning_and_long_averages_have() -> None:
     assert "keeps 41%" in warnings({"hpa": 90.0}, 15.0, window=60.0)[0].message
 
 
-# the shared cases
+# cases with known answers
 
 
 def _cases() -> list[Any]:
-    if not CASES.is_file():
-        return []
     return [case for case in yaml.safe_load(CASES.read_text())["cases"] if case["kind"] == "identification"]
 
 
-@pytest.mark.skipif(not CASES.is_file(), reason=f"{CASES} is not there: a clone without the shared cases")
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case["id"])
-def test_shared_cases(case: dict[str, Any]) -> None:
+def test_known_answers(case: dict[str, Any]) -> None:
     phi, count, expected = case["model"]["phi"], case["model"]["n"], case["expected"]["n_eff"]
     assert effective_size_ar1(count, phi) == pytest.approx(expected["value"], rel=expected["rtol"])
     found = [effective_size(drift(np.random.default_rng(seed), count, phi)) for seed in range(20)]

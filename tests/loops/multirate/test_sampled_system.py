@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,9 @@ from coherence.loops.multirate.verdict import clear_of_circle, floquet
 from coherence.loops.networks.network import Block, Coupling, Network, network
 from coherence.loops.networks.sampled_verdict import delayed_integrator, polynomial_verdict
 from coherence.model.elaborate import elaborate
+from tests.paths import DATA
 
-CASES = Path(__file__).resolve().parents[4] / "shared" / "cases" / "loops-numeric.yaml"
+CASES = DATA / "loops-numeric.yaml"
 INTEGRATOR, LAG = ((1.0,), (1.0, 0.0)), ((1.0,), (1.0, 1.0))
 
 
@@ -409,12 +409,10 @@ def test_a_continuous_sensor_between_hold_and_sampler() -> None:
     assert chain.period == pytest.approx(one.period, rel=1e-9)
 
 
-# the shared cases
+# cases with known answers
 
 
 def _cases() -> list[Any]:
-    if not CASES.is_file():
-        return []
     return [case for case in yaml.safe_load(CASES.read_text())["cases"] if case["kind"] in {"sampled", "discrete"}]
 
 
@@ -433,9 +431,8 @@ def measured(case: dict[str, Any]) -> dict[str, float]:
     return found
 
 
-@pytest.mark.skipif(not CASES.is_file(), reason=f"{CASES} is not there: a clone without the shared cases")
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case["id"])
-def test_shared_cases(case: dict[str, Any]) -> None:
+def test_known_answers(case: dict[str, Any]) -> None:
     found = measured(case)
     for name, expected in case["expected"].items():
         assert found[name] == pytest.approx(expected["value"], rel=expected["rtol"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +16,9 @@ from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 from coherence.loops.networks.stability_map import stability_map
 from coherence.loops.networks.winding import count_right_of
+from tests.paths import DATA
 
-CASES = Path(__file__).resolve().parents[4] / "shared" / "cases" / "loops-numeric.yaml"
-needs_shared = pytest.mark.skipif(not CASES.is_file(), reason=f"{CASES} is not there: a clone without shared cases")
+CASES = DATA / "loops-numeric.yaml"
 
 # the two traps: a resonant loop behind a long delay
 
@@ -191,8 +190,7 @@ def test_counts_right_of_any_line(sigma: float) -> None:
     assert count.roots == int((roots.real > sigma).sum())
 
 
-@needs_shared
-def test_shared_root_cases() -> None:
+def test_published_roots() -> None:
     cases = {case["id"]: case for case in yaml.safe_load(CASES.read_text())["cases"]}
     rooted = {"B02_lambertw_root": loop([1], [1, 0], 1), "B60_pade10_false_stability": loop([1.8], [1, 0.12, 9], 10)}
     for name, made in rooted.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,9 @@ from coherence.loops.waves.chains import Hop, closed_loop, passes_nothing_above,
 from coherence.loops.waves.network_field import closed_field
 from coherence.loops.waves.network_gain import along
 from coherence.loops.waves.retries import Layer, retries, worst_case
+from tests.paths import DATA
 
-CASES = Path(__file__).resolve().parents[4] / "shared" / "cases" / "loops-numeric.yaml"
+CASES = DATA / "loops-numeric.yaml"
 LAG = Hop("lag", (1,), (1, 1))
 
 
@@ -307,12 +307,10 @@ def test_a_tier_slower_than_the_load_is_refused() -> None:
         burst([100, 50], load=60, extra=10, horizon=10)
 
 
-# the shared cases
+# cases with known answers
 
 
 def _cases() -> list[Any]:
-    if not CASES.is_file():
-        return []
     return [case for case in yaml.safe_load(CASES.read_text())["cases"] if case["kind"] == "amplification"]
 
 
@@ -336,9 +334,8 @@ def measured(model: dict[str, Any]) -> dict[str, float]:
     }
 
 
-@pytest.mark.skipif(not CASES.is_file(), reason=f"{CASES} is not there: a clone without the shared cases")
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case["id"])
-def test_shared_cases(case: dict[str, Any]) -> None:
+def test_known_answers(case: dict[str, Any]) -> None:
     found = measured(case["model"])
     for name, expected in case["expected"].items():
         assert found[name] == pytest.approx(expected["value"], rel=expected["rtol"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ from scipy.linalg import expm
 
 from coherence.base.errors import UsageError
 from coherence.loops.waves.queues import autocorrelation, fluid_pole, gap, numeric_gap, relaxation
+from tests.paths import DATA
 
-CASES = Path(__file__).resolve().parents[4] / "shared" / "cases" / "loops-numeric.yaml"
+CASES = DATA / "loops-numeric.yaml"
 
 
 def test_gap_and_pole_in_closed_form() -> None:
@@ -85,14 +85,11 @@ def test_overload_has_no_rest_point() -> None:
 
 
 def _cases() -> list[Any]:
-    if not CASES.is_file():
-        return []
     return [case for case in yaml.safe_load(CASES.read_text())["cases"] if case["kind"] == "queue"]
 
 
-@pytest.mark.skipif(not CASES.is_file(), reason=f"{CASES} is not there: a clone without the shared cases")
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case["id"])
-def test_shared_cases(case: dict[str, Any]) -> None:
+def test_known_answers(case: dict[str, Any]) -> None:
     found = relaxation(case["model"]["lam"], case["model"]["mu"])
     values = {"exact_gap": found.gap, "fluid_pole": found.fluid}
     for name, expected in case["expected"].items():

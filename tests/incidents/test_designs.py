@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from coherence.checking.workspace import check
 from coherence.findings.finding import Severity, Verdict
+from tests.paths import DATA
 
-DESIGNS = Path(__file__).resolve().parents[2] / "shared" / "cases" / "designs"
+DESIGNS = DATA / "designs"
 
 # design -> the conflict it must give (code), or None where nothing may be in conflict
 EXPECTED = {
@@ -41,17 +40,11 @@ EXPECTED = {
     "W2-shed-barrier": "COH207",
 }
 
-needs_shared = pytest.mark.skipif(
-    not DESIGNS.is_dir(), reason=f"{DESIGNS} is not there: a clone without the shared cases"
-)
 
-
-@needs_shared
 def test_every_design_is_known_here() -> None:
     assert {path.stem for path in DESIGNS.glob("*.yaml")} == set(EXPECTED)
 
 
-@needs_shared
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_design(name: str) -> None:
     report = check(DESIGNS / f"{name}.yaml")

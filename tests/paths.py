@@ -1,0 +1,9 @@
+"""Folders that tests read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SPECS = ROOT / "specs"
+DATA = ROOT / "tests" / "data"
