@@ -156,17 +156,6 @@ def test_import_contracts_hold() -> None:
     assert "0 broken" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in MODULES if not p.stem.startswith("_") or p.stem == "__init__"],
-    ids=lambda p: str(p.relative_to(ROOT)),
-)
-def test_every_public_module_says_what_it_is(path: Path) -> None:
-    words = ast.get_docstring(parsed(path))
-    assert words, f"{path} has no docstring"
-    assert words.strip(), f"{path} has an empty docstring"
-
-
 def test_the_front_door_is_small_and_open() -> None:
     assert 0 < len(coherence.__all__) <= FRONT_DOOR
     assert len(set(coherence.__all__)) == len(coherence.__all__)
