@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coherence.base.errors import UsageError
+from coherence.base.graphs import components
 from coherence.causal.answers.intervals import batches
 from coherence.causal.attribution.mechanisms import Mechanism, Range, Whole, evaluated, held_back, mechanism, non_linear
 from coherence.causal.data.series import Floats, Series
@@ -98,36 +99,9 @@ def own_part(series: Series, name: str, part: Linear | Mechanism | None) -> Floa
 
 
 def _components(loss: str, parts: Mapping[str, Linear | Mechanism]) -> tuple[tuple[str, ...], ...]:
-    """Strongly connected components behind a signal, causes first (Tarjan 1972)."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[tuple[str, ...]] = []
-    walk: list[tuple[str, list[str]]] = []
-
-    def enter(name: str) -> None:
-        index[name] = low[name] = len(index)
-        stack.append(name)
-        walk.append((name, list(parts[name].causes) if name in parts else []))
-
-    enter(loss)
-    while walk:
-        name, rest = walk[-1]
-        if rest:
-            cause = rest.pop()
-            if cause not in index:
-                enter(cause)
-            elif cause in stack:
-                low[name] = min(low[name], index[cause])
-            continue
-        walk.pop()
-        if walk:
-            low[walk[-1][0]] = min(low[walk[-1][0]], low[name])
-        if low[name] == index[name]:
-            at = stack.index(name)
-            found.append(tuple(stack[at:]))
-            del stack[at:]
-    return tuple(found)
+    """Strongly connected components behind a signal, causes first."""
+    causes = {name: tuple(reversed(part.causes)) for name, part in parts.items()}
+    return tuple(components({loss: causes.get(loss, ()), **causes}))
 
 
 def circular(parts: Mapping[str, Linear | Mechanism], group: Sequence[str]) -> bool:

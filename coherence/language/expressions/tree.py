@@ -139,6 +139,10 @@ def is_boolean(tree: Tree) -> bool:
     return isinstance(tree, Truth | Compare | Logic | Held)
 
 
+NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}  # not (a op b)
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}  # b op a
+
+
 Rename = Callable[[str], "str | Tree"]
 
 

@@ -11,10 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-
+from coherence.base.graphs import components
 from coherence.base.units import ONE
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
@@ -94,13 +91,13 @@ def _why_alone(model: Model, loop: SampledLoop) -> str:
 def _labels(model: Model) -> tuple[dict[str, int], set[int]]:
     """The strongly connected part of every node, and the parts that hold a cycle."""
     nodes = [*(loop.name for loop in model.loops), *model.commands, *model.states, *model.outputs]
-    index = {name: k for k, name in enumerate(dict.fromkeys(nodes))}
-    edges = {(index[a], index[b]) for a, b in _edges(model) if a in index and b in index}
-    rows, columns = np.array(sorted(edges), dtype=int).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(index), len(index)))
-    _, labels = connected_components(graph, directed=True, connection="strong")
-    cyclic = {int(labels[a]) for a, b in edges if labels[a] == labels[b]}
-    return {name: int(labels[k]) for name, k in index.items()}, cyclic
+    after: dict[str, list[str]] = {name: [] for name in nodes}
+    for one, other in _edges(model):
+        if one in after and other in after:
+            after[one].append(other)
+    groups = list(components(after))
+    labels = {name: number for number, group in enumerate(groups) for name in group}
+    return labels, {labels[one] for one, others in after.items() for other in others if labels[one] == labels[other]}
 
 
 def _edges(model: Model) -> Iterable[tuple[str, str]]:

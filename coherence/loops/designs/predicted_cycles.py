@@ -20,9 +20,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from coherence.base.graphs import cycles
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.cycles.cycle_search_result import Cycle
 from coherence.loops.cycles.delayed_runs import Start, start_at
@@ -177,15 +176,10 @@ def _flowing(model: Model) -> list[tuple[str, ...]]:
     paths = [path for path, state in model.states.items() if state.flow is not None]
     loops = {loop.name for loop in model.loops}
     free = [path for path in paths if not influences(model, [path]) & loops]
-    index = {path: k for k, path in enumerate(free)}
-    edges = [(index[a], index[b]) for a in free for b in _reads(model, a) if b in index]
-    if not edges:
-        return []
-    rows, columns = np.array(edges).T
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(free), len(free)))
-    _, labels = connected_components(graph, directed=True, connection="strong")
-    cyclic = sorted({int(labels[a]) for a, b in edges if labels[a] == labels[b]})
-    return [tuple(path for path in free if labels[index[path]] == label) for label in cyclic]
+    after = {path: _reads(model, path) & set(free) for path in free}
+    found = {path: group for group in cycles(after) for path in group}
+    groups = dict.fromkeys(frozenset(found[path]) for path in free if path in found)
+    return [tuple(path for path in free if path in group) for group in groups]
 
 
 def _reads(model: Model, path: str) -> frozenset[str]:

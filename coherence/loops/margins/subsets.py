@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from coherence.base.errors import UsageError
+from coherence.base.graphs import components
 from coherence.loops.margins.interaction_separation import small_gain
 from coherence.loops.networks.network import Network
 from coherence.loops.networks.stability import Judge, Stability, stability
@@ -182,26 +183,6 @@ class _Search:
 
 
 def _components(successors: Mapping[str, set[str]], loops: frozenset[str]) -> list[frozenset[str]]:
-    """Strongly connected components among some loops, by forward and backward reach."""
-    before: dict[str, set[str]] = {loop: set() for loop in loops}
-    for loop in loops:
-        for other in successors[loop] & loops:
-            before[other].add(loop)
-    left, parts = sorted(loops), []
-    done: set[str] = set()
-    for loop in left:
-        if loop not in done:
-            part = _reach(loop, successors, loops) & _reach(loop, before, loops)
-            parts.append(frozenset(part))
-            done |= part
-    return parts
-
-
-def _reach(start: str, edges: Mapping[str, set[str]], loops: frozenset[str]) -> set[str]:
-    found, new = {start}, [start]
-    while new:
-        for other in edges[new.pop()] & loops:
-            if other not in found:
-                found.add(other)
-                new.append(other)
-    return found
+    """Strongly connected components among some loops, in the order of their first names."""
+    found = components({loop: sorted(successors[loop] & loops) for loop in loops})
+    return [frozenset(part) for part in sorted(found, key=min)]

@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.graphs import components
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,23 +103,18 @@ class Network:
 
         The network is stable exactly when all of them are.
         """
-        import numpy as np
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        rows = np.array([self.index[c.target] for c in self.couplings], dtype=int)
-        columns = np.array([self.index[c.source] for c in self.couplings], dtype=int)
-        size = len(self.blocks)
-        graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(size, size))
-        _, labels = connected_components(graph, directed=True, connection="strong")
+        after: dict[str, list[str]] = {block.name: [] for block in self.blocks}
+        for coupling in self.couplings:
+            after[coupling.source].append(coupling.target)
+        labels = {name: number for number, group in enumerate(components(after)) for name in group}
         parts: dict[int, list[Block]] = {}
-        for block, label in zip(self.blocks, labels, strict=True):
-            parts.setdefault(int(label), []).append(block)
+        for block in self.blocks:
+            parts.setdefault(labels[block.name], []).append(block)
         inside: dict[int, list[Coupling]] = {}
         for coupling in self.couplings:
-            one, other = labels[self.index[coupling.source]], labels[self.index[coupling.target]]
-            if one == other:
-                inside.setdefault(int(one), []).append(coupling)
+            label = labels[coupling.source]
+            if label == labels[coupling.target]:
+                inside.setdefault(label, []).append(coupling)
         return tuple(Network(tuple(blocks), tuple(inside.get(label, ()))) for label, blocks in parts.items())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from coherence.base.graphs import cycles
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model, SampledLoop
@@ -72,14 +73,9 @@ def feedback_groups(model: Model) -> list[tuple[SampledLoop, ...]]:
     """Loops that influence each other (or themselves) through signals: strongly connected, in order of declaration."""
     by_name = {loop.name: loop for loop in model.loops}
     reach = {loop.name: influences(model, [*reads(loop)]) & by_name.keys() for loop in model.loops}
-    groups, done = [], set()
-    for name in by_name:
-        if name in done or name not in reach[name]:
-            continue
-        members = [other for other in by_name if other in reach[name] and name in reach[other]]
-        done |= set(members)
-        groups.append(tuple(by_name[m] for m in members))
-    return groups
+    found = {name: group for group in cycles(reach) for name in group}
+    groups = dict.fromkeys(frozenset(found[name]) for name in by_name if name in found)
+    return [tuple(loop for loop in model.loops if loop.name in group) for group in groups]
 
 
 def blocked(model: Model, targets: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.graphs import components
 from coherence.base.places import Place
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
@@ -89,53 +90,6 @@ def _work(design: Design, name: str, made: tuple[Plan, ...], work: Mapping[str, 
         calls += [plan] if limited else inside.calls
     own = serve.high if serve else ZERO
     return Work(max(known, own), longest, serve, tuple(dict.fromkeys(calls)))
-
-
-def components(successors: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Strongly connected components, callees before callers.
-
-    SOURCE: R. Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Computing 1972; with an
-    explicit stack, so that a chain of any depth is walked.
-    """
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}  # of open names only
-    open_: list[str] = []
-    for root in successors:
-        walk: list[tuple[str, Iterator[str]]] = []
-        _enter(root, successors, index, low, (open_, walk))
-        while walk:
-            name, rest = walk[-1]
-            following = next((n for n in rest if n not in index or n in low), None)
-            if following is not None:
-                _enter(following, successors, index, low, (open_, walk))
-                low[name] = min(low[name], index[following])
-                continue
-            walk.pop()
-            if walk:
-                low[walk[-1][0]] = min(low[walk[-1][0]], low[name])
-            if low[name] == index[name]:
-                yield _closed(name, open_, low)
-
-
-def _enter(
-    name: str, successors: Mapping[str, tuple[str, ...]], index: dict[str, int], low: dict[str, int],
-    stacks: tuple[list[str], list[tuple[str, Iterator[str]]]],
-) -> None:  # fmt: skip
-    """Walk into a name that was not seen before."""
-    if name not in index:
-        index[name] = low[name] = len(index)
-        stacks[0].append(name)
-        stacks[1].append((name, iter(successors.get(name, ()))))
-
-
-def _closed(name: str, open_: list[str], low: dict[str, int]) -> tuple[str, ...]:
-    """Takes the component of `name` off the stack; `low` keeps open names only."""
-    at = open_.index(name)
-    group = tuple(open_[at:])
-    del open_[at:]
-    for member in group:
-        del low[member]
-    return group
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from coherence.findings.question_input import Certificate, rational
 from coherence.language.expressions import walk
 from coherence.language.expressions.evaluate import Constants, NotExactError, evaluate
 from coherence.language.expressions.lower_smt import lower_smt, symbol
-from coherence.language.expressions.tree import (  # fmt: skip
+from coherence.language.expressions.tree import (
+    NEGATED,  # fmt: skip
     Arithmetic,
     Call,
     Choose,
@@ -40,7 +41,6 @@ from coherence.verify.facts.ranges import FUNCTIONS, PAST, Values, enclosure
 from coherence.verify.facts.state_ranges import stated, whole
 
 TIMEOUT_MS = 3_000
-NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from coherence.base.graphs import cycles
+
 S = TypeVar("S")
 
 
@@ -75,50 +77,8 @@ def trapped(graph: Graph[S]) -> list[S]:
 
 
 def components(graph: Graph[S]) -> list[list[S]]:
-    """The strongly connected components that contain a step (Tarjan's algorithm, without recursion)."""
-    index: dict[S, int] = {}
-    low: dict[S, int] = {}
-    stack: list[S] = []
-    inside: set[S] = set()
-    found: list[list[S]] = []
-    for root in graph.edges:
-        if root not in index:
-            _tarjan(graph, root, index, low, stack, inside, found)
-    return [one for one in found if len(one) > 1 or any(edge.to == one[0] for edge in graph.edges[one[0]])]
-
-
-def _tarjan(
-    graph: Graph[S], root: S, index: dict[S, int], low: dict[S, int], stack: list[S], inside: set[S],
-    found: list[list[S]],
-) -> None:  # fmt: skip
-    work = [(root, iter(graph.edges[root]))]
-    index[root] = low[root] = len(index)
-    stack.append(root)
-    inside.add(root)
-    while work:
-        state, steps = work[-1]
-        edge = next(steps, None)
-        if edge is None:
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[state])
-            if low[state] == index[state]:
-                found.append(_popped(stack, inside, state))
-        elif edge.to not in index:
-            index[edge.to] = low[edge.to] = len(index)
-            stack.append(edge.to)
-            inside.add(edge.to)
-            work.append((edge.to, iter(graph.edges.get(edge.to, ()))))
-        elif edge.to in inside:
-            low[state] = min(low[state], index[edge.to])
-
-
-def _popped(stack: list[S], inside: set[S], last: S) -> list[S]:
-    made: list[S] = []
-    while not made or made[-1] != last:
-        made.append(stack.pop())
-        inside.discard(made[-1])
-    return made
+    """The strongly connected components that contain a step, the last found state of each first."""
+    return [list(reversed(group)) for group in cycles({s: [e.to for e in es] for s, es in graph.edges.items()})]
 
 
 def way_to(graph: Graph[S], state: S) -> list[Edge[S]]:

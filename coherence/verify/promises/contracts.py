@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from coherence.base.graphs import components
 from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tree, names
 from coherence.model.model import Constant, Interval, Model, unit_of
 from coherence.simulate.execute.schedules import schedules
@@ -65,10 +66,7 @@ def parts(model: Model) -> list[frozenset[str]]:
     """States, commands and loops that depend on each other, each set after those that it depends on."""
     nodes = [*model.states, *model.commands, *(loop.name for loop in model.loops)]
     reach = {node: _depends(model, node) & set(nodes) for node in nodes}
-    made: list[frozenset[str]] = []
-    for node in nodes:
-        if not any(node in part for part in made):
-            made.append(frozenset({node} | {other for other in reach[node] if node in reach[other]}))
+    made = [frozenset(part) for part in components(reach)]
     return sorted(made, key=lambda part: (len(frozenset().union(*(reach[n] for n in part))), min(part)))
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from coherence.language import catalogue
 from coherence.language.document import Scalar, Table
-from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, rename
+from coherence.language.expressions.tree import MIRRORED, Call, Compare, Logic, Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import Known
@@ -20,7 +20,6 @@ from coherence.verify.queues.sojourn import Demand, carried, fewest
 
 FAMILY = "mmc_sojourn"
 MOST_STEPS, MANY = 40, 1_000  # numbers of servers that are told apart over a range of arrivals; beyond, the first alone
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def _asked(facts: Known, tree: Tree) -> Asked | None:
         return None
     left, op, right = tree.left, tree.op, tree.right
     if isinstance(left, Number):
-        left, op, right = right, TURNED.get(op, op), left
+        left, op, right = right, MIRRORED.get(op, op), left
     if op not in ("<", "<=") or not isinstance(right, Number):
         return None
     match left:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.language.expressions.tree import (
+    NEGATED,
     Arithmetic,
     Call,
     Choose,
@@ -181,9 +182,6 @@ def winners(terms: Sequence[Term], *, largest: bool, start: Guard = TRUE) -> Ite
             yield made, winner
 
 
-NEGATION = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
-
-
 def forks(tree: Tree, symbols: Symbols) -> list[Fork]:
     """The ways in which a condition can come out.  Raises NotLinearError."""
     match tree:
@@ -226,7 +224,7 @@ def _comparison(tree: Compare, symbols: Symbols) -> list[Fork]:
     made = []
     for start, (left, right) in product([numbers(tree.left, symbols), numbers(tree.right, symbols)]):
         difference = add(left, right, Fraction(-1))
-        for op, holds in ((tree.op, True), (NEGATION[tree.op], False)):
+        for op, holds in ((tree.op, True), (NEGATED[tree.op], False)):
             ways = (start.also(*row) for row in relations(difference, op))
             made += [Fork(way, holds) for way in ways if way is not None]
     return made

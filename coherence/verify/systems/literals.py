@@ -7,11 +7,8 @@ from fractions import Fraction
 
 from coherence.language.expressions import names
 from coherence.language.expressions.evaluate import COMPARE
-from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tree
+from coherence.language.expressions.tree import MIRRORED, NEGATED, Compare, Logic, Name, Number, Tree
 from coherence.verify.facts.ranges import Values, extremes, truth
-
-MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def literals(tree: Tree, *, holds: bool = True) -> Iterator[Tree]:
@@ -25,7 +22,7 @@ def literals(tree: Tree, *, holds: bool = True) -> Iterator[Tree]:
         case Compare(op=op, left=left, right=Number() as right):
             yield Compare(op if holds else NEGATED[op], left, right)
         case Compare(op=op, left=Number() as left, right=right):
-            yield Compare(MIRROR[op if holds else NEGATED[op]], right, left)
+            yield Compare(MIRRORED[op if holds else NEGATED[op]], right, left)
         case Name():
             yield tree if holds else Logic("not", (tree,))
 

@@ -8,13 +8,10 @@ from fractions import Fraction
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Certificate
 from coherence.language.expressions.lower_smt import lower_smt, symbol
-from coherence.language.expressions.tree import Compare, Held, Logic, Name, Number, Tree
+from coherence.language.expressions.tree import MIRRORED, NEGATED, Compare, Held, Logic, Name, Number, Tree
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.writers import Writer, reads
 from coherence.verify.patterns.writers._pair import Pair
-
-MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def exclusive(pair: Pair) -> Finding | None:
@@ -82,7 +79,7 @@ def _conjuncts(tree: Tree) -> Iterator[Tree]:
         case Held(condition=condition):
             yield from _conjuncts(condition)
         case Compare(op=op, left=Number() as left, right=Name() as right):
-            yield Compare(MIRROR[op], right, left)
+            yield Compare(MIRRORED[op], right, left)
         case Compare(left=Name(), right=Number()) | Name() | Logic(op="not", terms=(Name(),)):
             yield tree
 
