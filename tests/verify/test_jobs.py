@@ -18,9 +18,8 @@ from coherence.verify.jobs import livelock as jobs_livelock
 from coherence.verify.jobs.contest import Contest, contest
 from coherence.verify.jobs.contest_steps import nobody, steps
 from coherence.verify.jobs.eviction import chase, evictor, moves
-from coherence.verify.jobs.livelock import livelock, sweep, told
-from coherence.verify.jobs.placement import levels, on_paper, placement
-from coherence.verify.jobs.placement import told as told_placement
+from coherence.verify.jobs.livelock import livelock, render_intervals, sweep
+from coherence.verify.jobs.placement import levels, on_paper, placement, steps_to
 from coherence.verify.jobs.placing import total
 from coherence.verify.jobs.sites import Cluster, cluster
 from coherence.verify.jobs.state_graph import Edge, Graph, components, explore, ranks, round_trip, trapped, way_to
@@ -280,7 +279,7 @@ def test_amounts_in_bytes_are_told_between_the_sums_of_needs() -> None:
         text = text.replace(f" {number} cpu", f" {{ram: {number} GiB}}" if number in (1, 4) else f" {number} GiB")
     jobs = jobs_of(text)
     assert livelock(jobs).verdict == "certain"
-    assert told(jobs, sweep(jobs, "ram")) == "5 GiB to below 9 GiB"
+    assert render_intervals(jobs, sweep(jobs, "ram")) == "5 GiB to below 9 GiB"
 
 
 # --- placement
@@ -313,7 +312,7 @@ def test_the_run_to_the_blocked_state_replays_with_names() -> None:
     assert found.stuck is not None
     naive = Nodes("aab", [None] * 3, [("zone", 1, False, True), ("node", 1, False, True)])
     state: tuple[int, ...] = (0, 0, 0)
-    for _, after in told_placement(there, found.graph, found.stuck):
+    for _, after in steps_to(there, found.graph, found.stuck):
         flat = tuple(obligations.flat(after))
         assert flat in naive.put(state)
         state = flat

@@ -12,7 +12,7 @@ from coherence.model.model import Model
 from coherence.simulate.execute.schedules import Schedule, schedules
 from coherence.verify.convergence.descent import reaches, settles
 from coherence.verify.convergence.set_chains import Descent
-from coherence.verify.systems.affine_between_instants import told_by_instants
+from coherence.verify.systems.affine_between_instants import decided_at_instants
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.lattices import readings
 from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System
@@ -31,15 +31,15 @@ class Come:
 
 def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Come | str:
     """A proof with its bound in time, or why there is none.  Raises NotLinearError, NotCommensurateError."""
-    if not told_by_instants(model, condition, "eventually_always" if stays else "eventually"):
+    if not decided_at_instants(model, condition, "eventually_always" if stays else "eventually"):
         raise NotLinearError("what the promise says of flowing states may change between the instants")
     ways, certificates, used, within = readings(model), list[str](), list[Reading](), Fraction(0)
     quadratic = False
     for schedule in schedules(model):
-        found = _one(model, schedule, condition, stays, ways, deadline)
-        if isinstance(found, str):
-            return found
-        reading, descent, encoder = found
+        proof = _descent_by_reading(model, schedule, condition, stays, ways, deadline)
+        if isinstance(proof, str):
+            return proof
+        reading, descent, encoder = proof
         ways = [reading, *(way for way in ways if way != reading)]
         certificates.append(descent.certificate)
         used.append(reading)
@@ -49,7 +49,7 @@ def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Com
     return Come(tuple(certificates), tuple(dict.fromkeys(used)), within, quadratic)
 
 
-def _one(
+def _descent_by_reading(
     model: Model,
     schedule: Schedule,
     condition: Tree,
@@ -67,15 +67,15 @@ def _one(
         try:
             encoder = Encoder(model, schedule, condition, reading=reading, deadline=until)
             system = encoder.system()
-            found = (
+            descent = (
                 settles(system, broken=BROKEN, deadline=until) if stays else reaches(_short_of(system), deadline=until)
             )
         except NotLinearError as error:
             refused = refused or error
             continue
-        if isinstance(found, Descent):
-            return reading, found, encoder
-        reason = found
+        if isinstance(descent, Descent):
+            return reading, descent, encoder
+        reason = descent
     if not reason and refused is not None:
         raise refused
     return reason

@@ -58,7 +58,7 @@ class _Round:
     """One cycle: where it passes and the affine map from the rest's neighbourhood at its start to each place."""
 
     modes: tuple[str, ...]
-    kept: tuple[tuple[Edge, ...], ...]  # out of each mode
+    edges: tuple[tuple[Edge, ...], ...]  # out of each mode
     matrices: tuple[Matrix, ...]  # y at the start -> y at the mode; one more than modes: once round
     rests: tuple[Vector, ...]
 
@@ -74,15 +74,15 @@ def basin(
     rounds = _rounds(edges, level, states)
     if isinstance(rounds, str):
         return rounds
-    made: list[str] = []
+    scripts: list[str] = []
     steps = 0
-    for one in rounds:
-        found = _of_round(one, system, goal, broken, level)
-        if isinstance(found, str):
-            return found
-        steps = max(steps, found.steps)
-        made += found.scripts
-    return Basin(steps, tuple(made))
+    for cycle in rounds:
+        part = _of_round(cycle, system, goal, broken, level)
+        if isinstance(part, str):
+            return part
+        steps = max(steps, part.steps)
+        scripts += part.scripts
+    return Basin(steps, tuple(scripts))
 
 
 def _rounds(edges: Sequence[Edge], level: Mapping[str, Polyhedron], states: int) -> list[_Round] | str:
@@ -96,7 +96,7 @@ def _rounds(edges: Sequence[Edge], level: Mapping[str, Polyhedron], states: int)
             return f"{len(ways)} ways out of {mode}"
         if any(any(row.coefficients[states:]) for row in out[mode][0].update):
             return f"what follows {mode} is not determined"
-    left, found = dict.fromkeys(level), list[_Round]()
+    left, cycles = dict.fromkeys(level), list[_Round]()
     while left:
         first = next(iter(left))
         modes = [first]
@@ -108,16 +108,16 @@ def _rounds(edges: Sequence[Edge], level: Mapping[str, Polyhedron], states: int)
             if mode not in left:
                 return f"{mode} is entered from two sides"
             del left[mode]
-        made = _round(modes, [out[mode] for mode in modes], states)
-        if made is None:
+        cycle = _round(modes, [out[mode] for mode in modes], states)
+        if cycle is None:
             return "there is no one place of rest"
-        found.append(made)
-    return found
+        cycles.append(cycle)
+    return cycles
 
 
-def _round(modes: Sequence[str], kept: Sequence[Sequence[Edge]], states: int) -> _Round | None:
+def _round(modes: Sequence[str], edges: Sequence[Sequence[Edge]], states: int) -> _Round | None:
     steps = [([list(row.coefficients[:states]) for row in ways[0].update], [row.constant for row in ways[0].update])
-             for ways in kept]  # fmt: skip
+             for ways in edges]  # fmt: skip
     matrix = [[Fraction(int(i == j)) for j in range(states)] for i in range(states)]
     matrices, offset = [matrix], [ZERO] * states
     for part, constant in steps:
@@ -131,68 +131,68 @@ def _round(modes: Sequence[str], kept: Sequence[Sequence[Edge]], states: int) ->
     for part, constant in steps[:-1]:
         rest = [dot(row, rest) + c for row, c in zip(part, constant, strict=True)]
         rests.append(rest)
-    return _Round(tuple(modes), tuple(tuple(ways) for ways in kept), tuple(matrices), tuple(rests))
+    return _Round(tuple(modes), tuple(tuple(ways) for ways in edges), tuple(matrices), tuple(rests))
 
 
-def _of_round(one: _Round, system: System, goal: System, broken: str, level: Mapping[str, Polyhedron]) -> Basin | str:
+def _of_round(cycle: _Round, system: System, goal: System, broken: str, level: Mapping[str, Polyhedron]) -> Basin | str:
     # a run that is anywhere in the cycle: the boxes of all its modes count, each from its own start
-    made: list[str] = []
+    scripts: list[str] = []
     steps = 0
-    for turned in (_turned(one, k) for k in range(len(one.modes))):
-        found = _from_start(turned, system, goal, broken, level[turned.modes[0]])
-        if isinstance(found, str):
-            return found
-        steps = max(steps, found.steps)
-        made += found.scripts
-    return Basin(steps, tuple(made))
+    for start_cycle in (_turned(cycle, k) for k in range(len(cycle.modes))):
+        part = _from_start(start_cycle, system, goal, broken, level[start_cycle.modes[0]])
+        if isinstance(part, str):
+            return part
+        steps = max(steps, part.steps)
+        scripts += part.scripts
+    return Basin(steps, tuple(scripts))
 
 
-def _turned(one: _Round, k: int) -> _Round:
+def _turned(cycle: _Round, k: int) -> _Round:
     """The same cycle, begun at its k-th mode."""
     if not k:
-        return one
-    order = [*range(k, len(one.modes)), *range(k)]
-    made = _round([one.modes[i] for i in order], [one.kept[i] for i in order], len(one.rests[0]))
-    assert made is not None  # the rest of the cycle is one from every mode of it
-    return made
+        return cycle
+    order = [*range(k, len(cycle.modes)), *range(k)]
+    turned = _round([cycle.modes[i] for i in order], [cycle.edges[i] for i in order], len(cycle.rests[0]))
+    assert turned is not None  # the rest of the cycle is one from every mode of it
+    return turned
 
 
-def _from_start(one: _Round, system: System, goal: System, broken: str, start: Polyhedron) -> Basin | str:
-    reach = _reach(start, one.rests[0])
+def _from_start(cycle: _Round, system: System, goal: System, broken: str, start: Polyhedron) -> Basin | str:
+    reach = _reach(start, cycle.rests[0])
     if reach is None:
-        return f"no bounds of {one.modes[0]}"
-    guess = _function(one.matrices[-1], reach)
+        return f"no bounds of {cycle.modes[0]}"
+    guess = _function(cycle.matrices[-1], reach)
     if guess is None:
         return "not every pole lies inside the unit circle"
     matrix, rho = guess
     pairs = zip(matrix, reach, strict=True)
     most = sum((abs(p) * a * b for row, a in pairs for p, b in zip(row, reach, strict=True)), ZERO)
     names = [f"y{k}" for k in range(len(reach))]
-    scripts = [_bounded(start, system, one.rests[0], reach), *_shrinks(one, matrix, rho, names)]
+    scripts = [_bounded(start, system, cycle.rests[0], reach), *_shrinks(cycle, matrix, rho, names)]
     scripts.append(_in_box(matrix, reach, most))
-    closed = _all_closed(one, system, matrix, most, names)
+    closed = _all_closed(cycle, system, matrix, most, names)
     if isinstance(closed, str):
         return closed
-    goals = _goals(one, goal, broken, matrix, names)
+    goals = _goals(cycle, goal, broken, matrix, names)
     if isinstance(goals, str):
         return goals
-    least, told = goals
+    least, goal_scripts = goals
     rounds = _rounds_until(rho, most, least)
     if rounds is None:
         return "too many rounds until it is inside"
     count, script = rounds
-    return Basin((count + 1) * len(one.modes), (*scripts, *closed, *told, script))
+    return Basin((count + 1) * len(cycle.modes), (*scripts, *closed, *goal_scripts, script))
 
 
 def _reach(start: Polyhedron, rest: Vector) -> Vector | None:
     """How far a state of the set is from the rest, at most, variable by variable."""
     sides = [_sides(start, k) for k in range(len(rest))]
-    made = []
+    distances = []
     for (low, high), middle in zip(sides, rest, strict=True):
         if low is None or high is None:
             return None
-        made.append(max(abs(high - middle), abs(low - middle)))
-    return made
+        distances.append(max(abs(high - middle), abs(low - middle)))
+    return distances
 
 
 def _sides(start: Polyhedron, index: int) -> tuple[Fraction | None, Fraction | None]:
@@ -227,11 +227,11 @@ def _function(matrix: Matrix, reach: Vector) -> tuple[Matrix, Fraction] | None:
             continue
         guess = solve_discrete_lyapunov((scaled / math.sqrt(float(rho))).T, np.eye(len(reach)))
         guess = guess / np.abs(guess).max() / np.outer(size, size)
-        made = _rounded((guess + guess.T) / 2, size)
-        if squares(made) is None or len(squares(made) or ()) < len(reach):
+        form_matrix = _rounded((guess + guess.T) / 2, size)
+        if squares(form_matrix) is None or len(squares(form_matrix) or ()) < len(reach):
             continue
-        if squares(minus([[rho * p for p in row] for row in made], congruence(made, matrix))) is not None:
-            return made, rho
+        if squares(minus([[rho * p for p in row] for row in form_matrix], congruence(form_matrix, matrix))) is not None:
+            return form_matrix, rho
     return None
 
 
@@ -257,8 +257,8 @@ def _bounded(start: Polyhedron, system: System, rest: Vector, reach: Vector) -> 
     ]
     declared = "\n".join(f"(declare-const {name} Real)" for name in names)
     asserts = "\n".join(f"(assert {row})" for row in rows)
-    told = f"; bounds of {' '.join(system.variables)}"
-    return f"{told}\n(set-logic QF_LRA)\n{declared}\n{asserts}\n(assert (not (and {' '.join(near)})))\n(check-sat)\n"
+    comment = f"; bounds of {' '.join(system.variables)}"
+    return f"{comment}\n(set-logic QF_LRA)\n{declared}\n{asserts}\n(assert (not (and {' '.join(near)})))\n(check-sat)\n"
 
 
 def _row(row: Constraint, names: Sequence[str]) -> str:
@@ -267,13 +267,13 @@ def _row(row: Constraint, names: Sequence[str]) -> str:
     return f"({relation} (+ {left} {number(row.linear.constant)}) 0.0)"
 
 
-def _shrinks(one: _Round, matrix: Matrix, rho: Fraction, names: Sequence[str]) -> list[str]:
+def _shrinks(cycle: _Round, matrix: Matrix, rho: Fraction, names: Sequence[str]) -> list[str]:
     """P > 0, and V after one round is at most rho V."""
-    after = congruence(matrix, one.matrices[-1])
+    after = congruence(matrix, cycle.matrices[-1])
     positive, shrinks = squares(matrix), squares(minus([[rho * p for p in row] for row in matrix], after))
     assert positive is not None
     assert shrinks is not None
-    mapped = [linear(row, names) for row in one.matrices[-1]]
+    mapped = [linear(row, names) for row in cycle.matrices[-1]]
     left = f"(- (* {number(rho)} {form(matrix, names)}) {form(matrix, mapped)})"
     return [
         identity("V is positive", form(matrix, names), positive, names),
@@ -299,17 +299,17 @@ class _Cut:
     both: bool
 
 
-def _cut(row: Constraint, one: _Round, place: int, matrix: Matrix) -> _Cut | None:
+def _cut(row: Constraint, cycle: _Round, place: int, matrix: Matrix) -> _Cut | None:
     """None for rows about choices, or with no room at the rest."""
-    states = len(one.rests[0])
+    states = len(cycle.rests[0])
     raw = list(row.linear.coefficients[:states])
     if any(row.linear.coefficients[states:]):
         return None
-    gap = dot(raw, one.rests[place]) + row.linear.constant
+    gap = dot(raw, cycle.rests[place]) + row.linear.constant
     both = row.relation == "=="
     if gap == 0 or (gap < 0 and not both):
         return None
-    columns = list(zip(*one.matrices[place], strict=True))
+    columns = list(zip(*cycle.matrices[place], strict=True))
     vector = [dot(raw, column) for column in columns]
     image = solved(matrix, vector)
     if image is None:
@@ -324,79 +324,79 @@ def _apart(cut: _Cut, least: Fraction, matrix: Matrix, name: str, names: Sequenc
         return None
     scaled = [[cut.size * p for p in row] for row in matrix]
     outer = [[a * b for b in cut.vector] for a in cut.vector]
-    found = squares(minus(scaled, outer))
-    if found is None:
+    parts = squares(minus(scaled, outer))
+    if parts is None:
         return None
     term = linear(cut.vector, names)
     left = f"(- (* {number(cut.size)} {form(matrix, names)}) (* {term} {term}))"
     gap = number(cut.gap)
     fact = f"({'<=' if cut.strict else '<'} (* {number(cut.size)} {number(least)}) (* {gap} {gap}))"
-    return joined([identity(name, left, found, names), ground(f"{name}: room", [fact, f"(< 0.0 {gap})"])])
+    return joined([identity(name, left, parts, names), ground(f"{name}: room", [fact, f"(< 0.0 {gap})"])])
 
 
-def _all_closed(one: _Round, system: System, matrix: Matrix, most: Fraction, names: Sequence[str]) -> list[str] | str:
+def _all_closed(cycle: _Round, system: System, matrix: Matrix, most: Fraction, names: Sequence[str]) -> list[str] | str:
     """No edge but the kept ones can be taken where V <= most."""
-    made = []
-    for place, (mode, kept) in enumerate(zip(one.modes, one.kept, strict=True)):
-        same = {(e.target, e.update) for e in kept}
+    scripts = []
+    for place, (mode, edges) in enumerate(zip(cycle.modes, cycle.edges, strict=True)):
+        same = {(e.target, e.update) for e in edges}
         for edge in system.edges:
             if edge.source == mode and (edge.target, edge.update) not in same:
                 name = f"{edge.label} from {mode} stays closed"
-                script = _separated(edge.guard, one, place, matrix, most, name, names)
+                script = _separated(edge.guard, cycle, place, matrix, most, name, names)
                 if script is None:
                     return f"{edge.label} from {mode} may be taken from where it starts"
-                made.append(script)
-    return made
+                scripts.append(script)
+    return scripts
 
 
 def _separated(
-    rows: Polyhedron, one: _Round, place: int, matrix: Matrix, most: Fraction, name: str, names: Sequence[str]
+    rows: Polyhedron, cycle: _Round, place: int, matrix: Matrix, most: Fraction, name: str, names: Sequence[str]
 ) -> str | None:
     for row in rows:
-        cut = _cut(row, one, place, matrix)
+        cut = _cut(row, cycle, place, matrix)
         if cut is not None and (script := _apart(cut, most, matrix, name, names)) is not None:
             return script
     return None
 
 
 def _goals(
-    one: _Round, goal: System, broken: str, matrix: Matrix, names: Sequence[str]
+    cycle: _Round, goal: System, broken: str, matrix: Matrix, names: Sequence[str]
 ) -> tuple[Fraction, list[str]] | str:
     """A level c below which nothing is bad, and its scripts.
 
     Without a `broken` mode every run is to end: it is enough that one of the kept edges is closed.
     """
-    found: list[tuple[Fraction, Polyhedron, int, str]] = []
-    for place, mode in enumerate(one.modes):
+    levels_found: list[tuple[Fraction, Polyhedron, int, str]] = []
+    for place, mode in enumerate(cycle.modes):
         bad = [rows for name, rows in goal.bad if name == mode and name != broken]
         bad += [e.guard for e in goal.edges if broken and e.target == broken and e.source == mode]
         if not broken:
-            kept = [e.guard for e in goal.edges if e.source == mode]
-            levels = [_level(rows, one, place, matrix) for rows in kept]
-            if kept and all(level is not None for level in levels):
+            guards = [e.guard for e in goal.edges if e.source == mode]
+            levels = [_level(rows, cycle, place, matrix) for rows in guards]
+            if guards and all(level is not None for level in levels):
                 least = min(level for level in levels if level is not None)
                 name = f"a run has ended at {mode}"
-                told = [_separated(rows, one, place, matrix, least, name, names) for rows in kept]
-                return least, [script for script in told if script is not None]
+                closing = [_separated(rows, cycle, place, matrix, least, name, names) for rows in guards]
+                return least, [script for script in closing if script is not None]
             continue
         for rows in bad:
-            level = _level(rows, one, place, matrix)
+            level = _level(rows, cycle, place, matrix)
             if level is None:
                 return f"at rest {mode} is not where it must be, or only just"
-            found.append((level, rows, place, mode))
+            levels_found.append((level, rows, place, mode))
     if not broken:
         return "at rest a run goes on"
-    least = min((level for level, *_ in found), default=ONE)
-    scripts = [_separated(rows, one, place, matrix, least, f"{mode} is where it must be", names)
-               for _, rows, place, mode in found]  # fmt: skip
+    least = min((level for level, *_ in levels_found), default=ONE)
+    scripts = [_separated(rows, cycle, place, matrix, least, f"{mode} is where it must be", names)
+               for _, rows, place, mode in levels_found]  # fmt: skip
     if any(script is None for script in scripts):
         return "at rest it is not where it must be, or only just"
     return least, [script for script in scripts if script is not None]
 
 
-def _level(rows: Polyhedron, one: _Round, place: int, matrix: Matrix) -> Fraction | None:
+def _level(rows: Polyhedron, cycle: _Round, place: int, matrix: Matrix) -> Fraction | None:
     """The largest level (nearly) of V that one row keeps apart from the set."""
-    cuts = [cut for row in rows if (cut := _cut(row, one, place, matrix)) is not None]
+    cuts = [cut for row in rows if (cut := _cut(row, cycle, place, matrix)) is not None]
     levels = [SPARE * cut.gap**2 / cut.size if cut.size else ONE for cut in cuts]
     return _short(max(levels)) if levels else None
 
@@ -414,19 +414,19 @@ def _rounds_until(rho: Fraction, most: Fraction, least: Fraction) -> tuple[int, 
     count = math.ceil((_log(least) - _log(most)) / math.log(float(rho)) * 1.0001) + 1
     if count > MOST_ROUNDS:
         return None
-    facts, power, left, told = [f"(< 0.0 {number(rho)} 1.0)"], rho, count, ONE
+    facts, power, left, reached = [f"(< 0.0 {number(rho)} 1.0)"], rho, count, ONE
     while left:
         if left % 2:
-            higher = _up(told * power)
-            facts.append(f"(<= (* {number(told)} {number(power)}) {number(higher)})")
-            told = higher
+            higher = _up(reached * power)
+            facts.append(f"(<= (* {number(reached)} {number(power)}) {number(higher)})")
+            reached = higher
         left //= 2
         higher = _up(power * power)
         facts.append(f"(<= (* {number(power)} {number(power)}) {number(higher)})")
         power = higher
-    if told * most > least:
+    if reached * most > least:
         return None
-    facts.append(f"(<= (* {number(told)} {number(most)}) {number(least)})")
+    facts.append(f"(<= (* {number(reached)} {number(most)}) {number(least)})")
     return count, ground(f"V after {count} rounds", facts)
 
 

@@ -58,7 +58,7 @@ def solved(matrix: Matrix, right: Vector) -> Vector | None:
 
 def squares(matrix: Matrix) -> Squares | None:
     """The form as a sum of squares, or None where it is not positive semidefinite."""
-    rest, found = [list(row) for row in matrix], Squares()
+    rest, terms = [list(row) for row in matrix], Squares()
     for k in range(len(rest)):
         pivot = rest[k][k]
         if pivot < 0 or (pivot == 0 and any(rest[k])):
@@ -66,9 +66,9 @@ def squares(matrix: Matrix) -> Squares | None:
         if pivot == 0:
             continue
         line = [value / pivot for value in rest[k]]
-        found.append((pivot, line))
+        terms.append((pivot, line))
         rest = [[rest[i][j] - pivot * line[i] * line[j] for j in range(len(rest))] for i in range(len(rest))]
-    return found
+    return terms
 
 
 def form(matrix: Matrix, names: Sequence[str]) -> str:

@@ -83,10 +83,12 @@ Level = dict[str, Polyhedron]
 def chain_of_sets(plain: System, goal: System, broken: str, effort: int, deadline: float) -> list[Level] | str:
     """Returns sets, each led into the next by one step and the last keeping itself; or why none were found."""
     frame = Frame(plain, goal, effort, deadline)
-    found = next((f for w in (0.02, 0.3) if (f := post_fixpoint(frame.abstraction, frame.seen, w)) is not None), None)
-    if found is None:
+    fixpoint = next(
+        (f for w in (0.02, 0.3) if (f := post_fixpoint(frame.abstraction, frame.seen, w)) is not None), None
+    )
+    if fixpoint is None:
         return "no bounded set that the edges keep was found"
-    exact = rounded(frame, found[0], None)
+    exact = rounded(frame, fixpoint[0], None)
     levels = [level_of(frame, exact)]
     abstraction = frame.abstraction
     abstraction.start = Bounds(
@@ -111,7 +113,7 @@ Exact = dict[int, tuple[Fraction | None, ...]]
 
 def rounded(frame: Frame, bounds: Bounds, before: Exact | None) -> Exact:
     """Per reached mode its bounds as decimals (None: no bound), never above those of the level before."""
-    made: Exact = {}
+    decimals: Exact = {}
     for m in np.nonzero(bounds.reached)[0].tolist():
         row = [frame.rational(b, j) if np.isfinite(b) else None for j, b in enumerate(bounds.support[m].tolist())]
         old = before.get(m) if before is not None else None
@@ -119,8 +121,8 @@ def rounded(frame: Frame, bounds: Bounds, before: Exact | None) -> Exact:
             continue  # a mode that the level before does not reach cannot be reached from within it
         if old is not None:
             row = [a if b is None else b if a is None else min(a, b) for a, b in zip(row, old, strict=True)]
-        made[m] = tuple(row)
-    return made
+        decimals[m] = tuple(row)
+    return decimals
 
 
 def bounds_of(frame: Frame, exact: Exact) -> Bounds:
@@ -188,8 +190,8 @@ def _rows(directions: tuple[Direction, ...], bounds: tuple[Fraction | None, ...]
 def named(chain: list[Level]) -> Invariant:
     """The chain as an invariant of the system with levels."""
     modes = dict.fromkeys(mode for level in chain for mode in level)
-    made = {_at(mode, k): ((level[mode],) if mode in level else ()) for k, level in enumerate(chain) for mode in modes}
-    return _Everywhere(made)
+    sets = {_at(mode, k): ((level[mode],) if mode in level else ()) for k, level in enumerate(chain) for mode in modes}
+    return _Everywhere(sets)
 
 
 class _Everywhere(dict[str, tuple[Polyhedron, ...]]):

@@ -28,23 +28,23 @@ def in_basin(plain: System, goal: System, broken: str, deadline: float) -> Desce
     while len(levels) < MOST_LEAD and now() < deadline:
         levels.append(level_of(frame, exact))
         image = abstraction.image(bounds_of(frame, exact))
-        found = basin(plain, goal, broken, levels[-1], image.open_.tolist())
-        if isinstance(found, Basin):
-            return _confirmed(plain, levels, found, deadline)
-        reason = found
+        end = basin(plain, goal, broken, levels[-1], image.open_.tolist())
+        if isinstance(end, Basin):
+            return _confirmed(plain, levels, end, deadline)
+        reason = end
         exact = rounded(frame, image.next, None)
     return reason
 
 
-def _confirmed(plain: System, levels: list[Level], found: Basin, deadline: float) -> Descent | str:
+def _confirmed(plain: System, levels: list[Level], end: Basin, deadline: float) -> Descent | str:
     """With z3's answer to every script."""
     lead = certificate(_lead(plain, len(levels)), named(levels))
-    script = joined([lead, *found.scripts])
+    script = joined([lead, *end.scripts])
     if now() >= deadline:
         return "the time is over"
     if not unsat(script, timeout_ms=int(1000 * max(0.1, deadline - now()))).unsat:
         return "a quadratic function was found, and the solver did not confirm it"
-    return Descent(len(levels) - 1 + found.steps, script, quadratic=True)
+    return Descent(len(levels) - 1 + end.steps, script, quadratic=True)
 
 
 def _lead(plain: System, levels: int) -> System:

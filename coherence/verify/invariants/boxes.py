@@ -74,13 +74,13 @@ def _grown(system: System, boxes: dict[str, Box], deadline: float) -> bool:
 
 def _lowered(system: System, boxes: dict[str, Box], start: dict[str, Box]) -> dict[str, Box]:
     """What one step from within the boxes reaches: kept by the edges as well."""
-    made = dict(start)
+    images = dict(start)
     for edge in system.edges:
         if edge.source in boxes:
             image = _image(edge, boxes[edge.source], len(system.choices))
             if image is not None:
-                made[edge.target] = _hull(made.get(edge.target), image)
-    return made
+                images[edge.target] = _hull(images.get(edge.target), image)
+    return images
 
 
 def _image(edge: Edge, box: Box, choices: int) -> Box | None:
@@ -105,17 +105,17 @@ def _value(row: Linear, box: Box) -> Span:
 
 def _cut(box: Box, rows: Polyhedron) -> Box | None:
     """A box around the part of a box where the rows hold; None where there is no such part."""
-    made = list(box)
+    spans = list(box)
     for _ in range(2):
         for row in rows:
             for index, c in enumerate(row.linear.coefficients):
                 if c:
-                    made[index] = made[index].meet(_allowed(row, index, c, made))
-                    if made[index].empty:
+                    spans[index] = spans[index].meet(_allowed(row, index, c, spans))
+                    if spans[index].empty:
                         return None
             if not any(row.linear.coefficients) and not row.holds([Fraction(0)] * len(box)):
                 return None
-    return tuple(made)
+    return tuple(spans)
 
 
 def _allowed(row: Constraint, index: int, c: Fraction, box: Sequence[Span]) -> Span:
@@ -133,8 +133,8 @@ def _allowed(row: Constraint, index: int, c: Fraction, box: Sequence[Span]) -> S
     return (upper if most is not None else FREE).meet(lower if least is not None else FREE)
 
 
-def _hull(one: Box | None, other: Box) -> Box:
-    return other if one is None else tuple(_joined(a, b) for a, b in zip(one, other, strict=True))
+def _hull(first: Box | None, second: Box) -> Box:
+    return second if first is None else tuple(_joined(a, b) for a, b in zip(first, second, strict=True))
 
 
 def _joined(a: Span, b: Span) -> Span:
@@ -159,20 +159,20 @@ def _widened(old: Span, new: Span, at: Sequence[Fraction]) -> Span:
 
 def _thresholds(system: System) -> list[list[Fraction]]:
     """Per variable the numbers that rows about it alone name, and where it would rest under an edge."""
-    found: list[set[Fraction]] = [set() for _ in system.variables]
+    edges: list[set[Fraction]] = [set() for _ in system.variables]
     polyhedra: Iterable[Polyhedron] = (
         *(rows for _, rows in system.initial + system.bad), *(edge.guard for edge in system.edges),
     )  # fmt: skip
     for row in (r.linear for p in polyhedra for r in p):
         used = [k for k, c in enumerate(row.coefficients) if c]
-        if len(used) == 1 and used[0] < len(found):
-            found[used[0]].add(-row.constant / row.coefficients[used[0]])
+        if len(used) == 1 and used[0] < len(edges):
+            edges[used[0]].add(-row.constant / row.coefficients[used[0]])
     for update in {edge.update for edge in system.edges}:
         for k, row in enumerate(update):
             used = [j for j, c in enumerate(row.coefficients) if c]
             if used == [k] and row.coefficients[k] != 1:
-                found[k].add(row.constant / (1 - row.coefficients[k]))
-    return [sorted(numbers) for numbers in found]
+                edges[k].add(row.constant / (1 - row.coefficients[k]))
+    return [sorted(numbers) for numbers in edges]
 
 
 def _long(span: Span) -> bool:

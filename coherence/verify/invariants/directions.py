@@ -31,15 +31,15 @@ def template(system: System, numeric: Numeric, points: Floats, *, effort: int) -
     """The directions, most useful first, each with its opposite, none twice; `effort` is 0 to 3."""
     states, scale = len(system.variables), numeric.frame.scale[: len(system.variables)]
     limit = 2 * states + LIMITS[effort]
-    found: dict[tuple[float, ...], Direction] = {}
+    directions: dict[tuple[float, ...], Direction] = {}
     for raw in islice(_unique(_candidates(system, numeric, points, scale, effort)), 2000):
         for sign in (1, -1):
             direction = _simplified(tuple(sign * c for c in raw))
-            found.setdefault(_key(direction, scale), direction)
-        if len(found) >= limit:
+            directions.setdefault(_key(direction, scale), direction)
+        if len(directions) >= limit:
             break
-    found.pop((), None)
-    return tuple(found.values())
+    directions.pop((), None)
+    return tuple(directions.values())
 
 
 def _candidates(system: System, numeric: Numeric, points: Floats, scale: Floats, effort: int) -> Iterator[Direction]:

@@ -106,8 +106,8 @@ class Abstraction:
         """For each bad set in a reached mode, by how much the bounds miss it; other bad sets: +inf."""
         mode = self.numeric.bad_mode
         limits = np.concatenate([np.maximum(bounds.support[mode], -_FAR), self.numeric.bad.bound], axis=1)
-        found = emptiness(self.bad_rows, limits)
-        return Emptiness(np.where(bounds.reached[mode], found.margin, np.inf), found.basis, found.multiplier)
+        gaps = emptiness(self.bad_rows, limits)
+        return Emptiness(np.where(bounds.reached[mode], gaps.margin, np.inf), gaps.basis, gaps.multiplier)
 
 
 def _under(directions: Floats, guard: Floats) -> Floats:
@@ -222,13 +222,13 @@ def _held(abstraction: Abstraction, bounds: Bounds, image: Image, *, elastic: bo
         rows, cost = _elastic(rows, count), np.concatenate([cost, np.full(count, _ELASTIC)])
         lower, upper = np.concatenate([lower, np.zeros(count)]), np.full(2 * count, np.inf)
         point = np.concatenate([point, np.zeros(count)])
-    found = minimise(cost, lower, upper, rows, group=group, point=point, seconds=abstraction.left)
-    if found is None:
+    optimum = minimise(cost, lower, upper, rows, group=group, point=point, seconds=abstraction.left)
+    if optimum is None:
         return None
     result, broken = support.copy(), np.zeros(support.shape, dtype=bool)
-    result[finite] = found[:count]
+    result[finite] = optimum[:count]
     if elastic:
-        broken[finite] = found[count:] > _STILL
+        broken[finite] = optimum[count:] > _STILL
     return Bounds(image.next.reached, result), broken
 
 

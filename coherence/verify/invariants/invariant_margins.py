@@ -76,12 +76,12 @@ def room(guess: Guess, need: Flags) -> tuple[Floats, Floats] | None:
     upper = np.concatenate([np.full(count, np.inf), *(np.full(count, most) for most, _ in _ROOM)])
     cost = np.concatenate([np.full(count, 1e-3), *(np.full(count, -worth) for _, worth in _ROOM)])
     group = np.concatenate([held.column[: len(held.least)], count + np.arange(len(rows.least) - len(held.least))])
-    found = minimise(cost, lower, upper, rows, group=group, point=lower, seconds=guess.abstraction.left)
-    if found is None:
+    optimum = minimise(cost, lower, upper, rows, group=group, point=lower, seconds=guess.abstraction.left)
+    if optimum is None:
         return None
     low, high = guess.bounds.support.copy(), guess.bounds.support.copy()
-    size = found[count:].reshape(len(_ROOM), count).sum(axis=0)
-    low[need], high[need] = (found[:count] - size)[number[need]], found[:count][number[need]]
+    size = optimum[count:].reshape(len(_ROOM), count).sum(axis=0)
+    low[need], high[need] = (optimum[:count] - size)[number[need]], optimum[:count][number[need]]
     return low, high
 
 

@@ -74,10 +74,10 @@ def minimise(
                 break
         _add(solver, rows, chosen)
         left &= ~chosen
-        found = _solve(solver, deadline)
-        if found is None:
+        optimum = _solve(solver, deadline)
+        if optimum is None:
             return None
-        point = found
+        point = optimum
     return point if len(rows.least) else _solve(solver, deadline)
 
 

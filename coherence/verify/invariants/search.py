@@ -158,10 +158,10 @@ def _guess(ground: Ground, directions: tuple[Direction, ...], widen: float, apar
     scaled = raw * ground.frame.scale[:states]
     unit = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
     abstraction = Abstraction(ground.numeric, unit, apart=apart, deadline=diary.deadline)
-    found = post_fixpoint(abstraction, _seen(ground, unit), widen)
-    if found is None:
+    fixpoint = post_fixpoint(abstraction, _seen(ground, unit), widen)
+    if fixpoint is None:
         return None
-    bounds, image = found
+    bounds, image = fixpoint
     return Guess(abstraction, directions, bounds, image, abstraction.unsafe(bounds))
 
 

@@ -41,11 +41,11 @@ def cut(system: System, frame: Frame) -> Cut | None:
     if sum(len(cells[edge.source]) * len(cells[edge.target]) for edge in system.edges) > 8 * MOST_EDGES:
         return None
     edges = [edge for original in system.edges for edge in _edges(original, cells)]
-    kept = tuple(compress(edges, _nonempty([edge.guard for edge in edges], frame)))
-    if len(kept) > MOST_EDGES:
+    nonempty = tuple(compress(edges, _nonempty([edge.guard for edge in edges], frame)))
+    if len(nonempty) > MOST_EDGES:
         return None
     initial, bad = _spread(system.initial, cells), _spread(system.bad, cells)
-    return Cut(System(system.variables, system.choices, initial, kept, bad), cells)
+    return Cut(System(system.variables, system.choices, initial, nonempty, bad), cells)
 
 
 def uncut(division: Cut, invariant: Invariant) -> Invariant:
@@ -72,15 +72,15 @@ def _rows_of(system: System) -> dict[str, list[Constraint]]:
 
 def _half_spaces(rows: Iterable[Constraint], states: int) -> list[Constraint]:
     """What rows say about the state alone; each hyperplane once."""
-    found: dict[Linear, Constraint] = {}
+    planes: dict[Linear, Constraint] = {}
     for row in rows:
         own, choices = row.linear.coefficients[:states], row.linear.coefficients[states:]
         if any(own) and not any(choices):
             lead = next(c for c in own if c)
             plane = Linear(tuple(c / lead for c in own), row.linear.constant / lead)
             relation = row.relation if row.relation != "==" else "<="
-            found.setdefault(plane, Constraint(Linear(own, row.linear.constant), relation))
-    return list(found.values())
+            planes.setdefault(plane, Constraint(Linear(own, row.linear.constant), relation))
+    return list(planes.values())
 
 
 def _opposite(row: Constraint) -> Constraint:

@@ -104,8 +104,8 @@ def _pivot(matrix: Floats, basis: Ints, inverse: Floats, weight: Floats, e: Ints
     useful = share > _PIVOT
     ratio = np.where(useful, weight[e, r] / np.where(useful, share, 1.0), np.inf)
     leaving = ratio.argmin(axis=1)
-    found: Flags = useful.any(axis=1)
-    e, r, share, leaving, entering, ratio = (a[found] for a in (e, r, share, leaving, entering, ratio))
+    bounded: Flags = useful.any(axis=1)
+    e, r, share, leaving, entering, ratio = (a[bounded] for a in (e, r, share, leaving, entering, ratio))
     k = np.arange(len(e))
     theta, pivot = ratio[k, leaving], share[k, leaving]
     weight[e, r] -= theta[:, None] * share
@@ -113,7 +113,7 @@ def _pivot(matrix: Floats, basis: Ints, inverse: Floats, weight: Floats, e: Ints
     share[k, leaving] -= 1.0
     inverse[e, r] -= inverse[e, r, :, leaving][:, :, None] * (share / pivot[:, None])[:, None, :]
     basis[e, r, leaving] = entering
-    return ~found
+    return ~bounded
 
 
 def _read(matrix: Floats, limits: Floats, objective: Floats, basis: Ints, empty: Flags) -> Optima:

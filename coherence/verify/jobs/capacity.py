@@ -57,9 +57,9 @@ def room_for_one(facts: Known, thing: str, count: int) -> Room:
     needs = needed(component) if component else {}
     if component is None or not needs:
         return Room(None, f"what one copy of {thing} needs, and the capacity left (needs: of {thing})")
-    found = [_left(facts, component, count, resource, need) for resource, need in needs.items()]
+    rooms = [_left(facts, component, count, resource, need) for resource, need in needs.items()]
     order = {False: 0, None: 1, True: 2}
-    return min(found, key=lambda room: order[room.enough])
+    return min(rooms, key=lambda room: order[room.enough])
 
 
 def needed(component: Component) -> Mapping[str, Quantity]:

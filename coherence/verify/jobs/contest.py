@@ -214,12 +214,12 @@ def _members(facts: Known, component: Component) -> tuple[int, Place]:
 
 def _taken(facts: Known, resource: str, supply: str, own: set[str]) -> Amount:
     """What components that are no contestants hold of a capacity, all of them running."""
-    found: Amount = 0
+    held: Amount = 0
     for component in facts.design.components.values():
         need = needed(component).get(resource) if component.name not in own else None
         if need is not None and supplies(facts, component, resource) == supply:
-            found += plain(need.high) * _members(facts, component)[0]
-    return found
+            held += plain(need.high) * _members(facts, component)[0]
+    return held
 
 
 def _merged(facts: Known, kinds: list[Kind]) -> list[Kind]:
@@ -252,17 +252,17 @@ def _supply(facts: Known, resource: str, kind: Kind) -> str:
     if own in facts.values:
         return own
     having = [f"{name}.{resource}" for name in facts.design.components if name not in kind.jobs]
-    found = [path for path in having if path in facts.values]
-    if len(found) != 1:
+    supplies_ = [path for path in having if path in facts.values]
+    if len(supplies_) != 1:
         raise NeedsError(f"the capacity of {resource} (components: {{{resource}: {{count: ...}}}})", kind.place)
-    return found[0]
+    return supplies_[0]
 
 
 def _span(facts: Known, path: str) -> tuple[Fraction, Fraction]:
-    found = facts.values[path]
-    if found.low is None or found.high is None:
+    interval = facts.values[path]
+    if interval.low is None or interval.high is None:
         raise NeedsError(f"bounds of {path}", facts.places.get(path))
-    return found.low, found.high
+    return interval.low, interval.high
 
 
 def _unit(facts: Known, path: str, resource: str) -> Dimension:

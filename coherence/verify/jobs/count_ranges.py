@@ -44,9 +44,9 @@ def _reached(facts: Known, thing: str, low: int, high: int) -> tuple[int, int]:
 
     It goes up only where its signal may exceed setpoint * (1 + tolerance), down only below setpoint * (1 - tolerance).
     """
-    found = [writer for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ())]
-    first = initial(found[0]) if len(found) == 1 and found[0].kind == "scale" else None
-    target = found[0].loop.target if first is not None else None
+    writers = [writer for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ())]
+    first = initial(writers[0]) if len(writers) == 1 and writers[0].kind == "scale" else None
+    target = writers[0].loop.target if first is not None else None
     if first is None or not first.exact or target is None or target.signal is None:
         return low, high
     setpoint, signal = target.setpoint, facts.range(target.signal.tree)
@@ -74,15 +74,15 @@ def adders(facts: Known, there: Cluster) -> str | None:
 
 def variants(facts: Known) -> list[dict[str, int]]:
     """The numbers of places that the design leaves open: one choice for each value of each stated range."""
-    made: list[dict[str, int]] = [{}]
+    choices: list[dict[str, int]] = [{}]
     for name, given in facts.design.places.items():
         count = given.get("count")
         if isinstance(count, Quantity) and not count.exact:
             numbers = range(math.ceil(count.low), math.floor(count.high) + 1)
-            made = [{**one, name: number} for one in made for number in numbers]
-            if len(made) > MOST_VARIANTS:
+            choices = [{**one, name: number} for one in choices for number in numbers]
+            if len(choices) > MOST_VARIANTS:
                 raise NeedsError(f"a narrower count of {name}", count.place)
-    return made
+    return choices
 
 
 def swept_nodes(facts: Known, there: Cluster, low: int, high: int) -> tuple[Nodes, ...]:
@@ -95,20 +95,20 @@ def _swept(facts: Known, there: Cluster, low: int, high: int, name: str, budget:
     verdicts: list[tuple[int, str]] = []
     for number in range(1, BOUND + 1):
         other = cluster(facts, there.thing, numbers={**dict(there.chosen), name: number}, soft=False)
-        found = placement(other, low, high, most=max(budget, 1))
-        budget -= len(found.graph.edges)
-        if budget <= 0 or found.verdict == UNKNOWN:
+        outcome = placement(other, low, high, most=max(budget, 1))
+        budget -= len(outcome.graph.edges)
+        if budget <= 0 or outcome.verdict == UNKNOWN:
             break
-        verdicts.append((number, found.verdict))
+        verdicts.append((number, outcome.verdict))
     return Nodes(name, tuple(verdicts))
 
 
-def summary(found: Iterable[Nodes]) -> str:
+def summary(kinds: Iterable[Nodes]) -> str:
     """`; node: conflict at 1 to 2, none at 3 to 50` for each kind of places."""
-    return "".join(f"; {one.name}: {told(one.verdicts)}" for one in found if one.verdicts)
+    return "".join(f"; {nodes.name}: {render_verdicts(nodes.verdicts)}" for nodes in kinds if nodes.verdicts)
 
 
-def told(verdicts: Sequence[tuple[int, str]], *, saturated: bool = False) -> str:
+def render_verdicts(verdicts: Sequence[tuple[int, str]], *, saturated: bool = False) -> str:
     """Runs of equal verdicts in words; the last is open only where nothing can change any more (`saturated`)."""
     words = {CERTAIN: "conflict", POSSIBLE: "conflict by some choices", NONE: "none"}
     runs: list[tuple[int, int, str]] = []

@@ -77,13 +77,13 @@ def _named(tree: Tree) -> Tree:
         case Call(function="count by", arguments=(Name(path=thing), Name(path=by))):
             return Name(counted(thing, by), tree.span)
         case Call(function=function, arguments=arguments, span=span):
-            return Call(function, tuple(_named(one) for one in arguments), span)
+            return Call(function, tuple(_named(part) for part in arguments), span)
         case Arithmetic(op=op, left=left, right=right, span=span):
             return Arithmetic(op, _named(left), _named(right), span)
         case Compare(op=op, left=left, right=right, span=span):
             return Compare(op, _named(left), _named(right), span)
         case Logic(op=op, terms=terms, span=span):
-            return Logic(op, tuple(_named(one) for one in terms), span)
+            return Logic(op, tuple(_named(part) for part in terms), span)
         case Choose(condition=condition, then=then, otherwise=otherwise, span=span):
             return Choose(_named(condition), _named(then), _named(otherwise), span)
         case Held(condition=condition):
@@ -92,35 +92,35 @@ def _named(tree: Tree) -> Tree:
             return rename(tree, lambda path: path)
 
 
-def acts(one: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction]) -> bool:
+def acts(evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction]) -> bool:
     """Does the trigger hold in a state?  Raises NeedsError for a name without a value."""
-    most = {counted(one.thing, by): Fraction(max(domains(there, state, by), default=0)) for by in one.labels}
-    return bool(evaluate(one.trigger, Steady(lambda path: most.get(path, constants.get(path)))))
+    most = {counted(evicts.thing, by): Fraction(max(domains(there, state, by), default=0)) for by in evicts.labels}
+    return bool(evaluate(evicts.trigger, Steady(lambda path: most.get(path, constants.get(path)))))
 
 
-def always_acts(one: Evictor, there: Cluster, members: int, constants: Values) -> bool | None:
+def always_acts(evicts: Evictor, there: Cluster, members: int, constants: Values) -> bool | None:
     """Does the trigger hold (or fail) however so many members lie?  None: it depends.
 
     The fullest of D domains has at least members / D, rounded up.
     """
     ones = tuple((1,) * site.number for site in there.sites)
     spans = {
-        counted(one.thing, by): Interval(Fraction(-(-members // len(domains(there, ones, by)))), Fraction(members))
-        for by in one.labels
+        counted(evicts.thing, by): Interval(Fraction(-(-members // len(domains(there, ones, by)))), Fraction(members))
+        for by in evicts.labels
     }
-    return truth(one.trigger, {**constants, **spans})
+    return truth(evicts.trigger, {**constants, **spans})
 
 
-def chase(one: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> Chase:
+def chase(evicts: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> Chase:
     """`certain`: from some placement on, every answer of the placer lets the evictor act again, for ever.
 
     `possible`: some answers do.  `none`: it comes to rest.  `idle`: it never acts.  `blocked`: not all can be placed.
     """
     spans = {path: Interval(number, number) for path, number in constants.items()}
-    decided = always_acts(one, there, members, spans)
+    decided = always_acts(evicts, there, members, spans)
     if decided is not None:
         return Chase(CERTAIN if decided else IDLE, first=_placed(there, members))
-    if settles(one, there, members, constants):
+    if settles(evicts, there, members, constants):
         return Chase(NONE)
     placed = explore([canonical(there, empty(there))], lambda s: _fill(there, s, members), most=MOST_STATES)
     if not placed.complete:
@@ -128,25 +128,25 @@ def chase(one: Evictor, there: Cluster, members: int, constants: Mapping[str, Fr
     starts = [state for state in placed.edges if total(state) == members]
     if not starts:
         return Chase(BLOCKED, placed)
-    graph = explore(starts, lambda s: canonical_edges(there, moves(one, there, s, constants)), most=MOST_STATES)
+    graph = explore(starts, lambda s: canonical_edges(there, moves(evicts, there, s, constants)), most=MOST_STATES)
     return _judged(graph) if graph.complete else Chase(UNKNOWN, graph)
 
 
-def settles(one: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> bool:
+def settles(evicts: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> bool:
     """Does a placer that evens out nodes alike always bring the trigger to rest?
 
     Where it acts, the fullest node has more than members / nodes rounded up, so at least two more than the emptiest,
     to which the member goes: the sum of squares falls with every round.
     """
-    if len(there.sites) != 1 or len(there.rules) != 1 or len(one.labels) != 1 or not there.each:
+    if len(there.sites) != 1 or len(there.rules) != 1 or len(evicts.labels) != 1 or not there.each:
         return False
-    site, rule, by = there.sites[0], there.rules[0], one.labels[0]
+    site, rule, by = there.sites[0], there.rules[0], evicts.labels[0]
     least = -(-members // site.number)
     even = by not in site.labels and rule.by not in site.labels and not rule.together and rule.at_most == 1
     if not even or site.most > site.number or (site.room is not None and site.room < least):
         return False
-    level = {counted(one.thing, by): Fraction(least)}
-    return not evaluate(one.trigger, Steady(lambda path: level.get(path, constants.get(path))))
+    level = {counted(evicts.thing, by): Fraction(least)}
+    return not evaluate(evicts.trigger, Steady(lambda path: level.get(path, constants.get(path))))
 
 
 def _fill(there: Cluster, state: Counts, members: int) -> list[Edge[Counts]]:
@@ -157,10 +157,10 @@ def _placed(there: Cluster, members: int) -> Counts | None:
     """A placement of all members, each on the emptiest place that takes it; None where one is refused."""
     state = empty(there)
     for _ in range(members):
-        made = [edge.to for edge in places(there, state)]
-        if not made:
+        options = [edge.to for edge in places(there, state)]
+        if not options:
             return None
-        state = min(made, key=lambda s: sorted((held for nodes in s for held in nodes), reverse=True))
+        state = min(options, key=lambda s: sorted((held for nodes in s for held in nodes), reverse=True))
     return state
 
 
@@ -168,7 +168,7 @@ def _judged(graph: Graph[Counts]) -> Chase:
     if all(not edges for edges in graph.edges.values()):
         return Chase(IDLE, graph)
     caught = set(trapped(graph))
-    rounds = sorted(components(graph), key=lambda one: one[0] not in caught)
+    rounds = sorted(components(graph), key=lambda states: states[0] not in caught)
     if not rounds:
         return Chase(NONE, graph)
     first = next(state for state in graph.edges if state in set(rounds[0]))
@@ -177,13 +177,13 @@ def _judged(graph: Graph[Counts]) -> Chase:
 
 
 def moves(
-    one: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
+    evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
 ) -> Iterator[Edge[Counts]]:
     """Each eviction from a fullest place, with each answer of the placer (within the musts, by its wishes)."""
-    if not acts(one, there, state, constants):
+    if not acts(evicts, there, state, constants):
         return
     for k, n in spots(state, every=every):
-        full = any(domain_of(there, state, by, k, n) == max(domains(there, state, by)) for by in one.labels)
+        full = any(domain_of(there, state, by, k, n) == max(domains(there, state, by)) for by in evicts.labels)
         if state[k][n] == 0 or not full:
             continue
         less = put(state, k, n, -1)
@@ -195,12 +195,12 @@ def _moved(there: Cluster, k: int, node: int, edge: Edge[Counts]) -> str:
     return f"one is evicted from {name_of(there, k, node)} and {edge.text}"
 
 
-def needs_of(one: Evictor, constants: Mapping[str, Fraction]) -> str | None:
+def needs_of(evicts: Evictor, constants: Mapping[str, Fraction]) -> str | None:
     """The first name of the trigger without a value."""
     from coherence.language.expressions import names
 
-    own = {counted(one.thing, by) for by in one.labels}
-    return next((path for path in names(one.trigger) if path not in own and path not in constants), None)
+    own = {counted(evicts.thing, by) for by in evicts.labels}
+    return next((path for path in names(evicts.trigger) if path not in own and path not in constants), None)
 
 
 __all__ = [

@@ -111,18 +111,18 @@ def sweep(contest: Contest, resource: str) -> tuple[tuple[int, str], ...]:
     """The verdict for each whole amount of the resource up to 50 or until everything fits at once."""
     total = contest.total(resource)
     bound, budget = min(int(total), max(BOUND, int(contest.capacity[resource]) + 1)), MOST_SWEPT
-    found: list[tuple[int, str]] = []
+    verdicts: list[tuple[int, str]] = []
     for amount in range(1, bound + 1):
         less = replace(contest, capacity={**contest.capacity, resource: amount})
         if any(_too_large(less, kind) for kind in gangs(less)):
-            found.append((amount, NEVER))
+            verdicts.append((amount, NEVER))
             continue
-        one = standstill(less, most=max(budget, 1))
-        budget -= len(one.graph.edges)
+        outcome = standstill(less, most=max(budget, 1))
+        budget -= len(outcome.graph.edges)
         if budget <= 0:
             break
-        found.append((amount, one.verdict))
-    return tuple(found)
+        verdicts.append((amount, outcome.verdict))
+    return tuple(verdicts)
 
 
 __all__ = [

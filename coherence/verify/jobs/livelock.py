@@ -37,10 +37,12 @@ def livelock(contest: Contest, *, most: int = MOST_STATES) -> Livelock:
     if not graph.complete:
         return Livelock(UNKNOWN, graph)
     caught = set(trapped(graph))
-    found = [_judged(graph, component, caught) for component in components(graph)]
+    cycles = [_judged(graph, component, caught) for component in components(graph)]
     order = [CERTAIN, POSSIBLE, TIE]
     return min(
-        found, key=lambda one: (order.index(one.verdict), len(one.way) + len(one.cycle)), default=Livelock(NONE, graph)
+        cycles,
+        key=lambda lock: (order.index(lock.verdict), len(lock.way) + len(lock.cycle)),
+        default=Livelock(NONE, graph),
     )
 
 
@@ -87,7 +89,7 @@ class Sweep:
 
     def runs(self) -> list[tuple[Amount, Amount | None, str]]:
         """(from, below, verdict) with equal neighbours joined; the last is open."""
-        starts = [one for k, one in enumerate(self.verdicts) if k == 0 or self.verdicts[k - 1][1] != one[1]]
+        starts = [pair for k, pair in enumerate(self.verdicts) if k == 0 or self.verdicts[k - 1][1] != pair[1]]
         ends: list[Amount | None] = [later[0] for _, later in pairwise(starts)]
         return [(start, end, verdict) for (start, verdict), end in zip(starts, [*ends, None], strict=True)]
 
@@ -103,17 +105,19 @@ def sweep(contest: Contest, resource: str) -> Sweep:
     points = _whole(total) if reads else _sums(contest, resource)
     if points is None:
         return Sweep(resource, (), f"more than {MOST_POINTS} amounts to try", whole)
-    found: list[tuple[Amount, str]] = []
+    verdicts: list[tuple[Amount, str]] = []
     budget = MOST_SWEPT
     for amount in points:
-        one = livelock(replace(contest, capacity={**contest.capacity, resource: amount}), most=min(budget, MOST_STATES))
-        budget -= len(one.graph.edges)
-        found.append((amount, one.verdict))
+        outcome = livelock(
+            replace(contest, capacity={**contest.capacity, resource: amount}), most=min(budget, MOST_STATES)
+        )
+        budget -= len(outcome.graph.edges)
+        verdicts.append((amount, outcome.verdict))
         if budget <= 0:
-            return Sweep(resource, tuple(found), f"checked up to {contest.shown(resource, amount)}", whole)
+            return Sweep(resource, tuple(verdicts), f"checked up to {contest.shown(resource, amount)}", whole)
     reason = f"checked up to {contest.shown(resource, points[-1])}"
     saturated = f"from {contest.shown(resource, total)} on all jobs fit at once, so nobody takes from anybody"
-    return Sweep(resource, tuple(found), reason if reads else saturated, whole)
+    return Sweep(resource, tuple(verdicts), reason if reads else saturated, whole)
 
 
 def _whole(total: Amount) -> list[Amount] | None:
@@ -124,7 +128,7 @@ def _whole(total: Amount) -> list[Amount] | None:
 def _sums(contest: Contest, resource: str) -> list[Amount] | None:
     sums: set[Amount] = {contest.taken.get(resource, 0)}
     for need in _parts(contest, resource):
-        sums |= {one + need for one in sums}
+        sums |= {subtotal + need for subtotal in sums}
         if len(sums) > MOST_POINTS:
             return None
     return sorted({0, *sums})
@@ -148,27 +152,27 @@ def _reads_capacity(contest: Contest, resource: str) -> bool:
     return any(path.partition(".")[0] == owner for tree in trees for path in paths(tree))
 
 
-def told(contest: Contest, found: Sweep) -> str:
+def render_intervals(contest: Contest, swept: Sweep) -> str:
     """The intervals in words: `5 to 8 cpu` for whole amounts, `5 GiB to below 9 GiB` else."""
     parts = [
-        _interval(contest, found, start, end)
-        for start, end, verdict in found.runs() if verdict in (CERTAIN, POSSIBLE)
+        _interval(contest, swept, start, end)
+        for start, end, verdict in swept.runs() if verdict in (CERTAIN, POSSIBLE)
     ]  # fmt: skip
     return " and ".join(parts) or "of no amount"
 
 
-def _interval(contest: Contest, found: Sweep, start: Amount, end: Amount | None) -> str:
+def _interval(contest: Contest, swept: Sweep, start: Amount, end: Amount | None) -> str:
     if end is None:
-        return f"{contest.shown(found.resource, start)} and above"
-    if found.whole and start.denominator == end.denominator == 1:
-        last = contest.shown(found.resource, end - 1)
+        return f"{contest.shown(swept.resource, start)} and above"
+    if swept.whole and start.denominator == end.denominator == 1:
+        last = contest.shown(swept.resource, end - 1)
         return last if end - 1 == start else f"{start} to {last}"
-    return f"{contest.shown(found.resource, start)} to below {contest.shown(found.resource, end)}"
+    return f"{contest.shown(swept.resource, start)} to below {contest.shown(swept.resource, end)}"
 
 
-def smallest_free(found: Sweep, above: Amount) -> Amount | None:
+def smallest_free(swept: Sweep, above: Amount) -> Amount | None:
     """The smallest amount above one at which nothing cycles, at it and beyond to the next change."""
-    return next((start for start, verdict in found.verdicts if start > above and verdict == NONE), None)
+    return next((start for start, verdict in swept.verdicts if start > above and verdict == NONE), None)
 
 
 def contested(contest: Contest, edges: Sequence[Edge[State]]) -> str:

@@ -21,10 +21,10 @@ from coherence.verify.jobs.state_graph import Graph, ranks
 MOST_TERMS = 3000
 
 
-def always_a_place(cluster: Cluster, found: Placement, high: int) -> str | None:
+def always_a_place(cluster: Cluster, outcome: Placement, high: int) -> str | None:
     """A script: in every state that was reached with fewer than `high` members some place may take one more."""
     nodes = sum(site.number for site in cluster.sites)
-    states = [state for state in found.graph.edges if total(state) < high]
+    states = [state for state in outcome.graph.edges if total(state) < high]
     if len(states) * nodes > MOST_TERMS or any(site.most > site.number for site in cluster.sites) or nodes > 60:
         return None
     names = variables(cluster)
@@ -80,11 +80,11 @@ def may_take(cluster: Cluster, node: int) -> str:
     names = variables(cluster)
     rooms = [site.room for site in cluster.sites for _ in range(site.number)]
     room = [f"(< {names[node]} {rooms[node]})"] if rooms[node] is not None else []
-    terms = [term for rule in cluster.musts for term in _kept(cluster, rule, names[node])]
+    terms = [term for rule in cluster.musts for term in _must_terms(cluster, rule, names[node])]
     return f"(and true {' '.join([*room, *terms])})"
 
 
-def _kept(cluster: Cluster, rule: Spread, name: str) -> Iterator[str]:
+def _must_terms(cluster: Cluster, rule: Spread, name: str) -> Iterator[str]:
     groups = _domains(cluster, rule)
     own = next(group for group in groups if name in group)
     for other in groups:
@@ -107,14 +107,14 @@ def _sum(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"(+ {' '.join(names)})"
 
 
-def never_acts(one: Evictor, cluster: Cluster, members: int, constants: Values) -> str | None:
+def never_acts(evicts: Evictor, cluster: Cluster, members: int, constants: Values) -> str | None:
     """A script: however so many members lie, the trigger fails (the fullest of D domains has at least members / D)."""
     ones = tuple((1,) * site.number for site in cluster.sites)
     spans = {
-        counted(one.thing, by): Interval(Fraction(-(-members // len(domains(cluster, ones, by)))), Fraction(members))
-        for by in one.labels
+        counted(evicts.thing, by): Interval(Fraction(-(-members // len(domains(cluster, ones, by)))), Fraction(members))
+        for by in evicts.labels
     }
-    return claimed(Logic("not", (one.trigger,)), {**constants, **spans}, whole=frozenset(spans))
+    return claimed(Logic("not", (evicts.trigger,)), {**constants, **spans}, whole=frozenset(spans))
 
 
 def comes_to_rest(cluster: Cluster, graph: Graph[Counts], kind: str) -> str | None:

@@ -20,10 +20,10 @@ class Steady:
     find: Callable[[str], Amount | None]
 
     def value(self, path: str) -> Amount:
-        found = self.find(path)
-        if found is None:
+        amount = self.find(path)
+        if amount is None:
             raise NeedsError(path)
-        return found
+        return amount
 
     def delayed(self, tree: Tree, delay: Fraction) -> object:  # noqa: ARG002
         return evaluate(tree, self)
@@ -39,11 +39,11 @@ class Steady:
 
 def used(contest: Contest, state: State, resource: str, queue: str | None = None) -> Amount:
     """How much of a resource is held, by all jobs or by those of one queue."""
-    found: Amount = 0
+    total: Amount = 0
     for kind, jobs in zip(contest.kinds, state, strict=True):
         if resource in kind.needs and (queue is None or kind.queue == queue):
-            found += kind.needs[resource] * sum(held for held in jobs if held > 0)
-    return found
+            total += kind.needs[resource] * sum(held for held in jobs if held > 0)
+    return total
 
 
 def free(contest: Contest, state: State, resource: str) -> Amount:
@@ -57,12 +57,12 @@ def key(contest: Contest, state: State, kind: Kind, held: int) -> Amount | float
         return 0
     roles = {"job": kind, "candidate": kind}
     try:
-        found = evaluate(contest.admit.by.tree, Steady(lambda path: lookup(contest, state, path, roles, kind, held)))
+        rank = evaluate(contest.admit.by.tree, Steady(lambda path: lookup(contest, state, path, roles, kind, held)))
     except NotExactError as error:
         if "zero" not in str(error):
             raise
-        found = INFINITE
-    value: Amount | float = found if contest.admit.smallest else -found
+        rank = INFINITE
+    value: Amount | float = rank if contest.admit.smallest else -rank
     return value
 
 
@@ -82,7 +82,7 @@ def may_take(contest: Contest, state: State, taker: Kind, victim: Kind) -> bool:
 
 def names(contest: Contest, word: str, kind: Kind) -> bool:
     """Does a word of the rule mean this kind: one of its jobs, its queue, or any job?"""
-    jobs = {job for one in contest.kinds for job in one.jobs}
+    jobs = {job for other in contest.kinds for job in other.jobs}
     if word in jobs:
         return word in kind.jobs
     return word == kind.queue if word in contest.queues else True
@@ -143,10 +143,10 @@ def _of_queue(contest: Contest, state: State, queue: str, word: str) -> Amount |
     resource = word.removeprefix("used_").removesuffix("_used")
     if resource != word and resource in contest.capacity:
         return used(contest, state, resource, queue)
-    found = _constant(contest, f"{queue}.{word}")
-    if found is None:
+    amount = _constant(contest, f"{queue}.{word}")
+    if amount is None:
         raise NeedsError(f"{queue}.{word}" if queue else f"queue of {pairs[0][0].name if pairs else 'the jobs'}")
-    return found
+    return amount
 
 
 def _of_capacity(contest: Contest, state: State, path: str) -> Amount | None:
@@ -164,5 +164,5 @@ def _of_capacity(contest: Contest, state: State, path: str) -> Amount | None:
 
 
 def _constant(contest: Contest, path: str) -> Amount | None:
-    found = contest.constants.get(path)
-    return plain(found.low) if found is not None and found.low is not None and found.exact else None
+    interval = contest.constants.get(path)
+    return plain(interval.low) if interval is not None and interval.low is not None and interval.exact else None

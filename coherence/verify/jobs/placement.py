@@ -77,7 +77,7 @@ def successors(cluster: Cluster, state: Counts, low: int, high: int) -> list[Edg
     return onward + (removed(cluster, state) if low < members <= high > low else [])
 
 
-def told(cluster: Cluster, graph: Graph[Counts], state: Counts) -> list[tuple[str, Counts]]:
+def steps_to(cluster: Cluster, graph: Graph[Counts], state: Counts) -> list[tuple[str, Counts]]:
     """The run to a state with the places named: (what happens, members on each place afterwards)."""
     here, lines = empty(cluster), list[tuple[str, Counts]]()
     for edge in way_to(graph, state):
@@ -90,8 +90,8 @@ def told(cluster: Cluster, graph: Graph[Counts], state: Counts) -> list[tuple[st
 def concrete(cluster: Cluster, here: Counts, edge: Edge[Counts]) -> Edge[Counts]:
     """The named step whose result stands for the same state as the edge's."""
     makers = {PLACE: places, REMOVE: removals}
-    made = makers[edge.kind](cluster, here, every=True) if edge.kind in makers else additions(cluster, here)
-    return next(step for step in made if canonical(cluster, step.to) == edge.to)
+    steps = makers[edge.kind](cluster, here, every=True) if edge.kind in makers else additions(cluster, here)
+    return next(step for step in steps if canonical(cluster, step.to) == edge.to)
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,8 @@ def levels(cluster: Cluster, bound: int, *, most: int = MOST_STATES) -> Levels:
 
 def _next(cluster: Cluster, state: Counts) -> list[Edge[Counts]]:
     """Placements; where there is none, those after a place was added."""
-    found = list(places(cluster, state))
-    return found or [edge for more in additions(cluster, state) for edge in places(cluster, more.to)]
+    direct = list(places(cluster, state))
+    return direct or [edge for more in additions(cluster, state) for edge in places(cluster, more.to)]
 
 
 def _even(cluster: Cluster) -> bool:
@@ -172,11 +172,11 @@ def _splits(cluster: Cluster, count: int, rooms: list[int]) -> Iterator[Counts]:
 
 
 def _grouped(cluster: Cluster, flat: list[int]) -> Counts:
-    made, at = [], 0
+    groups, at = [], 0
     for site in cluster.sites:
-        made.append(tuple(flat[at : at + site.number]))
+        groups.append(tuple(flat[at : at + site.number]))
         at += site.number
-    return tuple(made)
+    return tuple(groups)
 
 
 def holds(cluster: Cluster, state: Counts) -> bool:

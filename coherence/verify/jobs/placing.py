@@ -45,10 +45,10 @@ def canonical(cluster: Cluster, counts: Counts) -> Counts:
 def domains(cluster: Cluster, counts: Counts, by: str) -> list[int]:
     """Members in each domain of a label, or on each node."""
     if cluster.sites and by in cluster.sites[0].labels:
-        found: Counter[str] = Counter()
+        sums: Counter[str] = Counter()
         for site, nodes in zip(cluster.sites, counts, strict=True):
-            found[site.labels[by]] += sum(nodes)
-        return list(found.values())
+            sums[site.labels[by]] += sum(nodes)
+        return list(sums.values())
     return [held for nodes in counts for held in nodes]
 
 
@@ -195,9 +195,9 @@ def _between(
     cluster: Cluster, counts: Counts, kind: str, able: list[tuple[int, int]], change: int
 ) -> list[Edge[Counts]]:
     """One member more or less on one of the nodes alike: the one by which the order of a representative stays."""
-    made = dict.fromkeys(_moved(counts, k, counts[k][n], change) for k, n in able)
-    found = dict.fromkeys(canonical(cluster, after) for after in made) if cluster.alike else made
-    return [Edge(kind, "", to) for to in found]
+    moved = dict.fromkeys(_moved(counts, k, counts[k][n], change) for k, n in able)
+    representatives = dict.fromkeys(canonical(cluster, after) for after in moved) if cluster.alike else moved
+    return [Edge(kind, "", to) for to in representatives]
 
 
 def _moved(counts: Counts, k: int, held: int, change: int) -> Counts:
@@ -207,5 +207,5 @@ def _moved(counts: Counts, k: int, held: int, change: int) -> Counts:
 
 def canonical_edges(cluster: Cluster, edges: Iterator[Edge[Counts]]) -> list[Edge[Counts]]:
     """The steps between representatives; texts name kinds of acts only, since names are exchanged."""
-    found = dict.fromkeys((edge.kind, canonical(cluster, edge.to)) for edge in edges)
-    return [Edge(kind, "", to) for kind, to in found]
+    distinct = dict.fromkeys((edge.kind, canonical(cluster, edge.to)) for edge in edges)
+    return [Edge(kind, "", to) for kind, to in distinct]

@@ -63,7 +63,7 @@ class Cluster:
         return sum(site.number for site in self.sites)
 
     @property
-    def told(self) -> str:
+    def places_text(self) -> str:
         """How many places there are, in words: `3 places`, or `2 places by zone`."""
         labels = dict.fromkeys(label for site in self.sites for label in site.labels)
         kind = f" by {' and '.join(labels)}" if labels and not self.each else ""
@@ -90,12 +90,12 @@ def cluster(
         raise NeedsError(f"a place for {thing}: there is none")
     labels = tuple(word for word in words if _is_label(facts, sites, word))
     each = len(labels) < len(words)
-    kept = [Site(s.name, _only(s, labels), s.number, s.most, s.room, s.place, s.counted, s.adder) for s in sites]
-    for site in kept:
+    labelled = [Site(s.name, _only(s, labels), s.number, s.most, s.room, s.place, s.counted, s.adder) for s in sites]
+    for site in labelled:
         for label in labels:
             if label not in site.labels:
                 raise NeedsError(f"{label} of {site.name}", None if site.place == _nowhere(facts) else site.place)
-    merged = tuple(_merged(kept, each=each))
+    merged = tuple(_merged(labelled, each=each))
     rooms = [site.room * site.most if site.room is not None else None for site in merged]
     full = None if None in rooms else sum(room for room in rooms if room is not None)
     return Cluster(thing, merged, rules, each, full, _alike(merged), tuple((numbers or {}).items()))

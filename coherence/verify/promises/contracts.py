@@ -66,18 +66,18 @@ def parts(model: Model) -> list[frozenset[str]]:
     """States, commands and loops that depend on each other, each set after those that it depends on."""
     nodes = [*model.states, *model.commands, *(loop.name for loop in model.loops)]
     reach = {node: _depends(model, node) & set(nodes) for node in nodes}
-    made = [frozenset(part) for part in components(reach)]
-    return sorted(made, key=lambda part: (len(frozenset().union(*(reach[n] for n in part))), min(part)))
+    groups = [frozenset(part) for part in components(reach)]
+    return sorted(groups, key=lambda part: (len(frozenset().union(*(reach[n] for n in part))), min(part)))
 
 
 def _depends(model: Model, node: str) -> frozenset[str]:
     """Everything that decides a node: of a loop, what it reads and what it counts on from its own command."""
     loop = next((x for x in model.loops if x.name == node), None)
-    found = influences(
+    sources = influences(
         model, [*reads(loop), *([loop.signal] if loop.signal else [])] if loop else _sources(model, node)
     )
-    writers = {x.name for x in model.loops if x.signal in found}
-    return found | writers | ({node} if node in found else frozenset())
+    writers = {x.name for x in model.loops if x.signal in sources}
+    return sources | writers | ({node} if node in sources else frozenset())
 
 
 def _sources(model: Model, node: str) -> list[str]:
@@ -103,11 +103,11 @@ def by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) ->
             continue
         piece = _piece(model, part, contracts)
         for path in paths:
-            found = _contract(piece, path, _Side(_free(model, part), _loose(model, part)), deadline)
-            if isinstance(found, str):
-                return NotHeld({}, f"no interval found for {path}: {found}", 0)
-            contracts[path] = found[0]
-            certificates += found[1]
+            contract = _contract(piece, path, _Side(_free(model, part), _loose(model, part)), deadline)
+            if isinstance(contract, str):
+                return NotHeld({}, f"no interval found for {path}: {contract}", 0)
+            contracts[path] = contract[0]
+            certificates += contract[1]
     piece, loose = _piece(model, own, contracts), _loose(model, own)
     held = proof_of(piece, condition, wanted=wanted, deadline=deadline, free=_free(model, own), loose=loose)
     return held if isinstance(held, NotHeld) else ByParts(held, tuple(contracts.values()), tuple(certificates))
@@ -124,8 +124,8 @@ def _outside(model: Model, part: frozenset[str]) -> frozenset[str]:
     read = {n for loop in loops for n in reads(loop)} | {
         n for node in part if node in model.states for n in _sources(model, node)
     }
-    found = {n for name in read for n in signals_in(model, Name(name))}
-    return frozenset(found - part)
+    signals = {n for name in read for n in signals_in(model, Name(name))}
+    return frozenset(signals - part)
 
 
 def _free(model: Model, part: frozenset[str]) -> frozenset[str]:
@@ -167,10 +167,10 @@ def _contract(piece: Model, path: str, side: _Side, deadline: float) -> tuple[Co
     terms += [Compare(">=", me, Number(low))] if low is not None else []
     terms += [Compare("<=", me, Number(high))] if high is not None else []
     claim = terms[0] if len(terms) == 1 else Logic("and", tuple(terms))
-    found = proof_of(piece, claim, wanted=True, deadline=deadline, free=side.free, loose=side.loose)
-    if isinstance(found, NotHeld):
-        return found.reason
-    return Contract(path, Interval(low, high)), list(found.certificates)
+    proof = proof_of(piece, claim, wanted=True, deadline=deadline, free=side.free, loose=side.loose)
+    if isinstance(proof, NotHeld):
+        return proof.reason
+    return Contract(path, Interval(low, high)), list(proof.certificates)
 
 
 def _seen(piece: Model, path: str, side: _Side, deadline: float) -> tuple[Fraction | None, Fraction | None]:
@@ -206,9 +206,9 @@ def _ends(system: System, index: int, deadline: float) -> tuple[Fraction | None,
             mode, seen = runs.mode.reshape(-1), np.full((len(numeric.modes), len(unit)), -np.inf)
             for m in np.unique(mode):
                 seen[int(m)] = (points[mode == m] @ unit.T).max(axis=0)
-            found = post_fixpoint(abstraction, seen, widen)
-            if found is not None:
-                ends = _along(found[0].support[found[0].reached], directions, index, new)
+            fixpoint = post_fixpoint(abstraction, seen, widen)
+            if fixpoint is not None:
+                ends = _along(fixpoint[0].support[fixpoint[0].reached], directions, index, new)
                 if None not in ends:
                     break
     return _wider(*ends)

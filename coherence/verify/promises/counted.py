@@ -38,9 +38,9 @@ class Counting(Encoder):
 
     def _initial(self) -> Iterator[tuple[Mode, Guard]]:
         place = len(self.remembered) + self.counters.index(WAITED)
-        for mode, made in super()._initial():
+        for mode, condition in super()._initial():
             memory = (*mode.memory[:place], BEFORE, *mode.memory[place + 1 :])
-            yield replace(mode, memory=memory), made
+            yield replace(mode, memory=memory), condition
 
     def _bad(self, mode: Mode) -> Iterator[tuple[str, Guard]]:
         del mode
@@ -60,7 +60,7 @@ class Counting(Encoder):
         for drifted in self._drifted(replace(waited, guard=begin), mode):
             for way in self._delivered(drifted, moment):
                 for stepped in self._through(way, moment):
-                    target, cells = self._mode(following, stepped), super()._kept(stepped)
+                    target, cells = self._mode(following, stepped), super()._changed_cells(stepped)
                     key = (target, frozenset(stepped.guard.spans.items()), frozenset(cells.items()))
                     if key not in seen:
                         seen.add(key)
@@ -71,9 +71,9 @@ class Counting(Encoder):
         first = way.memory[WAITED] == BEFORE
         begun = way.remembering({WAITED: Fraction(0)}) if first else way
         looked = self._looked_at(begun, moment, moment.time if first else Fraction(0))
-        for one in looked if first or moment.landings else (way,):
+        for view in looked if first or moment.landings else (way,):
             for order in orders(moment.loops):
-                for decided in self._decided(one, order, moment):
+                for decided in self._decided(view, order, moment):
                     for stepped in self._stepped(decided, moment):
                         yield from self._looked_at(stepped, moment)
 
@@ -98,9 +98,9 @@ class Counting(Encoder):
             elif waited:
                 yield under
             else:
-                yield from self._asked(under, moment, since)
+                yield from self._at_question(under, moment, since)
 
-    def _asked(self, way: Way, moment: Moment, since: Fraction) -> Iterator[Way]:
+    def _at_question(self, way: Way, moment: Moment, since: Fraction) -> Iterator[Way]:
         for question in forks(self.response.first, self.symbols(way, moment, who="the promise")):
             under = way.under(question.guard)
             if under is not None:
@@ -109,18 +109,18 @@ class Counting(Encoder):
 
 def held_in_time(model: Model, response: Response, deadline: float) -> list[str] | str:
     """A certificate for every order of the instants, or why there is none.  Raises NotLinearError."""
-    ways, made = readings(model), list[str]()
+    ways, certificates = readings(model), list[str]()
     for schedule in schedules(model, (response.within,)):
-        found = _one(model, schedule, response, ways, deadline)
-        if isinstance(found, str):
-            return found
-        proof, reading = found
+        proof_or_reason = _proof_by_reading(model, schedule, response, ways, deadline)
+        if isinstance(proof_or_reason, str):
+            return proof_or_reason
+        proof, reading = proof_or_reason
         ways = [reading, *(way for way in ways if way != reading)]
-        made.append(proof.certificate)
-    return made
+        certificates.append(proof.certificate)
+    return certificates
 
 
-def _one(
+def _proof_by_reading(
     model: Model, schedule: Schedule, response: Response, ways: list[Reading], deadline: float
 ) -> tuple[Proof, Reading] | str:
     refused: NotLinearError | None = None

@@ -71,9 +71,9 @@ def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
 
 
 def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
-    found = refuted(model, condition, promise.kind, deadline)
-    if found is not None:
-        return found
+    refutation = refuted(model, condition, promise.kind, deadline)
+    if refutation is not None:
+        return refutation
     if promise.kind in ("always", "never"):
         return _prove_or_run(model, promise, condition, deadline)
     return _comes_or_runs(model, promise, condition, deadline)
@@ -86,8 +86,8 @@ def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
         return outcome
     if isinstance(outcome, Refuted):
         return replace(outcome, everywhere=False)
-    told = ", ".join(facts)
-    return Open(f"needs one value of {told}: a proof reads one end of a range", "it holds at the end that was read")
+    names = ", ".join(facts)
+    return Open(f"needs one value of {names}: a proof reads one end of a range", "it holds at the end that was read")
 
 
 def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
@@ -99,7 +99,7 @@ def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: flo
     if isinstance(ran, Refuted) or (isinstance(ran, Shown) and ran.certificate):
         return ran
     try:
-        found = _prove(model, promise, deadline)
+        outcome = _prove(model, promise, deadline)
     except (NotLinearError, NotCommensurateError) as error:
         if ran is not None:
             return ran
@@ -107,7 +107,7 @@ def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: flo
             return every_start(model, condition, promise.kind, deadline)
         except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
             raise error from None
-    return ran if ran is not None and isinstance(found, Open) else found
+    return ran if ran is not None and isinstance(outcome, Open) else outcome
 
 
 def _few_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome | None:
@@ -134,22 +134,22 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
     if isinstance(ran, Refuted | Shown):
         return ran
     try:
-        found = comes(model, condition, stays=promise.kind == "eventually_always", deadline=deadline)
+        descent = comes(model, condition, stays=promise.kind == "eventually_always", deadline=deadline)
     except (NotLinearError, NotCommensurateError) as error:
         if isinstance(ran, Open):
             return Open(f"{ran.reason}; not encoded: {error}", ran.bound)
         raise
-    if isinstance(found, str):
-        told = (
+    if isinstance(descent, str):
+        open_ = (
             ran
             if isinstance(ran, Open)
             else Open("", f"no run of {LAPS} periods from the ends of the ranges breaks it")
         )
-        return Open(f"no chain of shrinking sets found: {found}", told.bound)
-    certificate = "(reset)\n".join(found.certificates)
-    bound = f"within {float(found.within):g} s"
-    method = QUADRATIC if found.quadratic else DESCENT
-    return Shown(method, certificate, ("every phase, start and order", bound, *_told(found.readings)))
+        return Open(f"no chain of shrinking sets found: {descent}", open_.bound)
+    certificate = "(reset)\n".join(descent.certificates)
+    bound = f"within {float(descent.within):g} s"
+    method = QUADRATIC if descent.quadratic else DESCENT
+    return Shown(method, certificate, ("every phase, start and order", bound, *_relaxations(descent.readings)))
 
 
 def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
@@ -164,11 +164,11 @@ def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
     few = not many and len(parts(model)) > 1
     left = deadline - now()
     until = deadline - (left / 3 if few else left / 8)  # the rest is for the parts, or for what an open answer tells
-    found = proof_of(model, condition, wanted=wanted, deadline=until)
-    if isinstance(found, NotHeld):
+    proof = proof_of(model, condition, wanted=wanted, deadline=until)
+    if isinstance(proof, NotHeld):
         again = None if not few else _by_parts(model, condition, wanted=wanted, deadline=deadline)
-        return again or _other_phases(model, promise, found, deadline)
-    return _held(found, (), ())
+        return again or _other_phases(model, promise, proof, deadline)
+    return _held(proof, (), ())
 
 
 FEW_LOOPS = 3  # more of them are taken part by part first
@@ -179,33 +179,33 @@ def _by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -
     from coherence.verify.promises.contracts import ByParts, by_parts
 
     try:
-        found = by_parts(model, condition, wanted=wanted, deadline=deadline - (deadline - now()) / 3)
+        proof = by_parts(model, condition, wanted=wanted, deadline=deadline - (deadline - now()) / 3)
     except (NotLinearError, NotCommensurateError):
         return None
-    if not isinstance(found, ByParts):
+    if not isinstance(proof, ByParts):
         return None
-    told = "between the parts of the design: " + ", ".join(contract.text for contract in found.contracts)
-    return _held(found.held, found.certificates, (told,) if found.contracts else ())
+    contracts = "between the parts of the design: " + ", ".join(contract.text for contract in proof.contracts)
+    return _held(proof.held, proof.certificates, (contracts,) if proof.contracts else ())
 
 
-def _held(found: Held, certificates: tuple[str, ...], assumptions: tuple[str, ...]) -> Shown:
+def _held(proof: Held, certificates: tuple[str, ...], assumptions: tuple[str, ...]) -> Shown:
     orders = (
         "one order of the instants"
-        if found.orders == 1
-        else f"each of the {found.orders} orders in which loops and steps can meet"
+        if proof.orders == 1
+        else f"each of the {proof.orders} orders in which loops and steps can meet"
     )
-    certificate = "(reset)\n".join((*certificates, *found.certificates))
-    told = (f"all phases: {orders}", *_told(found.readings), *assumptions)
-    return Shown(METHOD, certificate, told, touching=found.touching)
+    certificate = "(reset)\n".join((*certificates, *proof.certificates))
+    assumed = (f"all phases: {orders}", *_relaxations(proof.readings), *assumptions)
+    return Shown(METHOD, certificate, assumed, touching=proof.touching)
 
 
-def _told(readings: tuple[Reading, ...]) -> tuple[str, ...]:
+def _relaxations(readings: tuple[Reading, ...]) -> tuple[str, ...]:
     """What the readings of a proof relaxed."""
     apart = tuple(dict.fromkeys(path for reading in readings for path, _ in reading.discrete))
     exact = all(reading.discrete for reading in readings)
-    told = f"values of {', '.join(apart)} told apart" if exact else "integers relaxed to reals"
+    values = f"values of {', '.join(apart)} told apart" if exact else "integers relaxed to reals"
     held = ("a held value is any between what is wanted and what is commanded",)
-    return (told, *(held if any(not reading.windows for reading in readings) else ()))
+    return (values, *(held if any(not reading.windows for reading in readings) else ()))
 
 
 def _other_phases(model: Model, promise: Promise, stopped: NotHeld, deadline: float) -> Outcome:
@@ -217,12 +217,12 @@ def _other_phases(model: Model, promise: Promise, stopped: NotHeld, deadline: fl
         if number and now() > deadline:
             break
         moved = Choices(choices.values, phases)
-        found = violation(
+        instants = violation(
             model, moved, condition, wanted=promise.kind == "always", deadline=max(deadline, now() + GRACE)
         )
-        if found:
-            return Refuted(moved, found)
-    told = ", ".join(f"{name} at {float(phase):g} s" for name, phase in phases.items() if phase) or "all phases 0"
-    ran = f"no run of {LAPS} periods from the ends of the ranges breaks it ({told})"
+        if instants:
+            return Refuted(moved, instants)
+    pattern = ", ".join(f"{name} at {float(phase):g} s" for name, phase in phases.items() if phase) or "all phases 0"
+    ran = f"no run of {LAPS} periods from the ends of the ranges breaks it ({pattern})"
     near = nearest(model, condition, wanted=promise.kind == "always", seconds=deadline - now())
     return Open(f"no invariant found: {stopped.reason}; {advice(model, stopped)}", f"{ran}; {near}" if near else ran)

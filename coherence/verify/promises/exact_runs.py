@@ -58,9 +58,9 @@ def _closed(subject: Subject, signals: tuple[str, ...]) -> Closed:
         return Closed(part, (), missing)
     deadline = time.monotonic() + subject.time_limit / 2
     try:
-        made = tuple(_until(deadline, runs(part)))
-        EXECUTED.instants += sum(len(run.instants) * (1 if run.orbit is not None else NO_ORBIT) for run in made)
-        return Closed(part, made)
+        ran = tuple(_until(deadline, runs(part)))
+        EXECUTED.instants += sum(len(run.instants) * (1 if run.orbit is not None else NO_ORBIT) for run in ran)
+        return Closed(part, ran)
     except not_carried() as error:
         return Closed(part, (), str(error) or "a value that the executor does not carry")
 
@@ -73,8 +73,8 @@ def runs(part: Model) -> Iterator[LongRun]:
     return (long_run(part, choices, laps=LAPS, most=MOST_INSTANTS) for choices in corners(part))
 
 
-def _until(deadline: float, made: Iterator[LongRun]) -> Iterator[LongRun]:
-    for run in made:
+def _until(deadline: float, source: Iterator[LongRun]) -> Iterator[LongRun]:
+    for run in source:
         yield run
         if time.monotonic() > deadline:
             return
@@ -102,11 +102,11 @@ def _opposed(actions: tuple[Action, ...], one: str, other: str) -> bool:
 
 def acts(instants: tuple[Instant, ...]) -> dict[str, set[tuple[str, bool]]]:
     """Loop -> (signal, upward) of everything that it does."""
-    found: dict[str, set[tuple[str, bool]]] = {}
+    moves: dict[str, set[tuple[str, bool]]] = {}
     for instant in instants:
         for action in instant.actions:
-            found.setdefault(action.loop, set()).add((action.signal, bool(action.after > action.before)))
-    return found
+            moves.setdefault(action.loop, set()).add((action.signal, bool(action.after > action.before)))
+    return moves
 
 
 def run_with(model: Model, choices: Choices) -> LongRun | None:

@@ -46,8 +46,8 @@ def driven(subject: Subject, promise: Promise) -> bool:
 
 
 def _loops(model: Model, promise: Promise) -> tuple[str, ...]:
-    kept = influences(model, names_of(condition_of(model, promise)))
-    return tuple(loop.name for loop in model.loops if loop.name in kept)
+    causes = influences(model, names_of(condition_of(model, promise)))
+    return tuple(loop.name for loop in model.loops if loop.name in causes)
 
 
 def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
@@ -89,12 +89,12 @@ def _by_range(
     holds = truth(facts.tree(condition), facts.values)
     if holds is None:
         return None
-    of, kept = (promise.name, *names), holds is not (promise.kind == "never")
-    if not kept and promise.kind != "eventually":
+    of, keeps = (promise.name, *names), holds is not (promise.kind == "never")
+    if not keeps and promise.kind != "eventually":
         return None  # `unsatisfiable-targets` tells what can never be kept all the time
     ranges = ", ".join(f"{path} {_span(facts, subject.model, path)}" for path in used)
     where = (*places, *(facts.places[path].labelled(f"{path} stays within this") for path in used))
-    if not kept:
+    if not keeps:
         evidence = arithmetic({}, witness=(Step(None, f"in every state: {ranges}"),))
         message = f"{promise.text}: no state within the bounds keeps it ({ranges})"
         return question.conflict(message, where, of, evidence, certain=True)
@@ -107,15 +107,15 @@ def _by_range(
 
 
 def _span(facts: Known, model: Model, path: str) -> str:
-    found, unit = facts.values[path], unit_of(model, path)
-    ends = [units.show(end, unit) for end in (found.low, found.high) if end is not None]
+    interval, unit = facts.values[path], unit_of(model, path)
+    ends = [units.show(end, unit) for end in (interval.low, interval.high) if end is not None]
     return " to ".join(dict.fromkeys(ends))
 
 
 def _bounded(facts: Known, model: Model, path: str) -> bool:
     """Does the value stay in its known range from the start on?  What is set, or ignored, may begin elsewhere."""
-    found, writers = facts.values.get(path), facts.written.get(path, ())
-    if found is None or found.low is None or found.high is None or path not in facts.places:
+    interval, writers = facts.values.get(path), facts.written.get(path, ())
+    if interval is None or interval.low is None or interval.high is None or path not in facts.places:
         return False
     if not writers:
         return path in model.constants

@@ -27,28 +27,28 @@ FARTHER = 20  # times the promised time, within which a late answer is looked fo
 
 def driven(subject: Subject, promise: Promise) -> bool:
     """Is it about conditions in which a loop that runs has a part?  (Events belong to other questions.)"""
-    said = conditions_of(subject.model, promise)
-    if said is None or isinstance(said, str):
-        return said is not None
-    model, used = subject.model, _names(said)
+    response = conditions_of(subject.model, promise)
+    if response is None or isinstance(response, str):
+        return response is not None
+    model, used = subject.model, _names(response)
     known = (*model.states, *model.commands, *model.outputs, *(loop.name for loop in model.loops), *model.constants)
-    return all(name in known for name in used) and bool(_loops(model, said))
+    return all(name in known for name in used) and bool(_loops(model, response))
 
 
 def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     """The verdict on one response, as a finding of the question."""
     model = subject.model
-    said = conditions_of(model, promise)
+    response = conditions_of(model, promise)
     places: tuple[Place, ...] = (promise.place.labelled("this promise"),)
-    if not isinstance(said, Response):
-        return question.undecided(f"{promise.text}: needs {said}", places, (promise.name,))
-    names = _loops(model, said)
+    if not isinstance(response, Response):
+        return question.undecided(f"{promise.text}: needs {response}", places, (promise.name,))
+    names = _loops(model, response)
     places = (*places, *(place_of(subject.design.loops[name]) for name in names))
     of = (promise.name, *names)
-    outcome = answered(model, promise, said, time_limit=subject.time_limit)
+    outcome = answered(model, promise, response, time_limit=subject.time_limit)
     match outcome:
         case Late():
-            return _late(question, subject, promise, said, outcome, places)
+            return _late(question, subject, promise, response, outcome, places)
         case Shown():
             message = f"{promise.text}: holds in every run"
             return question.proved(message, places, of, _evidence(outcome), assumptions=_assumed(model, outcome))
@@ -67,38 +67,38 @@ def _assumed(model: Model, outcome: Shown) -> tuple[str, ...]:
     return (*outcome.assumptions, *model.abstractions)
 
 
-def _names(said: Response) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for tree in said.trees for name in names_of(tree)))
+def _names(response: Response) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for tree in response.trees for name in names_of(tree)))
 
 
-def _loops(model: Model, said: Response) -> tuple[str, ...]:
-    kept = influences(model, _names(said))
-    return tuple(loop.name for loop in model.loops if loop.name in kept)
+def _loops(model: Model, response: Response) -> tuple[str, ...]:
+    causes = influences(model, _names(response))
+    return tuple(loop.name for loop in model.loops if loop.name in causes)
 
 
 def _late(
-    question: Question, subject: Subject, promise: Promise, said: Response, late: Late, places: tuple[Place, ...]
+    question: Question, subject: Subject, promise: Promise, response: Response, late: Late, places: tuple[Place, ...]
 ) -> Finding:
-    model, names = part_of(subject.model, promise, said), _loops(subject.model, said)
+    model, names = part_of(subject.model, promise, response), _loops(subject.model, response)
     of = (promise.name, *names)
     if not replay(model, late.choices, list(late.instants)):
         return question.undecided(f"{promise.text}: the witness does not replay", places, of)
-    instants, served = _served(model, said, late)
-    watch = [name for name in _names(said) if name not in names]
-    due = late.since + said.within
+    instants, served = _served(model, response, late)
+    watch = [name for name in _names(response) if name not in names]
+    due = late.since + response.within
     steps = [
         *timeline(model, instants, [*watch, *model.states]),
-        Step(late.since, f"an answer is due: {_seen(model, said, instants, late.since)}"),
-        Step(due, f"{promise.text} is broken: {_seen(model, said, instants, due)}"),
+        Step(late.since, f"an answer is due: {_seen(model, response, instants, late.since)}"),
+        Step(due, f"{promise.text} is broken: {_seen(model, response, instants, due)}"),
     ]
     numbers: dict[str, tuple[Fraction | float | int, str]] = {
-        "promised": (said.within, "s"),
+        "promised": (response.within, "s"),
         "due from": (late.since, "s"),
     }
-    told = "not answered in the run"
+    ending = "not answered in the run"
     if served is not None:
         numbers["answered after"] = (served - late.since, "s")
-        told = f"answered after {units.show(served - late.since, SECOND)}"
+        ending = f"answered after {units.show(served - late.since, SECOND)}"
     evidence = Evidence(
         Grade.PROVED,
         "exact execution",
@@ -106,32 +106,32 @@ def _late(
         numbers=numbers,
         replayed=True,
     )
-    message = f"{promise.text}: broken after {units.clock(late.since)}, {told}"
+    message = f"{promise.text}: broken after {units.clock(late.since)}, {ending}"
     assumptions = (*told_choices(model, late.choices), *model.abstractions)
     return question.conflict(message, places, of, evidence, certain=late.everywhere, assumptions=assumptions)
 
 
-def _served(model: Model, said: Response, late: Late) -> tuple[list[Instant], Fraction | None]:
+def _served(model: Model, response: Response, late: Late) -> tuple[list[Instant], Fraction | None]:
     """The run until the late answer comes, or its instants up to the promised time."""
-    run, made = Execution(model, late.choices), list[Instant]()
-    end = late.since + (FARTHER + 1) * said.within
+    run, instants = Execution(model, late.choices), list[Instant]()
+    end = late.since + (FARTHER + 1) * response.within
     try:
-        while len(made) < MOST_INSTANTS and run.next_time() <= end:
-            made.append(run.advance())
-            seen, time = observed(run, made[-1], said), made[-1].time
-            if time > late.since + said.within and any(one.then for one in seen):
-                return made, time
+        while len(instants) < MOST_INSTANTS and run.next_time() <= end:
+            instants.append(run.advance())
+            seen, time = observed(run, instants[-1], response), instants[-1].time
+            if time > late.since + response.within and any(sight.then for sight in seen):
+                return instants, time
     except NotExactError:
         pass  # the way to the answer is no part of the witness
     return list(late.instants), None
 
 
-def _seen(model: Model, said: Response, instants: list[Instant], time: Fraction) -> str:
+def _seen(model: Model, response: Response, instants: list[Instant], time: Fraction) -> str:
     """What the conditions read, as an instant at or before a time left it."""
     last = next((i for i in reversed(instants) if i.time <= time), instants[0])
-    told = []
-    for name in _names(said):
+    readings = []
+    for name in _names(response):
         value = last.after.get(name)
         if value is not None:
-            told.append(f"{name} = {str(value).lower() if isinstance(value, bool) else shown(model, name, value)}")
-    return ", ".join(told)
+            readings.append(f"{name} = {str(value).lower() if isinstance(value, bool) else shown(model, name, value)}")
+    return ", ".join(readings)

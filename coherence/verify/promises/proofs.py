@@ -13,7 +13,7 @@ from coherence.simulate.execute.schedules import Schedule, schedules
 from coherence.verify.invariants.proof import Proof, Unproved
 from coherence.verify.invariants.prover import prove
 from coherence.verify.invariants.smtlib import Invariant, obligations
-from coherence.verify.systems.affine_between_instants import told_by_instants
+from coherence.verify.systems.affine_between_instants import decided_at_instants
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.lattices import readings
 from coherence.verify.systems.piecewise_affine import Constraint, Linear, System
@@ -63,7 +63,7 @@ def proof_of(
     `free` and `loose`: modes and signals of other parts, as `Encoder` takes them.
     Raises NotLinearError, NotCommensurateError where no reading carries the model.
     """
-    if not told_by_instants(model, condition, "always" if wanted else "never"):
+    if not decided_at_instants(model, condition, "always" if wanted else "never"):
         raise NotLinearError("what the promise says of flowing states may change between the instants")
     ways = readings(model)
     certificates: list[str] = []
@@ -76,10 +76,10 @@ def proof_of(
         )
 
     for schedule in schedules(model):
-        found = _one(schedule, ways, encode, deadline)
-        if isinstance(found, NotHeld):
-            return replace(found, proved=len(certificates))
-        reading, proof, system = found
+        proof_or_stop = _proof_by_reading(schedule, ways, encode, deadline)
+        if isinstance(proof_or_stop, NotHeld):
+            return replace(proof_or_stop, proved=len(certificates))
+        reading, proof, system = proof_or_stop
         ways = [reading, *(way for way in ways if way != reading)]  # what worked once comes first
         certificates.append(proof.certificate)
         used.append(reading)
@@ -90,7 +90,7 @@ def proof_of(
 Encode = Callable[[Schedule, Reading], Encoder]
 
 
-def _one(
+def _proof_by_reading(
     schedule: Schedule, ways: list[Reading], encode: Encode, deadline: float
 ) -> tuple[Reading, Proof, System] | NotHeld:
     refused: NotLinearError | None = None
@@ -120,10 +120,10 @@ def _one(
 
 
 def _why(answer: Unproved, reading: Reading) -> str:
-    told = (
+    values = (
         "" if not reading.discrete else f", with the values of {', '.join(p for p, _ in reading.discrete)} told apart"
     )
-    return f"{answer.reason}{told}"
+    return f"{answer.reason}{values}"
 
 
 def needs_open_end(system: System, invariant: Invariant, seconds: float) -> bool:

@@ -33,10 +33,10 @@ def nearest(model: Model, condition: Tree, *, wanted: bool, seconds: float) -> s
         wider = limit + way * share * (abs(limit) or 1)
         claim = replace(condition, right=replace(condition.right, value=wider))
         try:
-            found = proof_of(model, claim, wanted=True, deadline=deadline)
+            proof = proof_of(model, claim, wanted=True, deadline=deadline)
         except (NotLinearError, NotCommensurateError):
             return ""
-        if isinstance(found, Held):
+        if isinstance(proof, Held):
             return f"a limit {float(100 * share):g} % wider is proved"
     return ""
 

@@ -16,7 +16,7 @@ from coherence.simulate.execute.run_certificates import certificate
 from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.outcomes import Open, Outcome, Refuted, Shown
-from coherence.verify.systems.affine_between_instants import told_by_instants
+from coherence.verify.systems.affine_between_instants import decided_at_instants
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
 PAST = (*LOOK_BACK, "previous")
@@ -29,8 +29,8 @@ def refuted(model: Model, condition: Tree, kind: str, deadline: float) -> Refute
     for choices in corners(model):
         if count and now() > deadline:
             break
-        found = _breaks(model, choices, condition, kind, deadline)
-        first, count, broken = first or found, count + 1, broken + (found is not None)
+        refutation = _breaks(model, choices, condition, kind, deadline)
+        first, count, broken = first or refutation, count + 1, broken + (refutation is not None)
     return replace(first, everywhere=broken == count) if first else None
 
 
@@ -39,7 +39,7 @@ def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline
         instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline)
         return Refuted(choices, instants) if instants else None
     run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition))
-    if run.orbit is None or (kind == "eventually" and not told_by_instants(model, condition, kind)):
+    if run.orbit is None or (kind == "eventually" and not decided_at_instants(model, condition, kind)):
         return None
     seen = lap_truths(model, run, condition)
     broken = not all(seen) if kind == "eventually_always" else not any(seen) and not _ever(model, condition, run)
@@ -49,13 +49,13 @@ def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline
 def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, deadline: float) -> tuple[Instant, ...]:
     """The instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
     run = Execution(model, choices)
-    made: list[Instant] = []
+    instants: list[Instant] = []
     end = LAPS * _lap(model) + run.longest
-    while len(made) < MOST_INSTANTS and run.next_time() <= end and now() < deadline:
+    while len(instants) < MOST_INSTANTS and run.next_time() <= end and now() < deadline:
         instant = run.advance()
-        made.append(instant)
+        instants.append(instant)
         if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):
-            return tuple(made)
+            return tuple(instants)
     return ()
 
 
@@ -100,7 +100,7 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
 
     Every phase pattern and every order of equal rank is run.
     """
-    if not told_by_instants(model, condition, kind):
+    if not decided_at_instants(model, condition, kind):
         return Open("what it says of flowing states may change between the instants of a run", "")
     count, runs = 0, list[LongRun]()
     for start in finite(model, MOST_STARTS):
@@ -110,7 +110,7 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
             run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition))
             if run.orbit is None or not run.orbit.exact:
                 return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
-            if not _kept(model, run, condition, kind):
+            if not _keeps_for_ever(model, run, condition, kind):
                 return Refuted(choices, run.instants, run)
             runs += [run] if len(runs) < MOST_CERTIFIED else []
         count += 1
@@ -137,7 +137,7 @@ def _choices(model: Model, start: Choices) -> Iterator[Choices]:
             yield Choices(start.values, schedule.phases, tuple(loop.name for loop in order))
 
 
-def _kept(model: Model, run: LongRun, condition: Tree, kind: str) -> bool:
+def _keeps_for_ever(model: Model, run: LongRun, condition: Tree, kind: str) -> bool:
     """Does a run that recurs exactly keep the promise for ever?"""
     if kind == "eventually_always":
         return all(lap_truths(model, run, condition))

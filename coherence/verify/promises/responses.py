@@ -108,24 +108,24 @@ def answered(model: Model, promise: Promise, response: Response, *, time_limit: 
         return Open(reason, "")
 
 
-def _for_every_value(model: Model, found: Answered) -> Answered:
+def _for_every_value(model: Model, outcome: Answered) -> Answered:
     """The outcome for every value of what runs read at one end only."""
     facts = one_ended(model)
-    if not facts or isinstance(found, Open):
-        return found
-    if isinstance(found, Late):
-        return replace(found, everywhere=False)
+    if not facts or isinstance(outcome, Open):
+        return outcome
+    if isinstance(outcome, Late):
+        return replace(outcome, everywhere=False)
     return Open(f"needs one value of {', '.join(facts)}: a proof reads one end of a range", "it holds at one end")
 
 
 def _decided(model: Model, response: Response, deadline: float) -> Answered:
-    late, asked = _from_corners(model, response, deadline)
+    late, asks = _from_corners(model, response, deadline)
     if late is not None:
         return late
     try:
         return _from_every_start(model, response, now() + (deadline - now()) / 2)
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
-        return _by_proof(model, response, deadline, asked=asked)
+        return _by_proof(model, response, deadline, asks=asks)
 
 
 # -- runs -------------------------------------------------------------------------------------------------
@@ -134,58 +134,58 @@ def _decided(model: Model, response: Response, deadline: float) -> Answered:
 def _from_corners(model: Model, response: Response, deadline: float) -> tuple[Late | None, bool]:
     """The first run from an end of the ranges that answers too late, and whether any of them asks."""
     first: Late | None = None
-    count, broken, asked = 0, 0, False
+    count, broken, any_asks = 0, 0, False
     for choices in corners(model):
         if count and now() > deadline:
             break
-        found, asks = _run(model, choices, response, deadline)
-        first, count, broken, asked = first or found, count + 1, broken + (found is not None), asked or asks
-    return (replace(first, everywhere=broken == count) if first else None), asked
+        late, run_asks = _run(model, choices, response, deadline)
+        first, count, broken, any_asks = first or late, count + 1, broken + (late is not None), any_asks or run_asks
+    return (replace(first, everywhere=broken == count) if first else None), any_asks
 
 
 def _run(model: Model, choices: Choices, response: Response, deadline: float) -> tuple[Late | None, bool]:
-    run, waiting, asked = Execution(model, choices), Waiting(response.within), False
-    made: list[Instant] = []
+    run, waiting, asks = Execution(model, choices), Waiting(response.within), False
+    instants: list[Instant] = []
     end = LAPS * hyperperiod(model) + response.within + run.longest
-    while len(made) < MOST_INSTANTS and (len(made) == 0 or now() < deadline):
+    while len(instants) < MOST_INSTANTS and (len(instants) == 0 or now() < deadline):
         if waiting.late(run.next_time()):
             assert waiting.since is not None
-            return Late(choices, tuple(made), waiting.since), True
+            return Late(choices, tuple(instants), waiting.since), True
         if run.next_time() > end:
             break
-        made.append(run.advance())
-        for seen in observed(run, made[-1], response):
-            asked = asked or seen.first
+        instants.append(run.advance())
+        for seen in observed(run, instants[-1], response):
+            asks = asks or seen.first
             waiting.see(seen)
-    return None, asked
+    return None, asks
 
 
 def _from_every_start(model: Model, response: Response, deadline: float) -> Answered:
     """Every start, phase pattern and order, each run to its recurrence.  Raises NotExactError where that is not all."""
-    runs, count, asked = list[LongRun](), 0, False
+    runs, count, any_asks = list[LongRun](), 0, False
     for start in finite(model, MOST_STARTS):
         for choices in _choices(model, start, response.within):
             if now() > deadline:
                 raise NotExactError("the time limit")
             run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=response.trees)
-            wait, asks = _kept(model, run, response)
+            wait, run_asks = _first_unanswered(model, run, response)
             if wait is not None:
                 return Late(choices, _until(model, run, wait, response.within), wait.since)
-            asked = asked or asks
+            any_asks = any_asks or run_asks
             runs += [run] if len(runs) < MOST_CERTIFIED else []
         count += 1
-    return _proved(model, response, runs, count, asked=asked)
+    return _proved(model, response, runs, count, asks=any_asks)
 
 
-def _proved(model: Model, response: Response, runs: list[LongRun], count: int, *, asked: bool) -> Shown | Never:
+def _proved(model: Model, response: Response, runs: list[LongRun], count: int, *, asks: bool) -> Shown | Never:
     script = None
     if len(runs) < MOST_CERTIFIED:
-        never = None if asked else ("never", response.first)
-        script = certificate(model, runs, never, response=response if asked else None)
+        never = None if asks else ("never", response.first)
+        script = certificate(model, runs, never, response=response if asks else None)
     starts = "its only start" if count == 1 else f"all {count} starts"
-    told = ("every phase; every order of equal rank, the same at every instant",) if len(model.loops) > 1 else ()
-    shown = Shown(f"exact execution of {starts} to a recurrence", script, told)
-    return shown if asked else Never(shown)
+    assumed = ("every phase; every order of equal rank, the same at every instant",) if len(model.loops) > 1 else ()
+    shown = Shown(f"exact execution of {starts} to a recurrence", script, assumed)
+    return shown if asks else Never(shown)
 
 
 def _choices(model: Model, start: Choices, within: Fraction) -> Iterator[Choices]:
@@ -194,7 +194,7 @@ def _choices(model: Model, start: Choices, within: Fraction) -> Iterator[Choices
             yield Choices(start.values, schedule.phases, tuple(loop.name for loop in order))
 
 
-def _kept(model: Model, run: LongRun, response: Response) -> tuple[Wait | None, bool]:
+def _first_unanswered(model: Model, run: LongRun, response: Response) -> tuple[Wait | None, bool]:
     """The first wait of a run that recurs which is not answered in time, and whether anything is asked."""
     orbit = run.orbit
     if orbit is None or not orbit.exact:
@@ -205,34 +205,38 @@ def _kept(model: Model, run: LongRun, response: Response) -> tuple[Wait | None, 
         if instant.time == orbit.lap[0].time:
             lap = len(seen)
         seen += observed(execution, instant, response)
-    found = waits(seen, lap, orbit.period, response.within)
-    return next((wait for wait in found if wait.served is None), None), any(one.first for one in seen)
+    open_waits = waits(seen, lap, orbit.period, response.within)
+    return next((wait for wait in open_waits if wait.served is None), None), any(sight.first for sight in seen)
 
 
 def _until(model: Model, run: LongRun, wait: Wait, within: Fraction) -> tuple[Instant, ...]:
     """The instants until the time for an answer is over."""
-    execution, made = Execution(model, run.choices), list[Instant]()
+    execution, instants = Execution(model, run.choices), list[Instant]()
     while execution.next_time() <= wait.since + within:
-        made.append(execution.advance())
-    return tuple(made)
+        instants.append(execution.advance())
+    return tuple(instants)
 
 
 # -- proofs ------------------------------------------------------------------------------------------------
 
 
-def _by_proof(model: Model, response: Response, deadline: float, *, asked: bool) -> Answered:
+def _by_proof(model: Model, response: Response, deadline: float, *, asks: bool) -> Answered:
     from coherence.verify.promises.counted import held_in_time
     from coherence.verify.promises.proofs import Held, proof_of
 
-    if not asked:
+    if not asks:
         quiet = proof_of(model, response.first, wanted=False, deadline=now() + (deadline - now()) / 3)
         if isinstance(quiet, Held):
-            return Never(Shown("template invariant, z3", "(reset)\n".join(quiet.certificates), _told(quiet.orders)))
-    found = held_in_time(model, response, deadline - (deadline - now()) / 8)
-    if isinstance(found, str):
+            return Never(
+                Shown("template invariant, z3", "(reset)\n".join(quiet.certificates), _order_assumption(quiet.orders))
+            )
+    certificates = held_in_time(model, response, deadline - (deadline - now()) / 8)
+    if isinstance(certificates, str):
         late = _other_phases(model, response, max(deadline, now() + GRACE))
-        return late or Open(f"no proof found: {found}", f"no run of {LAPS} periods from the ends of the ranges is late")
-    return Shown(COUNTED, "(reset)\n".join(found), _told(len(found)))
+        return late or Open(
+            f"no proof found: {certificates}", f"no run of {LAPS} periods from the ends of the ranges is late"
+        )
+    return Shown(COUNTED, "(reset)\n".join(certificates), _order_assumption(len(certificates)))
 
 
 def _other_phases(model: Model, response: Response, deadline: float) -> Late | None:
@@ -241,13 +245,13 @@ def _other_phases(model: Model, response: Response, deadline: float) -> Late | N
         for choices in corners(model):
             if now() > deadline:
                 return None
-            found, _ = _run(model, Choices(choices.values, schedule.phases), response, deadline)
-            if found is not None:
-                return found
+            late, _ = _run(model, Choices(choices.values, schedule.phases), response, deadline)
+            if late is not None:
+                return late
     return None
 
 
-def _told(count: int) -> tuple[str, ...]:
+def _order_assumption(count: int) -> tuple[str, ...]:
     if count == 1:
         return ("all phases: one order of the instants",)
     return (f"all phases: each of the {count} orders in which loops and steps can meet",)

@@ -23,9 +23,9 @@ def lowered(subject: Subject, promise: Promise, names: tuple[str, ...]) -> Itera
         return
     for name in reversed(names):
         for formula, number in _thresholds(subject.design.loops[name]):
-            found = _search(subject, promise, formula, number)
-            if found is not None:
-                yield found
+            repair = _search(subject, promise, formula, number)
+            if repair is not None:
+                yield repair
                 break
 
 
@@ -58,8 +58,8 @@ def _search(subject: Subject, promise: Promise, formula: Formula, number: Number
         try:
             design = read_text(changed[subject.design.file], subject.design.file)
             again = design.promises[promise.name]
-            found = decide(elaborate(design), again, time_limit=(end - now()) / 2)
-            if isinstance(found, Shown) and not found.touching:
+            outcome = decide(elaborate(design), again, time_limit=(end - now()) / 2)
+            if isinstance(outcome, Shown) and not outcome.touching:
                 return repairs.proposal(edit)
         except CoherenceError:
             return None

@@ -8,7 +8,7 @@ from coherence.model.model import Model
 from coherence.simulate.execute.slices import signals_in
 
 
-def told_by_instants(model: Model, condition: Tree, kind: str) -> bool:
+def decided_at_instants(model: Model, condition: Tree, kind: str) -> bool:
     """Is a promise of this kind decided by its condition at the instants?
 
     A condition that reads no flowing state is constant between them.  One over flowing states alone holds

@@ -91,12 +91,12 @@ def numbers(tree: Tree, symbols: Symbols) -> list[Case]:
             return _arithmetic(tree, symbols)
         case Choose(condition=condition, then=then, otherwise=otherwise):
             branches: dict[bool, list[Case]] = {}
-            made = []
+            cases = []
             for fork in forks(condition, symbols):
                 if fork.holds not in branches:
                     branches[fork.holds] = numbers(then if fork.holds else otherwise, symbols)
-                made += joined(fork.guard, branches[fork.holds])
-            return few(made)
+                cases += joined(fork.guard, branches[fork.holds])
+            return few(cases)
         case Call(function=function) if function in ("min", "max", "abs"):
             return _extreme(tree, symbols)
         case Call(function=function) if function in ("ceil", "floor"):
@@ -116,15 +116,15 @@ def _whole(function: str, case: Case, symbols: Symbols) -> list[Case]:
 def joined(first: Guard, cases: Iterable[Case]) -> list[Case]:
     """The cases under a guard, without those that contradict it."""
     both = ((first.joined(case.guard), case.value) for case in cases)
-    return [Case(made, value) for made, value in both if made is not None]
+    return [Case(guard, value) for guard, value in both if guard is not None]
 
 
 def few(cases: Iterable[Case]) -> list[Case]:
     """A list of the cases.  Raises NotLinearError where there are too many."""
-    made = list(itertools.islice(cases, MOST_CASES + 1))
-    if len(made) > MOST_CASES:
+    taken = list(itertools.islice(cases, MOST_CASES + 1))
+    if len(taken) > MOST_CASES:
         raise NotLinearError(f"more than {MOST_CASES} cases")
-    return made
+    return taken
 
 
 def product(parts: Sequence[Sequence[Case]]) -> Iterator[tuple[Guard, tuple[Term, ...]]]:
@@ -132,7 +132,7 @@ def product(parts: Sequence[Sequence[Case]]) -> Iterator[tuple[Guard, tuple[Term
     open_: list[tuple[Guard, tuple[Term, ...]]] = [(TRUE, ())]
     for part in parts:
         pairs = ((first.joined(case.guard), values, case.value) for first, values in open_ for case in part)
-        open_ = [(made, (*values, value)) for made, values, value in pairs if made is not None]
+        open_ = [(guard, (*values, value)) for guard, values, value in pairs if guard is not None]
         if len(open_) > MOST_CASES:
             raise NotLinearError(f"more than {MOST_CASES} cases")
     return iter(open_)
@@ -140,7 +140,7 @@ def product(parts: Sequence[Sequence[Case]]) -> Iterator[tuple[Guard, tuple[Term
 
 def _arithmetic(tree: Arithmetic, symbols: Symbols) -> list[Case]:
     pairs = product([numbers(tree.left, symbols), numbers(tree.right, symbols)])
-    return [Case(made, combined(tree.op, left, right)) for made, (left, right) in pairs]
+    return [Case(guard, combined(tree.op, left, right)) for guard, (left, right) in pairs]
 
 
 def combined(op: str, left: Term, right: Term) -> Term:
@@ -159,13 +159,13 @@ def _extreme(tree: Call, symbols: Symbols) -> list[Case]:
     parts = [numbers(argument, symbols) for argument in tree.arguments]
     if tree.function == "abs":
         return [
-            Case(made, winner)
+            Case(guard, winner)
             for case in parts[0]
-            for made, winner in winners((case.value, scaled(case.value, Fraction(-1))), largest=True, start=case.guard)
+            for guard, winner in winners((case.value, scaled(case.value, Fraction(-1))), largest=True, start=case.guard)
         ]
     largest = tree.function == "max"
-    made = ((w, g) for start, terms in product(parts) for g, w in winners(terms, largest=largest, start=start))
-    return few(Case(g, w) for w, g in made)
+    guard = ((w, g) for start, terms in product(parts) for g, w in winners(terms, largest=largest, start=start))
+    return few(Case(g, w) for w, g in guard)
 
 
 def winners(terms: Sequence[Term], *, largest: bool, start: Guard = TRUE) -> Iterator[tuple[Guard, Term]]:
@@ -178,8 +178,8 @@ def winners(terms: Sequence[Term], *, largest: bool, start: Guard = TRUE) -> Ite
             for j, other in enumerate(distinct)
             if j != index
         )
-        if (made := guard(rows, start)) is not None:
-            yield made, winner
+        if (wins := guard(rows, start)) is not None:
+            yield wins, winner
 
 
 def forks(tree: Tree, symbols: Symbols) -> list[Fork]:
@@ -198,7 +198,7 @@ def forks(tree: Tree, symbols: Symbols) -> list[Fork]:
         case Choose(condition=condition, then=then, otherwise=otherwise):
             branches = {True: forks(then, symbols), False: forks(otherwise, symbols)}
             pairs = ((f.guard.joined(g.guard), g.holds) for f in forks(condition, symbols) for g in branches[f.holds])
-            return [Fork(made, holds) for made, holds in pairs if made is not None]
+            return [Fork(guard, holds) for guard, holds in pairs if guard is not None]
         case Held():
             return [Fork(TRUE, symbols.held(tree))]
         case _:
@@ -212,7 +212,7 @@ def _connected(op: str, parts: list[list[Fork]]) -> list[Fork]:
     closed: list[Fork] = []
     for part in parts:
         pairs = ((a.guard.joined(b.guard), b.holds) for a in open_ for b in part)
-        grown = [Fork(made, holds) for made, holds in pairs if made is not None]
+        grown = [Fork(guard, holds) for guard, holds in pairs if guard is not None]
         closed += [fork for fork in grown if fork.holds is stop]
         open_ = [fork for fork in grown if fork.holds is not stop]
         if len(open_) + len(closed) > MOST_CASES:
@@ -221,13 +221,13 @@ def _connected(op: str, parts: list[list[Fork]]) -> list[Fork]:
 
 
 def _comparison(tree: Compare, symbols: Symbols) -> list[Fork]:
-    made = []
+    outcomes = []
     for start, (left, right) in product([numbers(tree.left, symbols), numbers(tree.right, symbols)]):
         difference = add(left, right, Fraction(-1))
         for op, holds in ((tree.op, True), (NEGATED[tree.op], False)):
             ways = (start.also(*row) for row in relations(difference, op))
-            made += [Fork(way, holds) for way in ways if way is not None]
-    return made
+            outcomes += [Fork(way, holds) for way in ways if way is not None]
+    return outcomes
 
 
 def relations(difference: Term, op: str) -> list[tuple[Term, str]]:

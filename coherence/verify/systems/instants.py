@@ -36,8 +36,8 @@ class Instants(StateSpace):
             moved = [Case(c.guard, add(way.cell(path), c.value, seconds)) for c in numbers(state.flow, symbols)]
             parts.append([c for case in moved for c in clipped(case, state.range)])
         ways = []
-        for made, values in product(parts):
-            if (under := way.under(made)) is not None:
+        for guard, values in product(parts):
+            if (under := way.under(guard)) is not None:
                 ways.append(under.holding(dict(zip(self.flowing, values, strict=True))))
         return ways
 
@@ -50,10 +50,10 @@ class Instants(StateSpace):
             if moment.time not in queue.times:
                 continue
             grown = []
-            for one in ways:
-                for case in numbers(tree, self.symbols(one, moment, who="what is sampled")):
-                    if (under := one.under(case.guard)) is not None:
-                        shifted = {queue.cell(k): one.cell(queue.cell(k - 1)) for k in range(2, queue.length + 1)}
+            for before in ways:
+                for case in numbers(tree, self.symbols(before, moment, who="what is sampled")):
+                    if (under := before.under(case.guard)) is not None:
+                        shifted = {queue.cell(k): before.cell(queue.cell(k - 1)) for k in range(2, queue.length + 1)}
                         grown.append(under.holding({**shifted, queue.cell(1): case.value}))
             ways = grown
         return ways
@@ -77,17 +77,17 @@ class Instants(StateSpace):
         ways = [way]
         for loop in order:
             ways = [
-                made
-                for one in ways
-                for seen in self._looked(one, loop, moment)
-                for made in self._act(seen, loop, moment)
+                after
+                for before in ways
+                for seen in self._looked(before, loop, moment)
+                for after in self._act(seen, loop, moment)
             ]
             if len(ways) > MOST_WAYS_AT_ONCE:
                 raise NotLinearError(f"more than {MOST_WAYS_AT_ONCE} ways through one instant")
             if now() > self.deadline:
                 raise NotLinearError("the encoding takes longer than the time limit")
         commands = [signal for signal in self.plan.landing if any(loop.signal == signal for loop in order)]
-        return [self._sent(one, commands) for one in ways] if commands else ways
+        return [self._sent(before, commands) for before in ways] if commands else ways
 
     def _sent(self, way: Way, signals: list[str]) -> Way:
         cells: dict[str, Term] = {}
@@ -102,23 +102,23 @@ class Instants(StateSpace):
         ways = [way]
         for tree in self._previous(loop):
             name, grown = self._before(loop, tree), []
-            for one in ways:
-                for case in numbers(tree, self.symbols(one, moment, loop)):
-                    if (under := one.under(case.guard)) is not None:
-                        first = {} if one.memory[self._begun(loop)] else {name: case.value}  # nothing before: itself
+            for before in ways:
+                for case in numbers(tree, self.symbols(before, moment, loop)):
+                    if (under := before.under(case.guard)) is not None:
+                        first = {} if before.memory[self._begun(loop)] else {name: case.value}  # nothing before: itself
                         grown.append(under.holding({f"{name} now": case.value, **first}))
             ways = grown
         return ways
 
     def _act(self, way: Way, loop: SampledLoop, moment: Moment) -> Iterator[Way]:
         names = [self._before(loop, tree) for tree in self._previous(loop)]
-        for made in self.actors[loop.name].act(way, lambda one: self.symbols(one, moment, loop)):
+        for after in self.actors[loop.name].act(way, lambda view: self.symbols(view, moment, loop)):
             if not names:
-                yield made
+                yield after
                 continue
-            cells = {k: v for k, v in made.cells.items() if not k.endswith(" now")}
-            looked = made.remembering({self._begun(loop): Fraction(1)})
-            yield replace(looked, cells={**cells, **{name: made.cells[f"{name} now"] for name in names}})
+            cells = {k: v for k, v in after.cells.items() if not k.endswith(" now")}
+            looked = after.remembering({self._begun(loop): Fraction(1)})
+            yield replace(looked, cells={**cells, **{name: after.cells[f"{name} now"] for name in names}})
 
     def _stepped(self, way: Way, moment: Moment) -> Iterator[Way]:
         """All due `next` maps at once, then what windows will look at."""
@@ -127,14 +127,14 @@ class Instants(StateSpace):
             state = self.model.states[path]
             assert state.next is not None
             parts.append([c for case in numbers(state.next, symbols) for c in clipped(case, state.range)])
-        for made, values in product(parts):
-            if (under := way.under(made)) is not None:
+        for guard, values in product(parts):
+            if (under := way.under(guard)) is not None:
                 yield from self._recorded(under.holding(dict(zip(moment.steps, values, strict=True))), moment)
 
     def _recorded(self, way: Way, moment: Moment) -> Iterator[Way]:
         symbols, queues = self.symbols(way, moment, who="what is averaged"), list(self.plan.after.items())
-        for made, values in product([numbers(tree, symbols) for tree, _ in queues]):
-            under = way.under(made)
+        for guard, values in product([numbers(tree, symbols) for tree, _ in queues]):
+            under = way.under(guard)
             if under is None:
                 continue
             cells: dict[str, Term] = {}

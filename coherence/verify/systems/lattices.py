@@ -16,7 +16,7 @@ MOST_VALUES = 100
 Starts = tuple[tuple[str, tuple[Fraction, ...]], ...]
 
 
-def told_apart(model: Model) -> Starts:
+def enumerable_commands(model: Model) -> Starts:
     """(command, values it starts from) for every command that can be told apart."""
     found = ((path, _values(model, path, command)) for path, command in model.commands.items())
     return tuple((path, starts) for path, starts in found if starts)
@@ -25,10 +25,10 @@ def told_apart(model: Model) -> Starts:
 def readings(model: Model) -> list[Reading]:
     """How closely to read a model, the cheap ways first; every one of them is sound."""
     held = any(loop.hold_down or loop.hold_up for loop in model.loops)
-    made = [Reading(windows=False), Reading()] if held else [Reading()]
-    if discrete := told_apart(model):
-        made += [Reading(discrete, windows) for windows in ((True, False) if held else (True,))]
-    return made
+    readings_ = [Reading(windows=False), Reading()] if held else [Reading()]
+    if discrete := enumerable_commands(model):
+        readings_ += [Reading(discrete, windows) for windows in ((True, False) if held else (True,))]
+    return readings_
 
 
 def _values(model: Model, path: str, command: Command) -> tuple[Fraction, ...]:
@@ -44,10 +44,10 @@ def _values(model: Model, path: str, command: Command) -> tuple[Fraction, ...]:
         for move in moves:
             assert move is not None
             for following in _after(value, *move):
-                made = command.range.clip(following)
-                if made not in reach:
-                    reach.add(made)
-                    todo.append(made)
+                clipped = command.range.clip(following)
+                if clipped not in reach:
+                    reach.add(clipped)
+                    todo.append(clipped)
     rounded = any(loop.integer and (loop.law == "proportional" or loop.hold_down or loop.hold_up) for loop in writers)
     whole = all(value.denominator == 1 for value in reach) and all(_whole_rates(loop) for loop in writers)
     return starts if len(reach) <= MOST_VALUES and (whole or not rounded) else ()

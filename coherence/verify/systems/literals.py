@@ -27,10 +27,10 @@ def literals(tree: Tree, *, holds: bool = True) -> Iterator[Tree]:
             yield tree if holds else Logic("not", (tree,))
 
 
-def contradiction(one: Tree, other: Tree) -> tuple[Tree, Tree] | None:
+def contradiction(left: Tree, right: Tree) -> tuple[Tree, Tree] | None:
     """Two literals of the two conditions that exclude each other; None where none do."""
-    second = list(literals(other))
-    return next(((a, b) for a in literals(one) for b in second if _exclude(a, b)), None)
+    second = list(literals(right))
+    return next(((a, b) for a in literals(left) for b in second if _exclude(a, b)), None)
 
 
 def _exclude(a: Tree, b: Tree) -> bool:
@@ -39,12 +39,12 @@ def _exclude(a: Tree, b: Tree) -> bool:
     return a == Logic("not", (b,)) or b == Logic("not", (a,))
 
 
-def empty(one: Compare, other: Compare) -> bool:
+def empty(left: Compare, right: Compare) -> bool:
     """x OP a and x OP b for no x."""
-    points = {_number(one), _number(other)}
+    points = {_number(left), _number(right)}
     low, high = min(points), max(points)
     probes = [low - 1, low, (low + high) / 2, high, high + 1]
-    return not any(COMPARE[one.op](x, _number(one)) and COMPARE[other.op](x, _number(other)) for x in probes)
+    return not any(COMPARE[left.op](x, _number(left)) and COMPARE[right.op](x, _number(right)) for x in probes)
 
 
 def _number(literal: Compare) -> Fraction:
@@ -65,5 +65,5 @@ def _fulfilled(term: Tree, values: Values) -> bool:
         return bool(known) or isinstance(term, Name)
     if isinstance(term.left, Name) and isinstance(term.right, Number):
         return term.op not in ("==", "!=")
-    found = extremes(term.left, values) if isinstance(term.right, Number) else None
-    return found is not None and any(COMPARE[term.op](end.value, _number(term)) for end in found)
+    ends = extremes(term.left, values) if isinstance(term.right, Number) else None
+    return ends is not None and any(COMPARE[term.op](end.value, _number(term)) for end in ends)

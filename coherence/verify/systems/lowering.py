@@ -65,8 +65,8 @@ def _plain(words: Vocabulary, step: Step) -> _Plain:
     """Rows and updates without unknowns that the guard fixes, and the fresh unknowns that are left."""
     fixed = {name: constant(v) for name, v in step.guard.fixed().items() if name in words.fresh}
     if fixed:
-        kept = guard((substituted(term, fixed.get), relation) for term, relation in step.guard.rows())
-        rows = list(kept.rows()) if kept is not None else [(constant(1), "<=")]
+        reduced = guard((substituted(term, fixed.get), relation) for term, relation in step.guard.rows())
+        rows = list(reduced.rows()) if reduced is not None else [(constant(1), "<=")]
         cells = {name: substituted(term, fixed.get) for name, term in step.cells.items()}
     else:
         rows, cells = list(step.guard.rows()), step.cells

@@ -111,9 +111,9 @@ def plan(model: Model, schedule: Schedule, loose: frozenset[str] = frozenset()) 
 
     `loose` signals change at times of their own.
     """
-    made = _Planner(model, schedule, loose)
-    made.read()
-    return made.plan()
+    planner = _Planner(model, schedule, loose)
+    planner.read()
+    return planner.plan()
 
 
 class _Planner:
@@ -175,7 +175,7 @@ class _Planner:
         moments = tuple(self._moments(landings))
         times = frozenset(m.time for m in moments)
         sampled = {tree: frozenset(t) for tree, t in self.sampled.items()}
-        made = Plan(
+        register_plan = Plan(
             self.period,
             moments,
             {
@@ -192,10 +192,14 @@ class _Planner:
             },
             self.lands,
         )
-        registers = sum(q.length for table in (made.sampled, made.after, made.landing) for q in table.values())
+        registers = sum(
+            q.length
+            for table in (register_plan.sampled, register_plan.after, register_plan.landing)
+            for q in table.values()
+        )
         if registers > MOST_REGISTERS:
             raise NotLinearError(f"{registers} values of the past to remember, more than {MOST_REGISTERS}")
-        return made
+        return register_plan
 
     def _writes(self, signal: str) -> Iterator[Fraction]:
         return (i.time for i in self.schedule.instants if any(loop.signal == signal for loop in i.loops))
@@ -236,11 +240,11 @@ def seconds_of(call: Call, model: Model) -> Fraction:
 
 def _lands(model: Model) -> dict[str, Fraction]:
     """Landing delay per signal.  Raises NotLinearError where writers of one signal differ."""
-    found: dict[str, Fraction] = {}
+    delays: dict[str, Fraction] = {}
     for loop in model.loops:
-        if loop.signal and found.setdefault(loop.signal, loop.lands) != loop.lands:
+        if loop.signal and delays.setdefault(loop.signal, loop.lands) != loop.lands:
             raise NotLinearError(f"writers of {loop.signal} with different landing delays")
-    return {signal: delay for signal, delay in found.items() if delay}
+    return {signal: delay for signal, delay in delays.items() if delay}
 
 
 def calls_in(tree: Tree, model: Model) -> Iterator[Call]:

@@ -100,23 +100,23 @@ class StateSpace:
     # -- what a state consists of ---------------------------------------------------------------
 
     def _signals(self, fixed: list[str]) -> dict[str, Interval | Tree | Term]:
-        made: dict[str, Interval | Tree | Term] = {p: s.initial for p, s in self.model.states.items()}
-        made.update({p: c.initial for p, c in self.model.commands.items()})
-        made.update({p: self.model.constants[p].range for p in fixed})
-        return made
+        starts: dict[str, Interval | Tree | Term] = {p: s.initial for p, s in self.model.states.items()}
+        starts.update({p: c.initial for p, c in self.model.commands.items()})
+        starts.update({p: self.model.constants[p].range for p in fixed})
+        return starts
 
     def _registers(self) -> dict[str, Interval | Tree | Term]:
-        made: dict[str, Interval | Tree | Term] = {}
+        starts: dict[str, Interval | Tree | Term] = {}
         for signal, queue in self.plan.landing.items():
-            made.update(dict.fromkeys((commanded_cell(signal, self.model), *queue.cells), unit(signal)))
+            starts.update(dict.fromkeys((commanded_cell(signal, self.model), *queue.cells), unit(signal)))
         for tree, queue in (*self.plan.sampled.items(), *self.plan.after.items()):
-            made.update(dict.fromkeys(queue.cells, tree))
+            starts.update(dict.fromkeys(queue.cells, tree))
         for loop in self.model.loops:
             for tree in self._previous(loop):
-                made[self._before(loop, tree)] = tree
+                starts[self._before(loop, tree)] = tree
         for actor in self.actors.values():
-            made.update(actor.registers())
-        return made
+            starts.update(actor.registers())
+        return starts
 
     def _previous(self, loop: SampledLoop) -> tuple[Tree, ...]:
         calls = (c for tree in loop.trees for c in calls_in(tree, self.model) if c.function == "previous")
@@ -138,16 +138,16 @@ class StateSpace:
 
         def number(path: str) -> list[Case]:
             if path not in cache:
-                cache[path] = self._number(path, way, reader, made)
+                cache[path] = self._number(path, way, reader, view)
             return cache[path]
 
-        made = Symbols(
+        view = Symbols(
             number,
-            lambda path: self._truth(path, way, made),
-            lambda call: self._past(call, way, moment, loop, made),
+            lambda path: self._truth(path, way, view),
+            lambda call: self._past(call, way, moment, loop, view),
             whole=lambda function, term: whole(function, term, self.fresh),
         )
-        return made
+        return view
 
     def _number(self, path: str, way: Way, who: str, symbols: Symbols) -> list[Case]:
         if path in way.memory and path in self.values:
@@ -207,8 +207,10 @@ class StateSpace:
             for length, cell in pieces:
                 total = add(total, way.cell(cell), length / window)
             return exactly(total)
-        kept = [way.cell(cell) for _, cell in pieces]
-        return few(Case(g, w) for case in here for g, w in winners([case.value, *kept], largest=True, start=case.guard))
+        older = [way.cell(cell) for _, cell in pieces]
+        return few(
+            Case(g, w) for case in here for g, w in winners([case.value, *older], largest=True, start=case.guard)
+        )
 
 
 def inside(term: Term, interval: Interval) -> Iterator[tuple[Term, str]]:

@@ -29,8 +29,8 @@ class Way:
 
     def under(self, more: Guard) -> Way | None:
         """The way with a guard more."""
-        made = self.guard.joined(more)
-        return None if made is None else replace(self, guard=made)
+        joined = self.guard.joined(more)
+        return None if joined is None else replace(self, guard=joined)
 
     def holding(self, cells: dict[str, Term]) -> Way:
         """The way with cells written."""
@@ -64,21 +64,21 @@ def whole(function: str, term: Term, fresh: Callable[[str], str]) -> list[Case]:
     """ceil or floor of a term: an unknown within one of it."""
     if term.known:
         return exactly(constant(math.ceil(term.constant) if function == "ceil" else math.floor(term.constant)))
-    made = unit(fresh(f"{function} {term}"))
-    first, last = (term, made) if function == "ceil" else (made, term)
+    rounded = unit(fresh(f"{function} {term}"))
+    first, last = (term, rounded) if function == "ceil" else (rounded, term)
     rows = guard([(add(first, last, LESS), "<="), (add(add(last, first, LESS), constant(-1)), "<")])
-    return [Case(rows, made)] if rows is not None else []
+    return [Case(rows, rounded)] if rows is not None else []
 
 
 def clipped(case: Case, interval: Interval) -> list[Case]:
     """The value moved into an interval."""
-    made: list[Case] = []
+    cases: list[Case] = []
     inside: Guard | None = case.guard
     for edge, sign in ((interval.low, 1), (interval.high, -1)):
         if edge is None:
             continue
         beyond = scaled(add(case.value, constant(edge), LESS), Fraction(sign))  # < 0 beyond the edge
         outside = case.guard.also(beyond, "<")
-        made += [Case(outside, constant(edge))] if outside is not None else []
+        cases += [Case(outside, constant(edge))] if outside is not None else []
         inside = inside.also(scaled(beyond, LESS), "<=") if inside is not None else None
-    return [*made, Case(inside, case.value)] if inside is not None else made
+    return [*cases, Case(inside, case.value)] if inside is not None else cases

@@ -98,14 +98,14 @@ class Limiter:
         return {**shifted, f"{name} 1": value}
 
     def _wished(self, way: Way, wishes: list[tuple[Guard, Wish]]) -> Iterator[Way]:
-        made = 0
+        count = 0
         for start, wish in wishes:
             under = way.under(start)
             if under is None:
                 continue
             for done in self._limited(self._begun(under), wish):
-                made += 1
-                if made > MOST_WAYS:
+                count += 1
+                if count > MOST_WAYS:
                     raise NotLinearError(f"more than {MOST_WAYS} ways through one sample of {self.loop.name}")
                 yield done
 
@@ -134,13 +134,13 @@ class Limiter:
         loop, difference = self.loop, add(wanted, current, LESS)
         if not (loop.hold_down or loop.hold_up):
             return exactly(wanted)
-        made = [Case(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
+        cases = [Case(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
         for seconds, name, sign in ((loop.hold_down, "hold_down", 1), (loop.hold_up, "hold_up", -1)):
             side = TRUE.also(scaled(difference, Fraction(sign)), "<")
             if side is not None:
                 length = steps_of(seconds, loop) if seconds else 0
-                made += joined(side, self._window(way, wanted, current, f"{loop.name} {name}", length, sign))
-        return made
+                cases += joined(side, self._window(way, wanted, current, f"{loop.name} {name}", length, sign))
+        return cases
 
     def _window(self, way: Way, wanted: Term, current: Term, name: str, length: int, sign: int) -> list[Case]:
         """The largest (sign -1: smallest) value of the window, but not beyond the current command."""
@@ -149,36 +149,36 @@ class Limiter:
         if not self.windows:
             between = unit(self.fresh(name))
             rows = [(add(wanted, between, LESS), "<="), (add(between, current, LESS), "<=")]
-            made = guard([(scaled(term, Fraction(sign)), relation) for term, relation in rows])
-            return [Case(made, between)] if made is not None else []
-        kept = [way.cell(f"{name} {k}") for k in range(1, length + 1)]
-        beyond = (TRUE.also(scaled(add(current, one, LESS), Fraction(sign)), "<=") for one in dict.fromkeys(kept))
+            rows_hold = guard([(scaled(term, Fraction(sign)), relation) for term, relation in rows])
+            return [Case(rows_hold, between)] if rows_hold is not None else []
+        older = [way.cell(f"{name} {k}") for k in range(1, length + 1)]
+        beyond = (TRUE.also(scaled(add(current, value, LESS), Fraction(sign)), "<=") for value in dict.fromkeys(older))
         cases = [Case(g, current) for g in beyond if g is not None]
-        below = guard([(scaled(add(one, current, LESS), Fraction(sign)), "<") for one in dict.fromkeys(kept)])
+        below = guard([(scaled(add(value, current, LESS), Fraction(sign)), "<") for value in dict.fromkeys(older)])
         if below is not None:
-            cases += [Case(g, w) for g, w in winners([wanted, *kept], largest=sign > 0, start=below)]
+            cases += [Case(g, w) for g, w in winners([wanted, *older], largest=sign > 0, start=below)]
         return cases
 
     def _rated(self, way: Way, wanted: Term, current: Term) -> list[Case]:
         loop, difference = self.loop, add(wanted, current, LESS)
         if not loop.rates:
             return exactly(wanted)
-        made = [Case(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
+        cases = [Case(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
         for rising in (True, False):
             side = TRUE.also(scaled(difference, Fraction(-1 if rising else 1)), "<")
             limits = [rate for rate in loop.rates if (rate.up if rising else rate.down)]
             if side is None:
                 continue
             if not limits:
-                made.append(Case(side, wanted))
+                cases.append(Case(side, wanted))
                 continue
             edges = product([self._edge(way, rate, rising=rising) for rate in limits])
             farthest = (pair for start, terms in edges for pair in winners(terms, largest=rising, start=start))
             for start, edge in farthest:
                 under = side.joined(start)
                 if under is not None:
-                    made += [Case(g, w) for g, w in winners([wanted, edge], largest=not rising, start=under)]
-        return made
+                    cases += [Case(g, w) for g, w in winners([wanted, edge], largest=not rising, start=under)]
+        return cases
 
     def _edge(self, way: Way, rate: RateLimit, *, rising: bool) -> list[Case]:
         """The farthest value that one rate limit allows."""
@@ -199,7 +199,7 @@ class Limiter:
         if not wish.always_bounded:
             return [case]
         bounded = clipped(Case(case.guard, current), self.loop.bounds)
-        return [Case(one.guard, case.value if one.value == current else one.value) for one in bounded]
+        return [Case(part.guard, case.value if part.value == current else part.value) for part in bounded]
 
     def _written(self, way: Way, case: Case, current: Term) -> Iterator[Way]:
         """Cooldown, the signal's own range, and the write."""
@@ -216,8 +216,8 @@ class Limiter:
                 cooling = under.under(g) if g is not None else None
                 if cooling is not None:
                     length = max((_age(rate, loop) for rate in loop.rates), default=0)
-                    kept = self._pushed(cooling, written, length, cooling.cell(f"{written} 1")) if length else {}
-                    yield self._cooled(cooling.holding(kept), changed=False)
+                    cells = self._pushed(cooling, written, length, cooling.cell(f"{written} 1")) if length else {}
+                    yield self._cooled(cooling.holding(cells), changed=False)
             return
         yield from self._stored(under, Case(TRUE, case.value), current, case.value)
 
@@ -226,19 +226,19 @@ class Limiter:
         length = max((_age(rate, loop) for rate in loop.rates), default=0)
         cells = self._pushed(way, f"{loop.name} written", length, before_range) if length else {}
         inside = clipped(case, self.model.commands[loop.signal].range)
-        for one in (v for c in inside for v in self._enumerated(c)):
-            under = way.under(one.guard)
+        for value in (v for c in inside for v in self._enumerated(c)):
+            under = way.under(value.guard)
             if under is None:
                 continue
-            stored = replace(under.holding({**cells, self.commanded: one.value}), label=(*way.label, loop.name))
+            stored = replace(under.holding({**cells, self.commanded: value.value}), label=(*way.label, loop.name))
             if loop.cooldown is None:
                 yield stored
                 continue
-            difference = add(one.value, current, LESS)
+            difference = add(value.value, current, LESS)
             for relation, sign, changed in (("==", 1, False), ("<", 1, True), ("<", -1, True)):
                 g = TRUE.also(scaled(difference, Fraction(sign)), relation)
-                if g is not None and (made := stored.under(g)) is not None:
-                    yield self._cooled(made, changed=changed)
+                if g is not None and (way_ := stored.under(g)) is not None:
+                    yield self._cooled(way_, changed=changed)
 
     def _enumerated(self, case: Case) -> Iterator[Case]:
         """A whole command that is part of the mode: one case per number that it can take."""
@@ -249,9 +249,9 @@ class Limiter:
         if not self.loop.integer or low is None or high is None:
             raise NotLinearError(f"{self.loop.signal} takes values between whole numbers")
         for number in range(math.ceil(low), math.floor(high) + 1):
-            made = case.guard.also(add(case.value, constant(-number)), "==")
-            if made is not None:
-                yield Case(made, constant(number))
+            equal = case.guard.also(add(case.value, constant(-number)), "==")
+            if equal is not None:
+                yield Case(equal, constant(number))
 
 
 def _within(inner: Interval, outer: Interval) -> bool:

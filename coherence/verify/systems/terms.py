@@ -61,10 +61,10 @@ def scaled(term: Term, by: Fraction) -> Term:
 
 def substituted(term: Term, new: Callable[[str], Term | None]) -> Term:
     """The term with names replaced by terms (None keeps a name)."""
-    made = Term((), term.constant)
+    total = Term((), term.constant)
     for name, c in term.items:
-        made = add(made, new(name) or unit(name), c)
-    return made
+        total = add(total, new(name) or unit(name), c)
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +128,10 @@ class Guard:
         """Both conjunctions."""
         if not other.spans or not self.spans:
             return self if self.spans else other
-        made: Guard | None = self
+        both: Guard | None = self
         for direction, span in other.spans.items():
-            made = made.within(direction, span) if made is not None else None
-        return made
+            both = both.within(direction, span) if both is not None else None
+        return both
 
     def rows(self) -> Iterator[tuple[Term, Relation]]:
         """The rows, `term REL 0`."""
@@ -154,7 +154,7 @@ TRUE = Guard()
 
 def guard(rows: Iterable[tuple[Term, str]], start: Guard = TRUE) -> Guard | None:
     """The conjunction of rows; None where they contradict each other."""
-    made: Guard | None = start
+    conjunction: Guard | None = start
     for term, relation in rows:
-        made = made.also(term, relation) if made is not None else None
-    return made
+        conjunction = conjunction.also(term, relation) if conjunction is not None else None
+    return conjunction

@@ -39,7 +39,7 @@ class Encoder(Instants):
         bad = [pair for mode in sorted(modes, key=self._name) for pair in self._bad(mode)]
         words = Vocabulary(self.variables, (*self.varying, *self.inputs), frozenset(self.fresh_names.values()))
         catches = any(step.target == BROKEN for step in steps)
-        starts = [(self._name(mode), made) for mode, made in initial]
+        starts = [(self._name(mode), rows) for mode, rows in initial]
         return lowered(words, starts, steps, bad, broken=BROKEN if catches else None)
 
     def _explored(self, first: list[Mode]) -> tuple[list[Step], set[Mode]]:
@@ -47,11 +47,11 @@ class Encoder(Instants):
         todo, seen, steps, broken = [*first], {*first}, list[Step](), list[Step]()
         while todo:
             mode = todo.pop(0)
-            for target, made, cells, label in self._edges(mode):
+            for target, condition, cells, label in self._edges(mode):
                 if target is None:
-                    broken.append(Step(self._name(mode), BROKEN, made, {}, label))
+                    broken.append(Step(self._name(mode), BROKEN, condition, {}, label))
                     continue
-                steps.append(Step(self._name(mode), self._name(target), made, cells, label))
+                steps.append(Step(self._name(mode), self._name(target), condition, cells, label))
                 if target not in seen:
                     seen.add(target)
                     todo.append(target)
@@ -60,9 +60,9 @@ class Encoder(Instants):
         return [*steps, *broken], seen
 
     def _name(self, mode: Mode) -> str:
-        told = dict(zip((*self.remembered, *self.counters, *self.values), mode.memory, strict=True))
-        on = "+".join(name for name in self.remembered if told[name])
-        counted = " ".join(f"{name}={told[name]}" for name in (*self.counters, *self.values) if told[name])
+        memory = dict(zip((*self.remembered, *self.counters, *self.values), mode.memory, strict=True))
+        on = "+".join(name for name in self.remembered if memory[name])
+        counted = " ".join(f"{name}={memory[name]}" for name in (*self.counters, *self.values) if memory[name])
         return " ".join(part for part in ("start" if mode.first else str(mode.position), on, counted) if part)
 
     def _way(self, mode: Mode) -> Way:
@@ -71,21 +71,24 @@ class Encoder(Instants):
         return Way(TRUE, {name: constant(memory[name]) for name in self.values}, memory)
 
     def _mode(self, position: int, way: Way) -> Mode:
-        told = {name: way.cells[name] for name in self.values}
-        if any(not term.known for term in told.values()):
+        values = {name: way.cells[name] for name in self.values}
+        if any(not term.known for term in values.values()):
             raise NotLinearError("a value that is told apart is not known")
-        kept = [way.memory[name] for name in (*self.remembered, *self.counters)]
-        return Mode(False, position, (*kept, *(told[name].constant for name in self.values)))
+        memory = [way.memory[name] for name in (*self.remembered, *self.counters)]
+        return Mode(False, position, (*memory, *(values[name].constant for name in self.values)))
 
     def _initial(self) -> Iterator[tuple[Mode, Guard]]:
         dictionary = dict(self.reading.discrete)
         signals = [(path, dictionary[path]) for path in self.values if path in dictionary]
         for chosen in itertools.product(*(values for _, values in signals)):
-            told = dict(zip((path for path, _ in signals), chosen, strict=True))
-            memory = {name: told[name] if name in told else told[self._signal_of(name)] for name in self.values}
-            kept = [Fraction(0)] * (len(self.remembered) + len(self.counters))
-            mode = Mode(bool(self.flowing), 0, (*kept, *(memory[name] for name in self.values)))
-            yield from ((mode, made) for made in self._first(self._way(mode)))
+            command_values = dict(zip((path for path, _ in signals), chosen, strict=True))
+            memory = {
+                name: command_values[name] if name in command_values else command_values[self._signal_of(name)]
+                for name in self.values
+            }
+            zeros = [Fraction(0)] * (len(self.remembered) + len(self.counters))
+            mode = Mode(bool(self.flowing), 0, (*zeros, *(memory[name] for name in self.values)))
+            yield from ((mode, rows) for rows in self._first(self._way(mode)))
 
     def _signal_of(self, cell: str) -> str:
         return next(
@@ -112,7 +115,7 @@ class Encoder(Instants):
                 [Case(TRUE, substituted(value, way.cells.get))] if isinstance(value, Term) else numbers(value, symbols)
             )
             parts.append([Case(g, c.value) for c in cases for g in self._equal(name, c)])
-        yield from (made for g, _ in product(parts) if (made := start.joined(g)) is not None)
+        yield from (both for g, _ in product(parts) if (both := start.joined(g)) is not None)
 
     def _equal(self, name: str, case: Case) -> Iterator[Guard]:
         """The register has the value; what varies in it is anywhere in its range."""
@@ -130,9 +133,9 @@ class Encoder(Instants):
         rows = (
             [(add(me, low, LESS), "==")] if low == high else [(add(low, me, LESS), "<="), (add(me, high, LESS), "<=")]
         )
-        made = guard(rows, case.guard)
-        if made is not None:
-            yield made
+        equal = guard(rows, case.guard)
+        if equal is not None:
+            yield equal
 
     def _range_of(self, name: str) -> Interval | None:
         """The range of what may change at every step; None for state variables."""
@@ -158,13 +161,13 @@ class Encoder(Instants):
                     for decided in self._decided(way, order, moment):
                         for stepped in self._stepped(decided, moment):
                             yield from self._caught(stepped, moment, sampled=False)
-                            target, cells = self._mode(following, stepped), self._kept(stepped)
+                            target, cells = self._mode(following, stepped), self._changed_cells(stepped)
                             key = (target, frozenset(stepped.guard.spans.items()), frozenset(cells.items()))
                             if key not in seen:
                                 seen.add(key)
                                 yield target, stepped.guard, cells, " ".join(stepped.label) or "step"
 
-    def _kept(self, way: Way) -> dict[str, Term]:
+    def _changed_cells(self, way: Way) -> dict[str, Term]:
         return {name: term for name, term in way.cells.items() if name not in self.values and term != unit(name)}
 
     # -- the promise ----------------------------------------------------------------------------
@@ -174,8 +177,8 @@ class Encoder(Instants):
         if self.condition is None or not (self._told_by_steps or (sampled and (self.flowing or moment.landings))):
             return
         for fork in forks(self.condition, self.symbols(way, moment, who="the promise")):
-            if fork.holds is not self.wanted and (made := way.guard.joined(fork.guard)) is not None:
-                yield None, made, {}, "broken at the sample" if sampled else "broken"
+            if fork.holds is not self.wanted and (both := way.guard.joined(fork.guard)) is not None:
+                yield None, both, {}, "broken at the sample" if sampled else "broken"
 
     @property
     def _told_by_steps(self) -> bool:

@@ -94,7 +94,7 @@ def _free(field: str) -> bool:
 
 def _values(field: str, low: int, high: int, names: dict[str, int] | None = None) -> frozenset[int]:
     """The numbers that a field such as `1-5`, `*/15`, `mon,wed` or `?` stands for."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in field.lower().split(","):
         match = re.fullmatch(r"(\*|\?|\w+)(?:-(\w+))?(?:/(\d{1,4}))?", part)
         if match is None or (match[2] and match[1] in "*?"):
@@ -104,8 +104,8 @@ def _values(field: str, low: int, high: int, names: dict[str, int] | None = None
         step = int(match[3] or 1)
         if not (low <= first <= last <= high) or step < 1:
             raise CronError(f"'{part}' is not within {low} and {high}")
-        found |= set(range(first, last + 1, step))
-    return frozenset(found)
+        numbers |= set(range(first, last + 1, step))
+    return frozenset(numbers)
 
 
 def _last(match: re.Match[str], first: int, high: int, names: dict[str, int] | None) -> int:
@@ -131,8 +131,8 @@ def uncovered(windows: Sequence[Recurring]) -> Fraction | None:
         return Fraction(0)
     days = 7 if all(window.weekly for window in windows) else 146_097
     over = max((end for start, end in _intervals(windows, -_before(windows), 0) if start < 0), default=0)
-    found = _first_gap(windows, days, max(over, 0))
-    return None if found is None else Fraction(found)
+    gap = _first_gap(windows, days, max(over, 0))
+    return None if gap is None else Fraction(gap)
 
 
 def _before(windows: Sequence[Recurring]) -> int:
@@ -167,14 +167,14 @@ def _intervals(windows: Sequence[Recurring], first: int, last: int) -> Iterator[
 
 def _merged(window: Recurring) -> list[tuple[Seconds, Seconds]]:
     """The windows of one day, in seconds after its midnight, joined where they touch."""
-    found: list[tuple[Seconds, Seconds]] = []
+    intervals: list[tuple[Seconds, Seconds]] = []
     length: Seconds = window.duration.numerator if window.duration.denominator == 1 else window.duration
     for minute in window.times:
         start: Seconds = minute * 60
-        if found and start <= found[-1][1]:
-            start = found.pop()[0]
-        found.append((start, minute * 60 + length))
-    return found
+        if intervals and start <= intervals[-1][1]:
+            start = intervals.pop()[0]
+        intervals.append((start, minute * 60 + length))
+    return intervals
 
 
 def around(windows: Sequence[Recurring], instant: Fraction) -> list[Fraction]:

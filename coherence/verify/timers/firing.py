@@ -106,13 +106,13 @@ def firing(timer: Timer) -> Firing | None:
     """
     if never(timer) or missing(timer):
         return None
-    made = _probe(timer) if timer.every is not None else _once(timer)
+    fires = _probe(timer) if timer.every is not None else _once(timer)
     jitter = timer.jitter.high if timer.jitter is not None else Fraction(0)
     if not jitter:
-        return made
-    window = Window(max(Fraction(0), made.window.earliest - jitter), (made.window.latest or Fraction(0)) + jitter)
-    lower = f"(- {made.lower} {rational(jitter)})" if window.earliest > 0 else rational(0)
-    return Firing(window, lower, f"(+ {made.upper} {rational(jitter)})", made.defaults)
+        return fires
+    window = Window(max(Fraction(0), fires.window.earliest - jitter), (fires.window.latest or Fraction(0)) + jitter)
+    lower = f"(- {fires.lower} {rational(jitter)})" if window.earliest > 0 else rational(0)
+    return Firing(window, lower, f"(+ {fires.upper} {rational(jitter)})", fires.defaults)
 
 
 def _start(timer: Timer) -> Quantity | None:

@@ -89,12 +89,12 @@ def causes(design: Design) -> Causes:
 
 
 def _gathered(design: Design) -> Causes:
-    found: dict[str, list[Link]] = {}
+    links_to: dict[str, list[Link]] = {}
     for link in itertools.chain(_fired(design), _ended(design), _begun(design)):
-        found.setdefault(link.effect, []).append(link)
+        links_to.setdefault(link.effect, []).append(link)
     for link in _followed(design):
-        found.setdefault(link.effect, [link])
-    return {effect: tuple(links) for effect, links in found.items()}
+        links_to.setdefault(link.effect, [link])
+    return {effect: tuple(links) for effect, links in links_to.items()}
 
 
 def _fired(design: Design) -> Iterator[Link]:
@@ -126,13 +126,13 @@ def _transit(event: Event) -> tuple[str, ...]:
 
 def _ended(design: Design) -> Iterator[Link]:
     members = (event for event in names.events(design) if event.kind in ("starts", "ends"))
-    asked = {event.subject: event.place for event in members if event.activity}
+    mentioned = {event.subject: event.place for event in members if event.activity}
     for component in design.components.values():
         for activity, span in (component.takes or {}).items():
-            asked.pop(f"{component.name}.{activity}", None)
+            mentioned.pop(f"{component.name}.{activity}", None)
             window = Window(span.low, span.high)
             yield from _ends_of(f"{component.name}.{activity}", window, span.place, "")
-    for subject, place in asked.items():
+    for subject, place in mentioned.items():
         thing, _, activity = subject.partition(".")
         yield from _ends_of(subject, Window(Fraction(0), None), place, f"{activity} time of {thing}")
 
@@ -175,30 +175,30 @@ def set_by_loops(design: Design) -> dict[str, str]:
     return {signal.text: name for name, signal in acting if signal is not None}
 
 
-def without_rests(found: Causes) -> Causes:
+def without_rests(links_to: Causes) -> Causes:
     """The same with each activity starting as soon as the one listed before it ends, said as an assumption."""
-    return {effect: tuple(_at_once(link) for link in links) for effect, links in found.items()}
+    return {effect: tuple(_at_once(link) for link in links) for effect, links in links_to.items()}
 
 
 def _at_once(link: Link) -> Link:
     if link.kind != "follows":
         return link
-    said = f"{link.effect} as soon as {link.cause} (the order of takes)"
-    return replace(link, window=NOW, upper="0.0", assumptions=(said,))
+    order = f"{link.effect} as soon as {link.cause} (the order of takes)"
+    return replace(link, window=NOW, upper="0.0", assumptions=(order,))
 
 
-def chains(event: str, found: Causes) -> tuple[Chain, ...]:
+def chains(event: str, links_to: Causes) -> tuple[Chain, ...]:
     """Every way back from an event; a cycle stops where it closes.  Raises OverflowError beyond MOST_CHAINS."""
-    ways = tuple(itertools.islice(_back(event, found, (event,)), MOST_CHAINS + 1))
+    ways = tuple(itertools.islice(_back(event, links_to, (event,)), MOST_CHAINS + 1))
     if len(ways) > MOST_CHAINS:
         raise OverflowError(f"more than {MOST_CHAINS} ways lead to '{event}'")
     return ways
 
 
-def _back(event: str, found: Causes, seen: tuple[str, ...]) -> Iterator[Chain]:
-    links = [link for link in found.get(event, ()) if link.cause not in seen]
+def _back(event: str, links_to: Causes, seen: tuple[str, ...]) -> Iterator[Chain]:
+    links = [link for link in links_to.get(event, ()) if link.cause not in seen]
     if not links:
         yield ()
     for link in links:
-        for rest in _back(link.cause, found, (*seen, link.cause)):
+        for rest in _back(link.cause, links_to, (*seen, link.cause)):
             yield (link, *rest)

@@ -51,17 +51,17 @@ def total(chain: Chain) -> Window:
     return sum((link.window for link in chain), NOW)
 
 
-def comparisons(first: str, second: str, found: Causes) -> tuple[Order | None, ...]:
+def comparisons(first: str, second: str, links_to: Causes) -> tuple[Order | None, ...]:
     """One comparison for each pair of ways back; None where the two never meet."""
-    pairs = itertools.product(chains(first, found), chains(second, found))
-    return tuple(dict.fromkeys(_meet(first, one, second, other) for one, other in pairs))
+    pairs = itertools.product(chains(first, links_to), chains(second, links_to))
+    return tuple(dict.fromkeys(_meet(first, left, second, right) for left, right in pairs))
 
 
-def _meet(first: str, one: Chain, second: str, other: Chain) -> Order | None:
-    ways = [second, *(link.cause for link in other)]
-    for depth, event in enumerate([first, *(link.cause for link in one)]):
+def _meet(first: str, left: Chain, second: str, right: Chain) -> Order | None:
+    ways = [second, *(link.cause for link in right)]
+    for depth, event in enumerate([first, *(link.cause for link in left)]):
         if event in ways:
-            return Order(event, one[:depth], other[: ways.index(event)])
+            return Order(event, left[:depth], right[: ways.index(event)])
     return None
 
 
@@ -71,20 +71,20 @@ def relation(order: Order) -> str:
     `touches`: the worst case of the first, which contains the stated range of an activity, ends where
     the second, made of timers alone, begins: a worst case at its limit.  Between clocks that is a conflict.
     """
-    one, other = order.windows
+    earlier, later = order.windows
     if order.rests:
         return "unknown"
     if not order.second:
         return "after"
     if not order.first:
         return "before"
-    if one.latest is not None and one.latest < other.earliest:
+    if earlier.latest is not None and earlier.latest < later.earliest:
         return "before"
-    if one.latest == other.earliest and has_activity(order.first) and not has_activity(order.second):
+    if earlier.latest == later.earliest and has_activity(order.first) and not has_activity(order.second):
         return "touches"
-    if other.latest is not None and one.earliest >= other.latest:
+    if later.latest is not None and earlier.earliest >= later.latest:
         return "after"
-    return "unknown" if one.latest is None or order.missing else "possible"
+    return "unknown" if earlier.latest is None or order.missing else "possible"
 
 
 @dataclass(frozen=True)
@@ -101,24 +101,24 @@ class Interruptions:
 
     def spoil(self, order: Order) -> bool:
         """Could they make the first event of a proved order late?"""
-        one, other = order.windows
-        return bool(self.loops) and one.latest is not None and one.latest + self.longest >= other.earliest
+        earlier, later = order.windows
+        return bool(self.loops) and earlier.latest is not None and earlier.latest + self.longest >= later.earliest
 
 
 def interruptions(design: Design, chain: Chain) -> Interruptions:
     """What loops could do to the activities of a chain."""
     running = {link.name for link in chain if link.kind == "activity"}
     things = {name.split(".")[0] for name in running}
-    found: dict[str, tuple[str, Fraction]] = {}
+    set_spans: dict[str, tuple[str, Fraction]] = {}
     for signal, loop in set_by_loops(design).items():
         thing, _, activity = signal.partition(".")
         component = design.components.get(thing)
         span = (component.takes or {}).get(activity) if component is not None else None
         if thing in things and span is not None and signal not in running:
-            found[signal] = (loop, span.high)
-    words = ", ".join(f"{signal} (set by {loop})" for signal, (loop, _) in found.items())
-    loops = tuple(dict.fromkeys(loop for loop, _ in found.values()))
-    return Interruptions(words, loops, sum((high for _, high in found.values()), Fraction(0)))
+            set_spans[signal] = (loop, span.high)
+    words = ", ".join(f"{signal} (set by {loop})" for signal, (loop, _) in set_spans.items())
+    loops = tuple(dict.fromkeys(loop for loop, _ in set_spans.values()))
+    return Interruptions(words, loops, sum((high for _, high in set_spans.values()), Fraction(0)))
 
 
 def has_activity(chain: Chain) -> bool:
@@ -149,12 +149,12 @@ def _sum(chain: Chain) -> str:
 
 def moments(chain: Chain, *, early: bool) -> list[tuple[Fraction, Link]]:
     """When each link of a chain comes true, counted from the common cause, at its earliest or its latest."""
-    time, found = Fraction(0), []
+    time, times = Fraction(0), []
     for link in reversed(chain):
         latest = link.window.latest
         time += link.window.earliest if early or latest is None else latest
-        found.append((time, link))
-    return found
+        times.append((time, link))
+    return times
 
 
 def sorted_steps(steps: Iterable[Step]) -> tuple[Step, ...]:

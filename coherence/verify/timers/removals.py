@@ -58,13 +58,13 @@ class Removal:
 
     def most(self, facts: Known, members: int) -> int | None:
         """How many of so many members it may take out; None where a cap has no one value."""
-        found = [members] if self.bound is None else [members, math.floor(self.bound)]
+        allowances = [members] if self.bound is None else [members, math.floor(self.bound)]
         for limit in self.caps:
             allowed = _allowed(facts, limit, self.thing, members)
             if allowed is None:
                 return None
-            found.append(allowed)
-        return max(0, min(found))
+            allowances.append(allowed)
+        return max(0, min(allowances))
 
 
 def _allowed(facts: Known, limit: Limit, thing: str, members: int) -> int | None:
@@ -80,9 +80,9 @@ def _allowed(facts: Known, limit: Limit, thing: str, members: int) -> int | None
 
 def removals(facts: Known) -> Iterator[Removal]:
     """Every loop and timer of the design that takes members of a component out, and what only a cap tells of."""
-    told = [*_acting(facts)]
-    yield from told
-    acting = {removal.thing for removal in told}
+    declared = [*_acting(facts)]
+    yield from declared
+    acting = {removal.thing for removal in declared}
     for path, limits in facts.counted.items():
         thing, _, signal = path.partition(".")
         if thing in facts.design.components and thing not in acting and signal in CAPPED:
@@ -143,9 +143,9 @@ def _by_timer(facts: Known, timer: Timer) -> Iterator[Removal]:
     thing = words[1]
     if thing not in facts.design.components or timer.unless is not None:
         return
-    said = set(start.text.split())
-    driven = thing in said and bool(said & LOADED)
-    caps, event = tuple(caps_on(facts, thing)), "" if driven or said & HUNG else start.text
+    event_words = set(start.text.split())
+    driven = thing in event_words and bool(event_words & LOADED)
+    caps, event = tuple(caps_on(facts, thing)), "" if driven or event_words & HUNG else start.text
     yield Removal(thing, timer.name, "", timer.place, None, driven, caps, event=event)
 
 

@@ -74,6 +74,6 @@ def _set(subject: Subject, timer: Timer, key: str, stated: Quantity | None, valu
     if edit is None and timer.start is not None:
         text = decimal(value) if key == "misses" else repairs.duration_text(subject, value)
         edit = repairs.insert(subject, timer.start.place, key, text)
-    made = repairs.proposal(edit)
-    if made is not None:
-        yield made
+    repair = repairs.proposal(edit)
+    if repair is not None:
+        yield repair

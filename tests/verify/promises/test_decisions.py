@@ -22,7 +22,7 @@ from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.slices import sliced
 from coherence.verify.promises.contracts import ByParts, by_parts, parts
 from coherence.verify.promises.decisions import Open, Outcome, Refuted, Shown, condition_of, decide, violation
-from coherence.verify.systems.lattices import told_apart
+from coherence.verify.systems.lattices import enumerable_commands
 
 LAG = """
 coherence: 1
@@ -129,9 +129,9 @@ def test_overshoot_with_room_is_no_matter_of_margin() -> None:
 
 def test_values_are_told_apart_where_steps_are_constant() -> None:
     model = elaborate(read_text(FEED.format(h="58", promise="never throttle")))
-    assert told_apart(model) == (("batch.load", (Fraction(0),)),)
+    assert enumerable_commands(model) == (("batch.load", (Fraction(0),)),)
     other = LAG.format(promise="always x <= 100", law="20 - x / 2", times="", limits="")
-    assert told_apart(elaborate(read_text(other))) == ()
+    assert enumerable_commands(elaborate(read_text(other))) == ()
 
 
 def chain(count: int, *, limit: int = 100) -> str:
@@ -318,5 +318,5 @@ loops:
     actuation: {{signal: job.act, law: proportional, bounds: [{low}, 8], from: 2{rate}}}
 promises: {{p: always x <= 40}}
 """
-    assert told_apart(elaborate(read_text(text.format(low=1, rate=""))))
-    assert not told_apart(elaborate(read_text(text.format(low=1, rate=", rate: [{by: 0.5, per: 1 s}]"))))
+    assert enumerable_commands(elaborate(read_text(text.format(low=1, rate=""))))
+    assert not enumerable_commands(elaborate(read_text(text.format(low=1, rate=", rate: [{by: 0.5, per: 1 s}]"))))

@@ -40,7 +40,7 @@ from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import Known, known
 from coherence.verify.jobs.contest import NeedsError
-from coherence.verify.jobs.count_ranges import adders, count_range, told, variants
+from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
 from coherence.verify.jobs.eviction import (
     BLOCKED,
     CERTAIN,
@@ -185,7 +185,7 @@ def _proved(
         if graph is None:
             script = never_acts(case.evictor, there, most, constants) if idle else levels_out(there, most)
     numbers: Numbers = {"members": (most, ""), "places": (there.nodes, "")}
-    message = f"{case.loop.name} {what}: {most} of {case.evictor.thing} on {there.told}"
+    message = f"{case.loop.name} {what}: {most} of {case.evictor.thing} on {there.places_text}"
     return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=(FULLEST,))
 
 
@@ -199,7 +199,7 @@ def _conflict(
     how = "whatever the placer answers" if found.verdict == CERTAIN else "if the placer answers so"
     number = f"{members}" if len(results) == 1 else f"{min(bad)} to {max(bad)}"
     message = (
-        f"{case.loop.name} evicts {thing} for ever, {how}: {number} of {thing} on {there.told} "
+        f"{case.loop.name} evicts {thing} for ever, {how}: {number} of {thing} on {there.places_text} "
         f"always meet `{case.trigger.text}` again{_by_nodes(facts, case, there, members)}"
     )
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
@@ -227,7 +227,7 @@ def _by_nodes(facts: Known, case: Case, stated: Cluster, members: int) -> str:
             verdicts.append((number, _plain(found.verdict, stated=bool(there.rules))))
             if _saturated(facts, case, verdicts, members):
                 break
-        lines.append(f"; {name}: {told(verdicts, saturated=_saturated(facts, case, verdicts, members))}")
+        lines.append(f"; {name}: {render_verdicts(verdicts, saturated=_saturated(facts, case, verdicts, members))}")
     return "".join(lines)
 
 

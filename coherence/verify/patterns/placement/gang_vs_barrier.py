@@ -40,7 +40,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import Known, known
 from coherence.verify.jobs.certificates import saturated, standing
 from coherence.verify.jobs.contest import WAITING, Contest, Kind, NeedsError, contest
-from coherence.verify.jobs.count_ranges import told
+from coherence.verify.jobs.count_ranges import render_verdicts
 from coherence.verify.jobs.gangs import (
     CERTAIN,
     NEVER,
@@ -150,7 +150,7 @@ def _conflict(
     words = {NEVER: CERTAIN}
     if swept and jobs.whole(resource):
         enough = swept[-1][0] >= jobs.total(resource)
-        message += f"; {resource}: {told([(n, words.get(v, v)) for n, v in swept], saturated=enough)}"
+        message += f"; {resource}: {render_verdicts([(n, words.get(v, v)) for n, v in swept], saturated=enough)}"
     witness = (
         *(Step(None, edge.text) for edge in found.way),
         Step(None, f"{held_by(jobs, found.stuck)}: each waits for the rest, nobody ends, nothing is given back"),

@@ -56,7 +56,7 @@ from coherence.verify.jobs.placement import (
     levels,
     on_paper,
     placement,
-    told,
+    steps_to,
 )
 from coherence.verify.jobs.placing import shown, total
 from coherence.verify.jobs.sites import Cluster, cluster
@@ -148,7 +148,7 @@ def _conflict(
 ) -> Finding:  # fmt: skip
     assert found.stuck is not None
     (low, high), every = span, levels(there, max(BOUND, span[1]))
-    run = told(there, found.graph, found.stuck)
+    run = steps_to(there, found.graph, found.stuck)
     here = run[-1][1] if run else found.stuck
     blocked = total(here) + 1
     by_nodes = swept_nodes(facts, there, low, high)

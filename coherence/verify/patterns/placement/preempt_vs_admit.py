@@ -59,9 +59,9 @@ from coherence.verify.jobs.livelock import (
     Sweep,
     contested,
     livelock,
+    render_intervals,
     smallest_free,
     sweep,
-    told,
     variants,
 )
 from coherence.verify.patterns.writers._pair import Numbers
@@ -175,7 +175,7 @@ def _unsaid(subject: Subject) -> tuple[str, ...]:
 
 
 def _where(jobs: Contest, swept: Sweep) -> str:
-    return f" (with {told(jobs, swept)}; {swept.reason})" if len(swept.verdicts) > 1 else ""
+    return f" (with {render_intervals(jobs, swept)}; {swept.reason})" if len(swept.verdicts) > 1 else ""
 
 
 def _numbers(jobs: Contest, found: Livelock, swept: Sweep) -> Numbers:
