@@ -46,12 +46,12 @@ def components(successors: Mapping[Node, Iterable[Node]]) -> Iterator[tuple[Node
 
 def _closed(root: Node, open_: list[Node], low: dict[Node, int]) -> tuple[Node, ...]:
     """Takes the component that was entered at `root` off the stack."""
-    found = [open_.pop()]
-    while found[-1] != root:
-        found.append(open_.pop())
-    for node in found:
+    members = [open_.pop()]
+    while members[-1] != root:
+        members.append(open_.pop())
+    for node in members:
         del low[node]
-    return tuple(reversed(found))
+    return tuple(reversed(members))
 
 
 def cycles(successors: Mapping[Node, Iterable[Node]]) -> Iterator[tuple[Node, ...]]:

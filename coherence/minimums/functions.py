@@ -38,14 +38,14 @@ def lambert_w(x: Number) -> float:
 
 def erlang_b(servers: Number, offered: Number) -> float:
     """Share of arrivals that find all servers busy, without a queue; `offered` in Erlang."""
-    from coherence.simulate.metastability.waits import erlang_b as blocked
+    from coherence.base.queueing import erlang_b as blocked
 
     return blocked(_whole("erlang_b", servers), float(offered))
 
 
 def erlang_c(servers: Number, offered: Number) -> float:
     """Share of arrivals that wait; 1 at and above saturation."""
-    from coherence.simulate.metastability.waits import erlang_c as waiting
+    from coherence.base.queueing import erlang_c as waiting
 
     return waiting(_whole("erlang_c", servers), float(offered))
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
+from coherence.base.sends import product
 from coherence.language.design import Call, Design
-from coherence.language.schema_kinds import Quantity
-from coherence.loops.waves.retries import worst_case
+from coherence.verify.calls.retry_policies import plain, plan_of, tries_again
 
 MOST_PATHS = 2_000
 
@@ -22,7 +21,7 @@ class Amplified:
 
     path: tuple[str, ...]
     layers: tuple[int | None, ...]
-    tries: Fraction | None
+    tries: int | None
     cause: str
 
 
@@ -52,21 +51,6 @@ def _of(path: tuple[Call, ...]) -> Amplified:
     causes = dict.fromkeys(word.text for call in path for word in call.retry_when or ()) or {"any failure": None}
     made = []
     for cause in causes:
-        layers = tuple(_tries(call) if _retries(call, cause) else 1 for call in path)
-        whole = [layer for layer in layers if layer is not None]
-        made.append(Amplified(names, layers, worst_case(whole) if len(whole) == len(layers) else None, cause))
+        layers = tuple(plan_of(call).tries if tries_again(call, plain(cause)) else 1 for call in path)
+        made.append(Amplified(names, layers, product(layers), cause))
     return max(made, key=lambda one: (one.tries is None, one.tries or 0))
-
-
-def _retries(call: Call, cause: str) -> bool:
-    return call.retry_when is None or any(word.text == cause for word in call.retry_when)
-
-
-def _tries(call: Call) -> int | None:
-    """The most; several numbers multiply; None: unlimited."""
-    total = 1
-    for count in call.tries:
-        if not isinstance(count, Quantity):
-            return None
-        total *= int(count.high)
-    return total

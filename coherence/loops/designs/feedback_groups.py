@@ -92,12 +92,12 @@ def _labels(model: Model) -> tuple[dict[str, int], set[int]]:
     """The strongly connected part of every node, and the parts that hold a cycle."""
     nodes = [*(loop.name for loop in model.loops), *model.commands, *model.states, *model.outputs]
     after: dict[str, list[str]] = {name: [] for name in nodes}
-    for one, other in _edges(model):
-        if one in after and other in after:
-            after[one].append(other)
+    for node, needed in _edges(model):
+        if node in after and needed in after:
+            after[node].append(needed)
     groups = list(components(after))
     labels = {name: number for number, group in enumerate(groups) for name in group}
-    return labels, {labels[one] for one, others in after.items() for other in others if labels[one] == labels[other]}
+    return labels, {labels[node] for node, needs in after.items() for other in needs if labels[node] == labels[other]}
 
 
 def _edges(model: Model) -> Iterable[tuple[str, str]]:

@@ -177,8 +177,8 @@ def _flowing(model: Model) -> list[tuple[str, ...]]:
     loops = {loop.name for loop in model.loops}
     free = [path for path in paths if not influences(model, [path]) & loops]
     after = {path: _reads(model, path) & set(free) for path in free}
-    found = {path: group for group in cycles(after) for path in group}
-    groups = dict.fromkeys(frozenset(found[path]) for path in free if path in found)
+    group_of = {path: group for group in cycles(after) for path in group}
+    groups = dict.fromkeys(frozenset(group_of[path]) for path in free if path in group_of)
     return [tuple(path for path in free if path in group) for group in groups]
 
 

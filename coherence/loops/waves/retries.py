@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import UsageError
+from coherence.base.sends import expected
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,7 @@ class Retries:
 
 def worst_case(layers: Sequence[Layer] | Sequence[int]) -> Fraction:
     """Tries at the last tier per request when everything fails: the product over the layers, each cut by its budget."""
-    found = Fraction(1)
-    for layer in map(_layer, layers):
-        found *= _limited(layer, Fraction(layer.attempts))
-    return found
+    return Fraction(retries(layers, Fraction(1)).amplification)
 
 
 def retries(layers: Sequence[Layer] | Sequence[int], failure: Any) -> Retries:
@@ -52,7 +50,7 @@ def retries(layers: Sequence[Layer] | Sequence[int], failure: Any) -> Retries:
         raise UsageError(f"a failure probability of {failure}: give one from 0 to 1")
     ratios, failures, p = [], [], failure
     for layer in reversed([_layer(layer) for layer in layers]):
-        wanted = sum(p**k for k in range(layer.attempts))
+        wanted = expected(p, layer.attempts)
         sent = _limited(layer, wanted)
         share = (sent - 1) / (wanted - 1) if wanted > 1 else 1
         p = p * (1 - share) + p**layer.attempts * share

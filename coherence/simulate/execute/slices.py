@@ -73,8 +73,8 @@ def feedback_groups(model: Model) -> list[tuple[SampledLoop, ...]]:
     """Loops that influence each other (or themselves) through signals: strongly connected, in order of declaration."""
     by_name = {loop.name: loop for loop in model.loops}
     reach = {loop.name: influences(model, [*reads(loop)]) & by_name.keys() for loop in model.loops}
-    found = {name: group for group in cycles(reach) for name in group}
-    groups = dict.fromkeys(frozenset(found[name]) for name in by_name if name in found)
+    group_of = {name: group for group in cycles(reach) for name in group}
+    groups = dict.fromkeys(frozenset(group_of[name]) for name in by_name if name in group_of)
     return [tuple(loop for loop in model.loops if loop.name in group) for group in groups]
 
 

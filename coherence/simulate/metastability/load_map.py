@@ -17,7 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coherence.simulate.metastability.waits import Server, erlang_b, lateness
+from coherence.base.queueing import erlang_b
+from coherence.base.sends import expected
+from coherence.simulate.metastability.waits import Server, lateness
 
 RESOLUTION = 1e-9  # of the capacity: how close fixed points are located
 _MOST_CELLS = 100_000
@@ -90,17 +92,6 @@ class Portrait:
         return max(below, default=0.0), min(above, default=math.inf)
 
 
-def sends(late: float, tries: float) -> float:
-    """1 + q + ... + q^(A-1)."""
-    if late >= 1:
-        return tries
-    if math.isinf(tries):
-        return 1 / (1 - late)
-    if late > 0.5:  # (1 - q^A) / (1 - q) without cancellation near 1
-        return -math.expm1(tries * math.log(late)) / (1 - late)
-    return float((1 - late**tries) / (1 - late))
-
-
 def load_map(call: Retrying, load: float) -> float:
     """The load that a load of `load` tries per second makes."""
     found = lateness(call.server, load)
@@ -114,7 +105,7 @@ def overload(call: Retrying) -> float:
 
 def _made(call: Retrying, late: float, flight: float) -> float:
     """The load at a share of late tries (grows with it) and a mean time in flight (shrinks with it)."""
-    again = call.rate * max(0.0, sends(late, call.tries) - 1)
+    again = call.rate * max(0.0, expected(late, call.tries) - 1)
     budget = max(_share(call), _carried(again, call.floor, flight)) if math.isfinite(call.share) else math.inf
     retries = min(again, budget, _carried(again, call.most_retries, flight))
     return _carried(call.rate + retries, call.breaker, flight)

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coherence.base.errors import UsageError
+from coherence.base.queueing import erlang_b, erlang_c, two_phases
 
 PATIENT = 5  # mean services
-_LAST_DIGIT = 1e-17
 
 
 @dataclass(frozen=True)
@@ -49,32 +49,6 @@ class Lateness:
 
     late: float
     in_flight: float
-
-
-def erlang_b(servers: int, offered: float) -> float:
-    """Share blocked by `servers` without a queue; `offered` in Erlang.
-
-    1 / B = 1 + c/a + c (c-1)/a^2 + ..., whose terms grow down to a of them and then fall: what is left out is less
-    than the last digit, so that even millions of servers take a few thousand terms.
-    """
-    if offered <= 0:
-        return 0.0 if servers > 0 else 1.0
-    total = term = 1.0
-    for left in range(servers, 0, -1):
-        ratio = left / offered
-        term *= ratio
-        total += term
-        if math.isinf(total) or (ratio < 1 and term < _LAST_DIGIT * (1 - ratio) * total):
-            break
-    return 1 / total
-
-
-def erlang_c(servers: int, offered: float) -> float:
-    """Share that has to wait; 1 at and above saturation."""
-    if offered >= servers:
-        return 1.0
-    blocked = erlang_b(servers, offered)
-    return blocked / (1 - offered / servers * (1 - blocked))
 
 
 def lateness(server: Server, load: float) -> Lateness:
@@ -107,22 +81,11 @@ def _tail(waits: float, decay: float, service: tuple[float, float], limit: float
     left = limit - fixed
     if left < 0:
         return 1.0
-    return (1 - waits) * _decayed(left, mean) + waits * _two_phases(decay, mean, left)
+    return (1 - waits) * _decayed(left, mean) + waits * two_phases(decay, mean, left)
 
 
 def _decayed(time: float, mean: float) -> float:
     return math.exp(-time / mean) if mean > 0 else 0.0
-
-
-def _two_phases(decay: float, mean: float, time: float) -> float:
-    """P(X + Y > time) of exponentials with rate `decay` and mean `mean`, without cancellation where the two agree."""
-    if mean <= 0:
-        return math.exp(-decay * time)
-    slow, fast = sorted((decay, 1 / mean))
-    gap = (fast - slow) * time
-    if gap < 1e-8:
-        return math.exp(-slow * time) * (1 + slow * time)
-    return min(1.0, math.exp(-slow * time) * (1 - slow * time * math.expm1(-gap) / gap))
 
 
 def _mean_until(waits: float, decay: float, service: tuple[float, float], limit: float) -> float:
@@ -133,7 +96,7 @@ def _mean_until(waits: float, decay: float, service: tuple[float, float], limit:
         return limit
     alone = -mean * math.expm1(-left / mean) if mean > 0 else 0.0
     waiting = -math.expm1(-decay * left) / decay if decay > 0 else left
-    both = waiting + mean * (1 - _two_phases(decay, mean, left))
+    both = waiting + mean * (1 - two_phases(decay, mean, left))
     return fixed + (1 - waits) * alone + waits * both
 
 

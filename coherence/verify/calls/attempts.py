@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from coherence.base.errors import CoherenceError, InternalError
+from coherence.base.sends import Tries, product
 from coherence.verify.calls.retry_run import Pauses, sends
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -126,16 +127,6 @@ def _terms_below(start: Fraction, ratio: Fraction, cap: Fraction) -> int:
 
 def _log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
-
-
-Tries = tuple[int | None, ...]  # nested retries on one call, outermost first
-
-
-def product(tries: Tries) -> int | None:
-    """Sends of one call whose every try fails: the product of its layers."""
-    if None in tries:
-        return None
-    return math.prod(n for n in tries if n is not None)
 
 
 @dataclass(frozen=True)

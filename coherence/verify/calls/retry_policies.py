@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.sends import Tries, product
 from coherence.language.design import Call, Design, Pause
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.verify.calls.attempts import (
@@ -21,12 +22,10 @@ from coherence.verify.calls.attempts import (
     Course,
     Span,
     TooManyTriesError,
-    Tries,
     last_end,
     last_start,
     least,
     pauses,
-    product,
 )
 
 TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
@@ -163,8 +162,8 @@ def backoff_of(call: Call) -> Backoff:
 
 def _causes(call: Call, limit: Span | None, deadline: Span | None, *, whole: bool) -> Iterator[Cause]:
     """The causes that `retry_when` names; without it any failure."""
-    stated = {_plain(name): Span(time.low, time.high) for name, time in (call.fails or {}).items()}
-    words = [_plain(word.text) for word in call.retry_when] if call.retry_when is not None else [*stated, "timeout"]
+    stated = {plain(name): Span(time.low, time.high) for name, time in (call.fails or {}).items()}
+    words = [plain(word.text) for word in call.retry_when] if call.retry_when is not None else [*stated, "timeout"]
     for word in dict.fromkeys("timeout" if word in TIMEOUTS and word not in stated else word for word in words):
         if word in stated:
             yield Cause(word, stated[word].within(limit))
@@ -176,7 +175,8 @@ def _causes(call: Call, limit: Span | None, deadline: Span | None, *, whole: boo
         yield _unknown(call, "any other failure", limit)
 
 
-def _plain(word: str) -> str:
+def plain(word: str) -> str:
+    """Returns a cause of failure as one lower-case word."""
     return word.strip().lower().replace(" ", "_").replace("-", "_")
 
 
@@ -204,7 +204,7 @@ def tries_again(call: Call, cause: str) -> bool:
     """Does the call try again after a failure of this cause?  Without `retry_when` after any."""
     if call.retry_when is None:
         return True
-    words = {_plain(word.text) for word in call.retry_when}
+    words = {plain(word.text) for word in call.retry_when}
     return cause in words or (cause == "timeout" and bool(words & TIMEOUTS))
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.sends import Tries
 from coherence.verify.calls.attempts import (
     NO_PAUSE,
     ZERO,
     Backoff,
     Course,
-    Tries,
     completed,
     last_end,
     least,

@@ -9,9 +9,11 @@ SOURCE: Kleinrock, Queueing Systems I (1975), sections 3.5 and 5.7.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+
+from coherence.base.queueing import erlang_c, erlang_c_of_all, two_phases
 
 MOST_SERVERS = 200_000
 SAFE = 1e-9  # relative: far above the rounding of the recurrence, far below what is written in designs
@@ -43,21 +45,7 @@ class Demand:
 
 def tail(rate: float, spare: float, wait: float, time: float) -> float:
     """P(T > time) where a request waits with probability `wait`, for 1 / spare on average."""
-    apart = (rate - spare) * time
-    if abs(apart) > 1:
-        between = (math.exp(-spare * time) - math.exp(-rate * time)) / (rate - spare)
-    else:
-        between = math.exp(-rate * time) * (math.expm1(apart) / (rate - spare) if apart else time)
-    return math.exp(-rate * time) + wait * rate * between
-
-
-def waiting(arrivals: float, rate: float) -> Iterator[tuple[int, float]]:
-    """(c, C) for c = 1, 2, ... where c servers are enough at all; by Erlang's recurrence."""
-    load, blocked = arrivals / rate, 1.0
-    for servers in range(1, MOST_SERVERS + 1):
-        blocked = load * blocked / (servers + load * blocked)
-        if servers > load:
-            yield servers, blocked / (1 - load / servers * (1 - blocked))
+    return (1 - wait) * math.exp(-rate * time) + wait * two_phases(spare, 1 / rate, time)
 
 
 def fewest(demand: Demand, arrivals: Fraction, rate: Fraction, *, surely: bool) -> int | None:
@@ -74,8 +62,8 @@ def carried(demand: Demand, servers: int, rate: Fraction) -> Fraction:
     low, high = 0.0, servers * mu
     for _ in range(60):
         middle = (low + high) / 2
-        wait = next((w for c, w in waiting(middle, mu) if c == servers), None)
-        kept = wait is not None and demand.kept(middle, mu, wait, servers) <= SAFE
+        wait = erlang_c(servers, middle / mu)
+        kept = wait < 1 and demand.kept(middle, mu, wait, servers) <= SAFE
         low, high = (middle, high) if kept else (low, middle)
     return Fraction(high) * (1 + Fraction(SAFE))
 
@@ -84,4 +72,5 @@ def _first(demand: Demand, arrivals: Fraction, rate: Fraction, good: Callable[[f
     if demand.limit <= 0 or rate <= 0 or demand.least_rate > float(rate) * (1 + SAFE):
         return None
     lam, mu = float(arrivals), float(rate)
-    return next((c for c, wait in waiting(lam, mu) if good(demand.kept(lam, mu, wait, c))), None)
+    waits = erlang_c_of_all(lam / mu, MOST_SERVERS)
+    return next((c for c, wait in waits if good(demand.kept(lam, mu, wait, c))), None)

@@ -10,22 +10,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
-from coherence.simulate.metastability.load_map import Portrait, Retrying, Verdict, load_map, overload, portrait, sends
-from coherence.simulate.metastability.waits import Server, erlang_b, erlang_c, lateness
+from coherence.base.queueing import erlang_b, erlang_c
+from coherence.simulate.metastability.load_map import Portrait, Retrying, Verdict, load_map, overload, portrait
+from coherence.simulate.metastability.waits import Server, lateness
 
 WORKERS = Server(4, 0.04, 0.25)
 HALF_LOAD = Retrying(50.0, 3, WORKERS)
 
 
 # --- waiting
-
-
-def test_erlang_formulas_have_their_textbook_values() -> None:
-    assert erlang_b(1, 1.0) == pytest.approx(0.5)
-    assert erlang_b(5, 3.0) == pytest.approx((3**5 / 120) / sum(3**n / math.factorial(n) for n in range(6)))
-    assert erlang_c(1, 0.7) == pytest.approx(0.7)
-    assert erlang_c(2, 1.0) == pytest.approx(1 / 3)
-    assert erlang_c(3, 3.0) == 1.0
 
 
 def test_one_server_is_late_as_the_sojourn_of_mm1() -> None:
@@ -95,13 +88,6 @@ def test_a_limit_that_never_ends_makes_nothing_late() -> None:
 
 
 # --- the map
-
-
-def test_sends_are_the_geometric_sum() -> None:
-    assert sends(0.5, 3) == 1.75
-    assert sends(0.9, 3) == pytest.approx(1 + 0.9 + 0.81)
-    assert sends(1.0, 3) == 3
-    assert sends(0.75, math.inf) == 4.0
 
 
 def test_half_load_has_three_operating_points() -> None:

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
+from coherence.base.queueing import erlang_b
 from coherence.simulate.metastability.fluid import Disturbance, course, smallest_burst, smallest_pause
 from coherence.simulate.metastability.load_map import Retrying, Verdict
 from coherence.simulate.metastability.operating_points import chance, escapes, healthy, program, safe_region, study
 from coherence.simulate.metastability.retry_chain_models import noise
-from coherence.simulate.metastability.waits import Server, erlang_b
+from coherence.simulate.metastability.waits import Server
 
 WORKERS = Server(4, 0.04, 0.25)
 HALF_LOAD = Retrying(50.0, 3, WORKERS)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.sends import product
 from coherence.verify.calls.attempts import (
     NO_PAUSE,
     Backoff,
@@ -26,7 +27,6 @@ from coherence.verify.calls.attempts import (
     nice_above,
     nice_below,
     pauses,
-    product,
     start,
     started,
     timeline,

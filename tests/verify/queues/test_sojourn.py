@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -10,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.verify.queues.sojourn import Demand, carried, fewest, tail, waiting
+from coherence.base.queueing import erlang_c_of_all
+from coherence.verify.queues.sojourn import Demand, carried, fewest, tail
 
 
 def test_one_server_is_exponential() -> None:
-    servers, wait = next(waiting(0.9, 1.0))
+    servers, wait = next(erlang_c_of_all(0.9, 1))
     assert servers == 1
     assert wait == pytest.approx(0.9)
     for time in (0.1, 1.0, 46.0517018598809):
@@ -22,8 +22,8 @@ def test_one_server_is_exponential() -> None:
 
 
 def test_erlangs_probability_of_waiting_is_the_tables() -> None:
-    assert next(w for c, w in waiting(2.5, 1.0) if c == 3) == pytest.approx(0.702247, abs=1e-6)
-    assert next(w for c, w in waiting(8.0, 1.0) if c == 10) == pytest.approx(0.409180, abs=1e-5)
+    assert next(w for c, w in erlang_c_of_all(2.5, 3) if c == 3) == pytest.approx(0.702247, abs=1e-6)
+    assert next(w for c, w in erlang_c_of_all(8.0, 10) if c == 10) == pytest.approx(0.409180, abs=1e-5)
 
 
 @settings(max_examples=60, deadline=None)
@@ -50,7 +50,7 @@ def test_one_server_less_breaks_the_demand(arrivals: Fraction, rate: Fraction, f
     assert count is not None
     assert sure is not None
     assert count <= sure <= count + 1
-    table = dict(itertools.takewhile(lambda one: one[0] <= count, waiting(float(arrivals), float(rate))))
+    table = dict(erlang_c_of_all(float(arrivals) / float(rate), count))
     assert demand.kept(float(arrivals), float(rate), table[count], count) <= 1e-8
     if count - 1 in table:
         assert demand.kept(float(arrivals), float(rate), table[count - 1], count - 1) > 0

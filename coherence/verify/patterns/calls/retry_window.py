@@ -40,6 +40,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from coherence.base.places import Place
+from coherence.base.sends import product
 from coherence.base.units import seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
@@ -47,7 +48,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Call, Pause, Timer
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.sentences import Promise
-from coherence.verify.calls.attempts import ZERO, Course, Span, nice_above, pauses, product, start
+from coherence.verify.calls.attempts import ZERO, Course, Span, nice_above, pauses, start
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import EACH, Numbers, bounded_below
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter
