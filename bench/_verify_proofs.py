@@ -22,11 +22,11 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import Response
 from coherence.simulate.execute.schedules import schedules
-from coherence.verify.invariants.proof import Proof
+from coherence.verify.invariants.proof import InvariantProof
 from coherence.verify.invariants.prover import prove
-from coherence.verify.promises.decisions import Shown, condition_of, decide
+from coherence.verify.promises.decisions import Proved, condition_of, decide
 from coherence.verify.promises.responses import Answered, Late, answered, conditions_of
-from coherence.verify.systems.piecewise_affine import Linear, System
+from coherence.verify.systems.piecewise_affine import LinearForm, TransitionSystem
 from coherence.verify.systems.transitions import Encoder
 
 SPACER_SECONDS, RECHECK_MS = 10, 5_000
@@ -72,7 +72,7 @@ def rows() -> Iterator[Row]:
     yield from certificate_rows()
 
 
-def system_of(text: str) -> System:
+def system_of(text: str) -> TransitionSystem:
     """The transition system of the promise p, at the stated phases."""
     model = elaborate(read_text(text))
     promise = model.promises["p"]
@@ -85,12 +85,12 @@ def proof_row(what: str, text: str) -> Row:
     prove(system_of(TWO))  # imports
     start = time.process_time()
     system = system_of(text)
-    proved = isinstance(prove(system), Proof)
+    proved = isinstance(prove(system), InvariantProof)
     spent = time.process_time() - start
     return Row(f"hybrid proof, {what}, unbounded", spent if proved else float("nan"), "<= 2", "s", spacer(system))
 
 
-def spacer(system: System) -> str:
+def spacer(system: TransitionSystem) -> str:
     """What z3's Spacer says of the system within SPACER_SECONDS."""
     import z3
 
@@ -120,7 +120,7 @@ def spacer(system: System) -> str:
     return f"Spacer: {said} after {time.perf_counter() - start:.1f} s"
 
 
-def _term(z3: Any, linear: Linear, names: list[Any]) -> Any:
+def _term(z3: Any, linear: LinearForm, names: list[Any]) -> Any:
     parts = [_number(z3, c) * x for c, x in zip(linear.coefficients, names, strict=True) if c]
     return z3.Sum(*parts, _number(z3, linear.constant)) if parts else _number(z3, linear.constant)
 
@@ -129,7 +129,7 @@ def _number(z3: Any, value: Fraction) -> Any:
     return z3.Q(value.numerator, value.denominator)
 
 
-def _row(z3: Any, linear: Linear, relation: str, names: list[Any]) -> Any:
+def _row(z3: Any, linear: LinearForm, relation: str, names: list[Any]) -> Any:
     term = _term(z3, linear, names)
     return term == 0 if relation == "==" else term < 0 if relation == "<" else term <= 0
 
@@ -156,7 +156,7 @@ def seconds_of(text: str) -> float:
     model = elaborate(read_text(text))
     start = time.process_time()
     found = decide(model, model.promises["p"], time_limit=60)
-    return time.process_time() - start if isinstance(found, Shown) else float("nan")
+    return time.process_time() - start if isinstance(found, Proved) else float("nan")
 
 
 def response_row() -> Row:
@@ -166,7 +166,7 @@ def response_row() -> Row:
     start = time.process_time()
     found = [_answer(model) for model in models]
     spent = time.process_time() - start
-    right = isinstance(found[0], Shown) and isinstance(found[1], Late)
+    right = isinstance(found[0], Proved) and isinstance(found[1], Late)
     return Row("after a then b within t: proved, refuted", spent if right else float("nan"), "<= 2", "s", "")
 
 
@@ -189,7 +189,7 @@ def edge_row() -> Row:
     texts = [TWO.replace("p < 85", f"p < {h}").replace("always p <= 95", "never throttle") for h in levels]
     models = [elaborate(read_text(text)) for text in texts]
     found = [decide(model, model.promises["p"], time_limit=20) for model in models]
-    right = sum(isinstance(answer, Shown) and answer.touching for answer in found)
+    right = sum(isinstance(answer, Proved) and answer.touching for answer in found)
     return Row("safe with no margin: proved and warned", right, f"== {len(levels)}", "designs", "real template: 0")
 
 

@@ -22,7 +22,7 @@ from coherence.language.design import Design
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices, execute
-from coherence.verify.promises.decisions import Shown, decide
+from coherence.verify.promises.decisions import Proved, decide
 
 DESIGNS, STEPS, LIMIT = 12, 9, 20.0
 KEYS = (("calls.0.deadline", 1, 40), ("calls.0.per_try", 1, 12), ("calls.0.pause", 0, 6))
@@ -83,7 +83,7 @@ def slow_rows() -> Iterator[Row]:
         begun = time.process_time()
         found = decide(model, model.promises["p"], time_limit=LIMIT)
         spent += time.process_time() - begun
-        if isinstance(found, Shown):
+        if isinstance(found, Proved):
             proved += 1
             until = next(Fraction(t.split()[1]) for t in found.assumptions if t.startswith("within "))
             for x, y in itertools.product((0, 60), repeat=2):

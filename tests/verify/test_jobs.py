@@ -22,7 +22,16 @@ from coherence.verify.jobs.livelock import livelock, render_intervals, sweep
 from coherence.verify.jobs.placement import levels, on_paper, placement, steps_to
 from coherence.verify.jobs.placing import total
 from coherence.verify.jobs.sites import Cluster, cluster
-from coherence.verify.jobs.state_graph import Edge, Graph, components, explore, ranks, round_trip, trapped, way_to
+from coherence.verify.jobs.state_graph import (
+    StateGraph,
+    StateStep,
+    components,
+    explore,
+    ranks,
+    round_trip,
+    trapped,
+    way_to,
+)
 from coherence.verify.patterns.placement import (
     evictor_vs_placer,
     gang_vs_barrier,
@@ -102,8 +111,8 @@ def dice(seed: int) -> random.Random:
 # --- the graph
 
 
-def lines(edges: dict[int, list[int]], start: int = 0) -> Graph[int]:
-    return explore([start], lambda n: [Edge("go", f"{n} to {to}", to) for to in edges.get(n, [])], most=100)
+def lines(edges: dict[int, list[int]], start: int = 0) -> StateGraph[int]:
+    return explore([start], lambda n: [StateStep("go", f"{n} to {to}", to) for to in edges.get(n, [])], most=100)
 
 
 def test_a_state_is_trapped_where_no_quiet_state_can_be_reached() -> None:
@@ -130,7 +139,7 @@ def test_ranks_fall_with_every_step_and_do_not_exist_on_a_cycle() -> None:
 
 
 def test_an_exploration_says_when_it_stopped_early() -> None:
-    assert not explore([0], lambda n: [Edge("go", "", n + 1)], most=10).complete
+    assert not explore([0], lambda n: [StateStep("go", "", n + 1)], most=10).complete
 
 
 # --- preempt against admit

@@ -9,27 +9,27 @@ from coherence.base.solver import unsat
 from coherence.verify.convergence.set_chains import Descent, chain_of_sets, levelled, named
 from coherence.verify.convergence.settling import in_basin
 from coherence.verify.invariants.smtlib import certificate
-from coherence.verify.systems.piecewise_affine import System
+from coherence.verify.systems.piecewise_affine import TransitionSystem
 
 FIRST = 3  # part of the time for a Lyapunov function
 
 
-def settles(system: System, *, broken: str, deadline: float) -> Descent | str:
+def settles(system: TransitionSystem, *, broken: str, deadline: float) -> Descent | str:
     """A proof that from some step on no run is in a bad state or takes an edge into `broken`; or why there is none."""
     inner = [edge for edge in system.edges if edge.target != broken]
-    plain = System(system.variables, system.choices, system.initial, tuple(inner), ())
+    plain = TransitionSystem(system.variables, system.choices, system.initial, tuple(inner), ())
     return _descend(plain, system, broken, deadline)
 
 
-def reaches(system: System, *, deadline: float) -> Descent | str:
+def reaches(system: TransitionSystem, *, deadline: float) -> Descent | str:
     """A proof that every run of `system` ends (its edges are only those between states short of the goal)."""
-    plain = System(system.variables, system.choices, system.initial, system.edges, ())
+    plain = TransitionSystem(system.variables, system.choices, system.initial, system.edges, ())
     everywhere = tuple((mode, ()) for mode in system.modes)
-    goal = System(system.variables, system.choices, system.initial, system.edges, everywhere)
+    goal = TransitionSystem(system.variables, system.choices, system.initial, system.edges, everywhere)
     return _descend(plain, goal, "", deadline)
 
 
-def _descend(plain: System, goal: System, broken: str, deadline: float) -> Descent | str:
+def _descend(plain: TransitionSystem, goal: TransitionSystem, broken: str, deadline: float) -> Descent | str:
     reason = "no bounded set that the edges keep was found"
     with np.errstate(all="ignore"):
         try:

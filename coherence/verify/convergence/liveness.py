@@ -15,8 +15,8 @@ from coherence.verify.convergence.set_chains import Descent
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.lattices import readings
-from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System
-from coherence.verify.systems.transitions import BROKEN, Encoder, Reading
+from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, Polyhedron, TransitionSystem
+from coherence.verify.systems.transitions import BROKEN, Encoder, ModelReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Come:
     """From `within` seconds on (at the latest) every run is where it must be."""
 
     certificates: tuple[str, ...]
-    readings: tuple[Reading, ...]
+    readings: tuple[ModelReading, ...]
     within: Fraction
     quadratic: bool = False  # some order by a Lyapunov function
 
@@ -33,7 +33,7 @@ def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Com
     """A proof with its bound in time, or why there is none.  Raises NotLinearError, NotCommensurateError."""
     if not decided_at_instants(model, condition, "eventually_always" if stays else "eventually"):
         raise NotLinearError("what the promise says of flowing states may change between the instants")
-    ways, certificates, used, within = readings(model), list[str](), list[Reading](), Fraction(0)
+    ways, certificates, used, within = readings(model), list[str](), list[ModelReading](), Fraction(0)
     quadratic = False
     for schedule in schedules(model):
         proof = _descent_by_reading(model, schedule, condition, stays, ways, deadline)
@@ -54,9 +54,9 @@ def _descent_by_reading(
     schedule: Schedule,
     condition: Tree,
     stays: bool,
-    ways: list[Reading],
+    ways: list[ModelReading],
     deadline: float,
-) -> tuple[Reading, Descent, Encoder] | str:
+) -> tuple[ModelReading, Descent, Encoder] | str:
     refused: NotLinearError | None = None
     reason = ""
     for number, reading in enumerate(ways):
@@ -81,7 +81,7 @@ def _descent_by_reading(
     return reason
 
 
-def _short_of(system: System) -> System:
+def _short_of(system: TransitionSystem) -> TransitionSystem:
     """The system among states at which the condition does not hold: its bad sets."""
     if any(mode == BROKEN for mode, _ in system.bad):
         raise NotLinearError("the promise reads what changes between instants")
@@ -90,14 +90,14 @@ def _short_of(system: System) -> System:
     for mode, rows in system.bad:
         short.setdefault(mode, []).append(rows)
     edges = [
-        Edge(e.source, e.target, (*e.guard, *(_wide(row, width) for row in rows)), e.update, e.label)
+        AffineEdge(e.source, e.target, (*e.guard, *(_wide(row, width) for row in rows)), e.update, e.label)
         for e in system.edges
         for rows in short.get(e.source, [])
     ]
     initial = tuple((mode, (*start, *rows)) for mode, start in system.initial for rows in short.get(mode, []))
-    return System(system.variables, system.choices, initial, tuple(edges), ())
+    return TransitionSystem(system.variables, system.choices, initial, tuple(edges), ())
 
 
 def _wide(row: Constraint, width: int) -> Constraint:
     missing = width - len(row.linear.coefficients)
-    return Constraint(Linear(row.linear.coefficients + (Fraction(0),) * missing, row.linear.constant), row.relation)
+    return Constraint(LinearForm(row.linear.coefficients + (Fraction(0),) * missing, row.linear.constant), row.relation)

@@ -37,7 +37,7 @@ from coherence.verify.convergence.quadratic import (
 )
 from coherence.verify.invariants.numeric import Floats
 from coherence.verify.invariants.smtlib import number
-from coherence.verify.systems.piecewise_affine import Constraint, Edge, Polyhedron, System
+from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, Polyhedron, TransitionSystem
 
 MOST_STATES, MOST_CYCLE, MOST_ROUNDS = 10, 64, 10**7
 DIGITS = 10**7
@@ -58,13 +58,13 @@ class _Round:
     """One cycle: where it passes and the affine map from the rest's neighbourhood at its start to each place."""
 
     modes: tuple[str, ...]
-    edges: tuple[tuple[Edge, ...], ...]  # out of each mode
+    edges: tuple[tuple[AffineEdge, ...], ...]  # out of each mode
     matrices: tuple[Matrix, ...]  # y at the start -> y at the mode; one more than modes: once round
     rests: tuple[Vector, ...]
 
 
 def basin(
-    system: System, goal: System, broken: str, level: Mapping[str, Polyhedron], open_: Iterable[int]
+    system: TransitionSystem, goal: TransitionSystem, broken: str, level: Mapping[str, Polyhedron], open_: Iterable[int]
 ) -> Basin | str:  # fmt: skip
     """A proof for the runs that are in the boxes of `level` (per mode), where only the edges `open_` seem open."""
     states = len(system.variables)
@@ -85,9 +85,9 @@ def basin(
     return Basin(steps, tuple(scripts))
 
 
-def _rounds(edges: Sequence[Edge], level: Mapping[str, Polyhedron], states: int) -> list[_Round] | str:
+def _rounds(edges: Sequence[AffineEdge], level: Mapping[str, Polyhedron], states: int) -> list[_Round] | str:
     """The cycles that the open edges make, if there is one way out of every mode."""
-    out: dict[str, list[Edge]] = {}
+    out: dict[str, list[AffineEdge]] = {}
     for edge in edges:
         out.setdefault(edge.source, []).append(edge)
     for mode in level:
@@ -115,7 +115,7 @@ def _rounds(edges: Sequence[Edge], level: Mapping[str, Polyhedron], states: int)
     return cycles
 
 
-def _round(modes: Sequence[str], edges: Sequence[Sequence[Edge]], states: int) -> _Round | None:
+def _round(modes: Sequence[str], edges: Sequence[Sequence[AffineEdge]], states: int) -> _Round | None:
     steps = [([list(row.coefficients[:states]) for row in ways[0].update], [row.constant for row in ways[0].update])
              for ways in edges]  # fmt: skip
     matrix = [[Fraction(int(i == j)) for j in range(states)] for i in range(states)]
@@ -134,7 +134,9 @@ def _round(modes: Sequence[str], edges: Sequence[Sequence[Edge]], states: int) -
     return _Round(tuple(modes), tuple(tuple(ways) for ways in edges), tuple(matrices), tuple(rests))
 
 
-def _of_round(cycle: _Round, system: System, goal: System, broken: str, level: Mapping[str, Polyhedron]) -> Basin | str:
+def _of_round(
+    cycle: _Round, system: TransitionSystem, goal: TransitionSystem, broken: str, level: Mapping[str, Polyhedron]
+) -> Basin | str:
     # a run that is anywhere in the cycle: the boxes of all its modes count, each from its own start
     scripts: list[str] = []
     steps = 0
@@ -157,7 +159,9 @@ def _turned(cycle: _Round, k: int) -> _Round:
     return turned
 
 
-def _from_start(cycle: _Round, system: System, goal: System, broken: str, start: Polyhedron) -> Basin | str:
+def _from_start(
+    cycle: _Round, system: TransitionSystem, goal: TransitionSystem, broken: str, start: Polyhedron
+) -> Basin | str:
     reach = _reach(start, cycle.rests[0])
     if reach is None:
         return f"no bounds of {cycle.modes[0]}"
@@ -247,7 +251,7 @@ def _rounded(matrix: Floats, size: Floats) -> Matrix:
 # -- the claims -----------------------------------------------------------------------------------------
 
 
-def _bounded(start: Polyhedron, system: System, rest: Vector, reach: Vector) -> str:
+def _bounded(start: Polyhedron, system: TransitionSystem, rest: Vector, reach: Vector) -> str:
     """Every state of the set is within reach of the rest."""
     names = [f"x{k}" for k in range(len(rest))]
     rows = [_row(row, names) for row in start]
@@ -334,7 +338,9 @@ def _apart(cut: _Cut, least: Fraction, matrix: Matrix, name: str, names: Sequenc
     return joined([identity(name, left, parts, names), ground(f"{name}: room", [fact, f"(< 0.0 {gap})"])])
 
 
-def _all_closed(cycle: _Round, system: System, matrix: Matrix, most: Fraction, names: Sequence[str]) -> list[str] | str:
+def _all_closed(
+    cycle: _Round, system: TransitionSystem, matrix: Matrix, most: Fraction, names: Sequence[str]
+) -> list[str] | str:
     """No edge but the kept ones can be taken where V <= most."""
     scripts = []
     for place, (mode, edges) in enumerate(zip(cycle.modes, cycle.edges, strict=True)):
@@ -360,7 +366,7 @@ def _separated(
 
 
 def _goals(
-    cycle: _Round, goal: System, broken: str, matrix: Matrix, names: Sequence[str]
+    cycle: _Round, goal: TransitionSystem, broken: str, matrix: Matrix, names: Sequence[str]
 ) -> tuple[Fraction, list[str]] | str:
     """A level c below which nothing is bad, and its scripts.
 

@@ -20,12 +20,12 @@ import numpy as np
 
 from coherence.base.clock import now
 from coherence.verify.invariants.directions import Direction, template
-from coherence.verify.invariants.fixpoint import APART, Abstraction, Bounds, post_fixpoint
+from coherence.verify.invariants.fixpoint import APART, Abstraction, TemplateBounds, post_fixpoint
 from coherence.verify.invariants.numeric import TIGHTEN, Floats, Ints, lower
 from coherence.verify.invariants.prover import SAMPLES, STEPS
 from coherence.verify.invariants.random_runs import frame_of, sample
 from coherence.verify.invariants.smtlib import Invariant
-from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System
+from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, Polyhedron, TransitionSystem
 
 MOST_LEVELS, MOST_CLAIMS = 600, 24_000
 OUT = 1e-5  # by how much (in the frame) a bound is moved outward before it is rounded
@@ -41,10 +41,10 @@ class Descent:
     quadratic: bool = False  # by a Lyapunov function at the end
 
 
-class Frame:
+class ChainFrame:
     """The system in the coordinates of its runs, with the directions of one template."""
 
-    def __init__(self, plain: System, goal: System, effort: int, deadline: float) -> None:
+    def __init__(self, plain: TransitionSystem, goal: TransitionSystem, effort: int, deadline: float) -> None:
         runs = sample(plain, samples=SAMPLES, steps=STEPS)
         self.numeric = lower(goal, frame_of(runs), tighten=TIGHTEN)
         self.inner = lower(plain, self.numeric.frame, tighten=TIGHTEN)
@@ -80,9 +80,11 @@ def _seen(mode: Ints, points: Floats, unit: Floats, modes: int) -> Floats:
 Level = dict[str, Polyhedron]
 
 
-def chain_of_sets(plain: System, goal: System, broken: str, effort: int, deadline: float) -> list[Level] | str:
+def chain_of_sets(
+    plain: TransitionSystem, goal: TransitionSystem, broken: str, effort: int, deadline: float
+) -> list[Level] | str:
     """Returns sets, each led into the next by one step and the last keeping itself; or why none were found."""
-    frame = Frame(plain, goal, effort, deadline)
+    frame = ChainFrame(plain, goal, effort, deadline)
     fixpoint = next(
         (f for w in (0.02, 0.3) if (f := post_fixpoint(frame.abstraction, frame.seen, w)) is not None), None
     )
@@ -91,7 +93,7 @@ def chain_of_sets(plain: System, goal: System, broken: str, effort: int, deadlin
     exact = rounded(frame, fixpoint[0], None)
     levels = [level_of(frame, exact)]
     abstraction = frame.abstraction
-    abstraction.start = Bounds(
+    abstraction.start = TemplateBounds(
         np.zeros_like(abstraction.start.reached), np.full_like(abstraction.start.support, -np.inf)
     )
     while len(levels) <= MOST_LEVELS and len(levels) * max(1, len(plain.edges)) <= MOST_CLAIMS:
@@ -111,7 +113,7 @@ def chain_of_sets(plain: System, goal: System, broken: str, effort: int, deadlin
 Exact = dict[int, tuple[Fraction | None, ...]]
 
 
-def rounded(frame: Frame, bounds: Bounds, before: Exact | None) -> Exact:
+def rounded(frame: ChainFrame, bounds: TemplateBounds, before: Exact | None) -> Exact:
     """Per reached mode its bounds as decimals (None: no bound), never above those of the level before."""
     decimals: Exact = {}
     for m in np.nonzero(bounds.reached)[0].tolist():
@@ -125,17 +127,17 @@ def rounded(frame: Frame, bounds: Bounds, before: Exact | None) -> Exact:
     return decimals
 
 
-def bounds_of(frame: Frame, exact: Exact) -> Bounds:
+def bounds_of(frame: ChainFrame, exact: Exact) -> TemplateBounds:
     """The decimals as bounds in the frame."""
     modes, rows = len(frame.inner.modes), len(frame.directions)
     reached, support = np.zeros(modes, dtype=bool), np.full((modes, rows), -np.inf)
     for m, row in exact.items():
         reached[m] = True
         support[m] = [np.inf if b is None else frame.back(b, j) for j, b in enumerate(row)]
-    return Bounds(reached, support)
+    return TemplateBounds(reached, support)
 
 
-def _same(frame: Frame, old: Exact, new: Exact) -> bool:
+def _same(frame: ChainFrame, old: Exact, new: Exact) -> bool:
     if old.keys() != new.keys():
         return False
     pairs = ((j, a, b) for m in old for j, (a, b) in enumerate(zip(old[m], new[m], strict=True)))
@@ -145,7 +147,7 @@ def _same(frame: Frame, old: Exact, new: Exact) -> bool:
     )
 
 
-def _good(frame: Frame, bounds: Bounds, goal: System, broken: str) -> bool:
+def _good(frame: ChainFrame, bounds: TemplateBounds, goal: TransitionSystem, broken: str) -> bool:
     """Do the bounds seem to miss every bad set and close every edge into the broken mode?"""
     place = {mode: k for k, mode in enumerate(frame.inner.modes)}
     wide = len(frame.inner.frame.scale)
@@ -173,7 +175,7 @@ def _good(frame: Frame, bounds: Bounds, goal: System, broken: str) -> bool:
     return True
 
 
-def level_of(frame: Frame, exact: Exact) -> Level:
+def level_of(frame: ChainFrame, exact: Exact) -> Level:
     """The set of each reached mode, as rows."""
     return {frame.inner.modes[m]: tuple(_rows(frame.directions, row)) for m, row in exact.items()}
 
@@ -181,7 +183,7 @@ def level_of(frame: Frame, exact: Exact) -> Level:
 def _rows(directions: tuple[Direction, ...], bounds: tuple[Fraction | None, ...]) -> Iterator[Constraint]:
     for direction, bound in zip(directions, bounds, strict=True):
         if bound is not None:
-            yield Constraint(Linear(direction, -bound), "<=")
+            yield Constraint(LinearForm(direction, -bound), "<=")
 
 
 # -- the system with levels ---------------------------------------------------------------------------
@@ -205,16 +207,18 @@ def _at(mode: str, level: int) -> str:
     return f"{mode} @{level}"
 
 
-def levelled(plain: System, goal: System, broken: str, levels: int) -> System:
+def levelled(plain: TransitionSystem, goal: TransitionSystem, broken: str, levels: int) -> TransitionSystem:
     """The system that counts its steps up to the last level; bad states count at the last level only."""
     last = levels - 1
     edges = [
-        Edge(_at(e.source, k), _at(e.target, min(k + 1, last)), e.guard, e.update, e.label)
+        AffineEdge(_at(e.source, k), _at(e.target, min(k + 1, last)), e.guard, e.update, e.label)
         for k in range(levels)
         for e in plain.edges
     ]
     caught = [e for e in goal.edges if broken and e.target == broken]
-    edges += [Edge(_at(e.source, last), broken, e.guard, e.update, e.label) for e in caught]
+    edges += [AffineEdge(_at(e.source, last), broken, e.guard, e.update, e.label) for e in caught]
     initial = tuple((_at(mode, 0), rows) for mode, rows in plain.initial)
     bad = tuple((_at(mode, last), rows) for mode, rows in goal.bad if mode != broken)
-    return System(plain.variables, plain.choices, initial, tuple(edges), (*bad, *(((broken, ()),) if caught else ())))
+    return TransitionSystem(
+        plain.variables, plain.choices, initial, tuple(edges), (*bad, *(((broken, ()),) if caught else ()))
+    )

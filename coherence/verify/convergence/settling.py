@@ -7,20 +7,29 @@ import numpy as np
 from coherence.base.clock import now
 from coherence.base.solver import joined, unsat
 from coherence.verify.convergence.lyapunov import Basin, basin
-from coherence.verify.convergence.set_chains import Descent, Frame, Level, bounds_of, level_of, levelled, named, rounded
-from coherence.verify.invariants.fixpoint import Bounds
+from coherence.verify.convergence.set_chains import (
+    ChainFrame,
+    Descent,
+    Level,
+    bounds_of,
+    level_of,
+    levelled,
+    named,
+    rounded,
+)
+from coherence.verify.invariants.fixpoint import TemplateBounds
 from coherence.verify.invariants.smtlib import certificate
-from coherence.verify.systems.piecewise_affine import Edge, System
+from coherence.verify.systems.piecewise_affine import AffineEdge, TransitionSystem
 
 MOST_LEAD = 40  # sets before the basin
 
 
-def in_basin(plain: System, goal: System, broken: str, deadline: float) -> Descent | str:
+def in_basin(plain: TransitionSystem, goal: TransitionSystem, broken: str, deadline: float) -> Descent | str:
     """A proof that every run of `plain` is where it must be from some step on; or why there is none."""
-    frame = Frame(plain, goal, 1, deadline)
+    frame = ChainFrame(plain, goal, 1, deadline)
     abstraction = frame.abstraction
     exact = rounded(frame, abstraction.start, None)
-    abstraction.start = Bounds(
+    abstraction.start = TemplateBounds(
         np.zeros_like(abstraction.start.reached), np.full_like(abstraction.start.support, -np.inf)
     )
     levels: list[Level] = []
@@ -36,7 +45,7 @@ def in_basin(plain: System, goal: System, broken: str, deadline: float) -> Desce
     return reason
 
 
-def _confirmed(plain: System, levels: list[Level], end: Basin, deadline: float) -> Descent | str:
+def _confirmed(plain: TransitionSystem, levels: list[Level], end: Basin, deadline: float) -> Descent | str:
     """With z3's answer to every script."""
     lead = certificate(_lead(plain, len(levels)), named(levels))
     script = joined([lead, *end.scripts])
@@ -47,9 +56,9 @@ def _confirmed(plain: System, levels: list[Level], end: Basin, deadline: float) 
     return Descent(len(levels) - 1 + end.steps, script, quadratic=True)
 
 
-def _lead(plain: System, levels: int) -> System:
+def _lead(plain: TransitionSystem, levels: int) -> TransitionSystem:
     """The first steps: what leaves a set enters the next one; the last is not left."""
     every = levelled(plain, plain, "", levels)
     last = f" @{levels - 1}"
-    edges: list[Edge] = [edge for edge in every.edges if not edge.source.endswith(last)]
-    return System(plain.variables, plain.choices, every.initial, tuple(edges), ())
+    edges: list[AffineEdge] = [edge for edge in every.edges if not edge.source.endswith(last)]
+    return TransitionSystem(plain.variables, plain.choices, every.initial, tuple(edges), ())

@@ -15,15 +15,15 @@ from typing import TypeAlias
 
 from coherence.base.clock import now
 from coherence.verify.invariants.smtlib import Invariant
-from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System
-from coherence.verify.systems.terms import Span
+from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, Polyhedron, TransitionSystem
+from coherence.verify.systems.terms import StrictInterval
 
-Box: TypeAlias = tuple[Span, ...]
-FREE = Span()
+Box: TypeAlias = tuple[StrictInterval, ...]
+FREE = StrictInterval()
 PATIENCE, MOST_VISITS, PASSES, MOST_BITS = 8, 60, 2, 2000
 
 
-def box_invariant(system: System, deadline: float) -> Invariant | None:
+def box_invariant(system: TransitionSystem, deadline: float) -> Invariant | None:
     """Boxes that the edges keep and that miss every bad set; None where there are none, or the time is over."""
     boxes: dict[str, Box] = {}
     states = len(system.variables)
@@ -41,10 +41,10 @@ def box_invariant(system: System, deadline: float) -> Invariant | None:
     return {mode: (tuple(_rows(boxes[mode])),) if mode in boxes else () for mode in system.modes}
 
 
-def _grown(system: System, boxes: dict[str, Box], deadline: float) -> bool:
+def _grown(system: TransitionSystem, boxes: dict[str, Box], deadline: float) -> bool:
     """Grows the boxes until every edge stays within them."""
     steps = _thresholds(system)
-    out: dict[str, list[Edge]] = {}
+    out: dict[str, list[AffineEdge]] = {}
     for edge in system.edges:
         out.setdefault(edge.source, []).append(edge)
     visits: dict[str, int] = {}
@@ -72,7 +72,7 @@ def _grown(system: System, boxes: dict[str, Box], deadline: float) -> bool:
     return True
 
 
-def _lowered(system: System, boxes: dict[str, Box], start: dict[str, Box]) -> dict[str, Box]:
+def _lowered(system: TransitionSystem, boxes: dict[str, Box], start: dict[str, Box]) -> dict[str, Box]:
     """What one step from within the boxes reaches: kept by the edges as well."""
     images = dict(start)
     for edge in system.edges:
@@ -83,13 +83,13 @@ def _lowered(system: System, boxes: dict[str, Box], start: dict[str, Box]) -> di
     return images
 
 
-def _image(edge: Edge, box: Box, choices: int) -> Box | None:
+def _image(edge: AffineEdge, box: Box, choices: int) -> Box | None:
     """The box of what the edge makes of a box; None where it cannot be taken."""
     inside = _cut((*box, *((FREE,) * choices)), edge.guard)
     return None if inside is None else tuple(_value(row, inside) for row in edge.update)
 
 
-def _value(row: Linear, box: Box) -> Span:
+def _value(row: LinearForm, box: Box) -> StrictInterval:
     """The values of a sum over a box."""
     low, low_strict, high, high_strict = row.constant, False, row.constant, False
     ends: list[Fraction | None] = [low, high]
@@ -100,7 +100,7 @@ def _value(row: Linear, box: Box) -> Span:
         first, last = (span.low_strict, span.high_strict) if c > 0 else (span.high_strict, span.low_strict)
         ends = [None if e is None or x is None else e + c * x for e, x in zip(ends, (a, b), strict=True)]
         low_strict, high_strict = low_strict or first, high_strict or last
-    return Span(ends[0], low_strict and ends[0] is not None, ends[1], high_strict and ends[1] is not None)
+    return StrictInterval(ends[0], low_strict and ends[0] is not None, ends[1], high_strict and ends[1] is not None)
 
 
 def _cut(box: Box, rows: Polyhedron) -> Box | None:
@@ -118,18 +118,22 @@ def _cut(box: Box, rows: Polyhedron) -> Box | None:
     return tuple(spans)
 
 
-def _allowed(row: Constraint, index: int, c: Fraction, box: Sequence[Span]) -> Span:
+def _allowed(row: Constraint, index: int, c: Fraction, box: Sequence[StrictInterval]) -> StrictInterval:
     """What a row leaves for one variable, the others being anywhere in the box."""
-    rest = Linear(tuple(d if k != index else Fraction(0) for k, d in enumerate(row.linear.coefficients)),
+    rest = LinearForm(tuple(d if k != index else Fraction(0) for k, d in enumerate(row.linear.coefficients)),
                   row.linear.constant)  # fmt: skip
     other = _value(rest, tuple(box))
     most = None if other.low is None else -other.low / c
     strict = row.relation == "<" or other.low_strict
-    upper = Span(None, False, most, strict) if c > 0 else Span(most, strict, None, False)
+    upper = StrictInterval(None, False, most, strict) if c > 0 else StrictInterval(most, strict, None, False)
     if row.relation != "==":
         return upper if most is not None else FREE
     least = None if other.high is None else -other.high / c
-    lower = Span(least, other.high_strict, None, False) if c > 0 else Span(None, False, least, other.high_strict)
+    lower = (
+        StrictInterval(least, other.high_strict, None, False)
+        if c > 0
+        else StrictInterval(None, False, least, other.high_strict)
+    )
     return (upper if most is not None else FREE).meet(lower if least is not None else FREE)
 
 
@@ -137,15 +141,15 @@ def _hull(first: Box | None, second: Box) -> Box:
     return second if first is None else tuple(_joined(a, b) for a, b in zip(first, second, strict=True))
 
 
-def _joined(a: Span, b: Span) -> Span:
+def _joined(a: StrictInterval, b: StrictInterval) -> StrictInterval:
     low = None if a.low is None or b.low is None else min(a.low, b.low)
     high = None if a.high is None or b.high is None else max(a.high, b.high)
     low_strict = low is not None and all(s.low_strict for s in (a, b) if s.low == low)
     high_strict = high is not None and all(s.high_strict for s in (a, b) if s.high == high)
-    return Span(low, low_strict, high, high_strict)
+    return StrictInterval(low, low_strict, high, high_strict)
 
 
-def _widened(old: Span, new: Span, at: Sequence[Fraction]) -> Span:
+def _widened(old: StrictInterval, new: StrictInterval, at: Sequence[Fraction]) -> StrictInterval:
     """Ends that have grown, moved to the next threshold: without it first, then with it."""
     low, low_strict, high, high_strict = new.low, new.low_strict, new.high, new.high_strict
     if high is not None and (high, not high_strict) != (old.high, not old.high_strict):
@@ -154,10 +158,10 @@ def _widened(old: Span, new: Span, at: Sequence[Fraction]) -> Span:
     if low is not None and (low, low_strict) != (old.low, old.low_strict):
         low = next((t for t in reversed(at) if t <= new.low), None)  # type: ignore[operator]
         low_strict = low is not None and (low < new.low or new.low_strict)  # type: ignore[operator]
-    return Span(low, low_strict, high, high_strict)
+    return StrictInterval(low, low_strict, high, high_strict)
 
 
-def _thresholds(system: System) -> list[list[Fraction]]:
+def _thresholds(system: TransitionSystem) -> list[list[Fraction]]:
     """Per variable the numbers that rows about it alone name, and where it would rest under an edge."""
     edges: list[set[Fraction]] = [set() for _ in system.variables]
     polyhedra: Iterable[Polyhedron] = (
@@ -175,7 +179,7 @@ def _thresholds(system: System) -> list[list[Fraction]]:
     return [sorted(numbers) for numbers in edges]
 
 
-def _long(span: Span) -> bool:
+def _long(span: StrictInterval) -> bool:
     return any(end is not None and end.denominator.bit_length() > MOST_BITS for end in (span.low, span.high))
 
 
@@ -183,9 +187,9 @@ def _rows(box: Box) -> Iterable[Constraint]:
     for index, span in enumerate(box):
         axis = tuple(Fraction(int(k == index)) for k in range(len(box)))
         if span.low is not None and span.low == span.high:
-            yield Constraint(Linear(axis, -span.low), "==")
+            yield Constraint(LinearForm(axis, -span.low), "==")
             continue
         if span.high is not None:
-            yield Constraint(Linear(axis, -span.high), "<" if span.high_strict else "<=")
+            yield Constraint(LinearForm(axis, -span.high), "<" if span.high_strict else "<=")
         if span.low is not None:
-            yield Constraint(Linear(tuple(-c for c in axis), span.low), "<" if span.low_strict else "<=")
+            yield Constraint(LinearForm(tuple(-c for c in axis), span.low), "<" if span.low_strict else "<=")

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from coherence.verify.invariants.numeric import Complexes, Floats, Numeric
-from coherence.verify.systems.piecewise_affine import Linear, Polyhedron, System, after
+from coherence.verify.systems.piecewise_affine import LinearForm, Polyhedron, TransitionSystem, after
 
 Direction: TypeAlias = tuple[Fraction, ...]
 
@@ -27,7 +27,7 @@ _SIMPLE = 10_000  # largest denominator that is kept as it is
 _SIDES = 12  # most pairs of sides of a polygon around a spiral
 
 
-def template(system: System, numeric: Numeric, points: Floats, *, effort: int) -> tuple[Direction, ...]:
+def template(system: TransitionSystem, numeric: Numeric, points: Floats, *, effort: int) -> tuple[Direction, ...]:
     """The directions, most useful first, each with its opposite, none twice; `effort` is 0 to 3."""
     states, scale = len(system.variables), numeric.frame.scale[: len(system.variables)]
     limit = 2 * states + LIMITS[effort]
@@ -42,7 +42,9 @@ def template(system: System, numeric: Numeric, points: Floats, *, effort: int) -
     return tuple(directions.values())
 
 
-def _candidates(system: System, numeric: Numeric, points: Floats, scale: Floats, effort: int) -> Iterator[Direction]:
+def _candidates(
+    system: TransitionSystem, numeric: Numeric, points: Floats, scale: Floats, effort: int
+) -> Iterator[Direction]:
     states = len(system.variables)
     yield from (_unit(states, i) for i in range(states))
     yield from _normals((p for _, p in system.bad), states)
@@ -80,7 +82,7 @@ def _normals(polyhedra: Iterable[Polyhedron], states: int) -> Iterator[Direction
         yield from dict.fromkeys(row.linear.coefficients[:states] for row in polyhedron)
 
 
-def _coupled(system: System) -> list[tuple[int, int]]:
+def _coupled(system: TransitionSystem) -> list[tuple[int, int]]:
     """Pairs of state variables that meet in a row, or of which one drives the other."""
     states = len(system.variables)
     meet: dict[tuple[int, int], None] = {}
@@ -97,7 +99,7 @@ def _coupled(system: System) -> list[tuple[int, int]]:
     return list(meet)
 
 
-def _used(linear: Linear) -> list[int]:
+def _used(linear: LinearForm) -> list[int]:
     return [i for i, c in enumerate(linear.coefficients) if c]
 
 
@@ -115,7 +117,7 @@ def _scaled_octagon(pairs: list[tuple[int, int]], scale: Floats) -> Iterator[Dir
             yield _rational(raw, scale, digits=2)
 
 
-def _preimages(system: System, rows: list[Direction], depth: int) -> Iterator[Direction]:
+def _preimages(system: TransitionSystem, rows: list[Direction], depth: int) -> Iterator[Direction]:
     """Rows that hold after an edge when a row held `depth` edges later."""
     states = len(system.variables)
     updates = list(dict.fromkeys(edge.update for edge in system.edges))
@@ -125,12 +127,12 @@ def _preimages(system: System, rows: list[Direction], depth: int) -> Iterator[Di
         yield from level
 
 
-def _preimage(direction: Direction, update: tuple[Linear, ...]) -> Direction:
-    image = after(Linear(direction, Fraction(0)), update).coefficients[: len(direction)]
+def _preimage(direction: Direction, update: tuple[LinearForm, ...]) -> Direction:
+    image = after(LinearForm(direction, Fraction(0)), update).coefficients[: len(direction)]
     return _simplified(image)
 
 
-def _changes(system: System) -> Iterator[Direction]:
+def _changes(system: TransitionSystem) -> Iterator[Direction]:
     """x_i' - x_i: how fast a variable moves."""
     states = len(system.variables)
     for update in dict.fromkeys(edge.update for edge in system.edges):

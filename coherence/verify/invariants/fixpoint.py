@@ -32,7 +32,7 @@ _FAR = 1e4  # scaled bounds beyond this are given up
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class TemplateBounds:
     """`support` (M, R): +inf is no bound; `reached` (M,): the modes that are not `false`."""
 
     reached: Flags
@@ -52,7 +52,7 @@ class Emptiness:
 class Image:
     """F(bounds) and its policy.  `edges`: those from reached modes; `open_`: those that can be taken."""
 
-    next: Bounds
+    next: TemplateBounds
     edges: Ints
     closed: Emptiness
     open_: Ints
@@ -81,7 +81,7 @@ class Abstraction:
         """Seconds until the deadline."""
         return self.deadline - now()
 
-    def image(self, bounds: Bounds) -> Image:
+    def image(self, bounds: TemplateBounds) -> Image:
         """One abstract step, with the multipliers that bound it."""
         numeric = self.numeric
         edges = np.nonzero(bounds.reached[numeric.source])[0]
@@ -95,14 +95,14 @@ class Abstraction:
         self._bases[open_] = policy.basis
         return Image(self._join(open_, policy.value + self.constant[open_]), edges, closed, open_, policy)
 
-    def _join(self, open_: Ints, value: Floats) -> Bounds:
+    def _join(self, open_: Ints, value: Floats) -> TemplateBounds:
         support, reached = self.start.support.copy(), self.start.reached.copy()
         target = self.numeric.target[open_]
         reached[target] = True
         np.maximum.at(support, target, np.where(value > _FAR, np.inf, value))
-        return Bounds(reached, support)
+        return TemplateBounds(reached, support)
 
-    def unsafe(self, bounds: Bounds) -> Emptiness:
+    def unsafe(self, bounds: TemplateBounds) -> Emptiness:
         """For each bad set in a reached mode, by how much the bounds miss it; other bad sets: +inf."""
         mode = self.numeric.bad_mode
         limits = np.concatenate([np.maximum(bounds.support[mode], -_FAR), self.numeric.bad.bound], axis=1)
@@ -117,7 +117,7 @@ def _under(directions: Floats, guard: Floats) -> Floats:
     return np.concatenate([template, guard], axis=1)
 
 
-def _start(numeric: Numeric, directions: Floats) -> Bounds:
+def _start(numeric: Numeric, directions: Floats) -> TemplateBounds:
     """The bounds of the initial sets."""
     sets, normal = len(numeric.initial_mode), numeric.initial.normal
     objective = np.broadcast_to(directions, (sets, *directions.shape)).copy()
@@ -126,7 +126,7 @@ def _start(numeric: Numeric, directions: Floats) -> Bounds:
     support, reached = np.full((len(numeric.modes), len(directions)), -np.inf), np.zeros(len(numeric.modes), dtype=bool)
     reached[numeric.initial_mode[some]] = True
     np.maximum.at(support, numeric.initial_mode[some], value)
-    return Bounds(reached, support)
+    return TemplateBounds(reached, support)
 
 
 def _outward(count: int, width: int) -> Floats:
@@ -143,20 +143,20 @@ def emptiness(rows: Floats, limits: Floats, start: Ints | None = None) -> Emptin
     return Emptiness(-optima.value[:, 0], optima.basis[:, 0], optima.multiplier[:, 0])
 
 
-def post_fixpoint(abstraction: Abstraction, seen: Floats, widen: float) -> tuple[Bounds, Image] | None:
+def post_fixpoint(abstraction: Abstraction, seen: Floats, widen: float) -> tuple[TemplateBounds, Image] | None:
     """Bounds that the abstract step keeps, found from what runs saw (M, R; -inf: nothing), and their image."""
     start = abstraction.start
-    bounds = _up(abstraction, Bounds(start.reached, np.maximum(seen, start.support) + widen))
+    bounds = _up(abstraction, TemplateBounds(start.reached, np.maximum(seen, start.support) + widen))
     return None if bounds is None else _down(abstraction, bounds)
 
 
-def _up(abstraction: Abstraction, bounds: Bounds) -> Bounds | None:
+def _up(abstraction: Abstraction, bounds: TemplateBounds) -> TemplateBounds | None:
     """Raises the bounds until the abstract step keeps them; a row that two policies cannot hold is given up."""
     failures, rounds = np.zeros(bounds.support.shape, dtype=np.int64), 0
     while rounds < _ROUNDS_UP and abstraction.left > 0:
         image = abstraction.image(bounds)
         if (image.next.reached & ~bounds.reached).any():
-            bounds = Bounds(bounds.reached | image.next.reached, np.maximum(bounds.support, image.next.support))
+            bounds = TemplateBounds(bounds.reached | image.next.reached, np.maximum(bounds.support, image.next.support))
             continue
         rounds += 1
         if _within(image.next, bounds):
@@ -172,7 +172,7 @@ def _up(abstraction: Abstraction, bounds: Bounds) -> Bounds | None:
     return None
 
 
-def _hopeless(abstraction: Abstraction, bounds: Bounds, image: Image, failures: Ints) -> Flags:
+def _hopeless(abstraction: Abstraction, bounds: TemplateBounds, image: Image, failures: Ints) -> Flags:
     """The rows that a second policy cannot hold; `failures` counts."""
     held = _held(abstraction, bounds, image, elastic=True)
     if held is not None:
@@ -181,19 +181,19 @@ def _hopeless(abstraction: Abstraction, bounds: Bounds, image: Image, failures: 
     return image.next.support > bounds.support + _STILL
 
 
-def _within(inner: Bounds, outer: Bounds) -> bool:
+def _within(inner: TemplateBounds, outer: TemplateBounds) -> bool:
     if (inner.reached & ~outer.reached).any():
         return False
     return bool((inner.support <= outer.support + _STILL)[inner.reached].all())
 
 
-def _widened(bounds: Bounds, image: Bounds, gone: Flags) -> Bounds:
+def _widened(bounds: TemplateBounds, image: TemplateBounds, gone: Flags) -> TemplateBounds:
     """Both together, a little more where the step led outside, no bound where it is given up."""
     grown = np.where(image.support > bounds.support + _STILL, image.support + 0.05, bounds.support)
-    return Bounds(bounds.reached | image.reached, np.where(gone, np.inf, grown))
+    return TemplateBounds(bounds.reached | image.reached, np.where(gone, np.inf, grown))
 
 
-def _down(abstraction: Abstraction, bounds: Bounds) -> tuple[Bounds, Image] | None:
+def _down(abstraction: Abstraction, bounds: TemplateBounds) -> tuple[TemplateBounds, Image] | None:
     """Lowers bounds that the abstract step keeps, policy after policy."""
     for _ in range(_ROUNDS_DOWN):
         if abstraction.left <= 0:
@@ -209,7 +209,9 @@ def _down(abstraction: Abstraction, bounds: Bounds) -> tuple[Bounds, Image] | No
     return (bounds, image) if _within(image.next, bounds) else None
 
 
-def _held(abstraction: Abstraction, bounds: Bounds, image: Image, *, elastic: bool) -> tuple[Bounds, Flags] | None:
+def _held(
+    abstraction: Abstraction, bounds: TemplateBounds, image: Image, *, elastic: bool
+) -> tuple[TemplateBounds, Flags] | None:
     """The least bounds that the policy of `image` keeps, and the rows that it cannot keep (if `elastic`)."""
     support = image.next.support
     finite = np.isfinite(support) & image.next.reached[:, None]
@@ -229,10 +231,10 @@ def _held(abstraction: Abstraction, bounds: Bounds, image: Image, *, elastic: bo
     result[finite] = optimum[:count]
     if elastic:
         broken[finite] = optimum[count:] > _STILL
-    return Bounds(image.next.reached, result), broken
+    return TemplateBounds(image.next.reached, result), broken
 
 
-def policy_rows(abstraction: Abstraction, bounds: Bounds, image: Image, number: Ints) -> Sparse:
+def policy_rows(abstraction: Abstraction, bounds: TemplateBounds, image: Image, number: Ints) -> Sparse:
     """s[target, j] - multipliers . s[source] >= constant, for each open edge and numbered row.
 
     `number` (M, R) is the column of a row, or -1: as a target it asks nothing, as a source it keeps its bound.
@@ -253,7 +255,7 @@ def policy_rows(abstraction: Abstraction, bounds: Bounds, image: Image, number: 
     return Sparse(row, columns, np.concatenate([np.ones(len(edge)), -weight[used]]), least)
 
 
-def limits_of(abstraction: Abstraction, bounds: Bounds, edge: Ints, basis: Ints) -> Floats:
+def limits_of(abstraction: Abstraction, bounds: TemplateBounds, edge: Ints, basis: Ints) -> Floats:
     """The right-hand sides of rows `basis` of edges `edge`; rows of the box count 0, nothing leans on them."""
     numeric, template = abstraction.numeric, len(abstraction.directions)
     guards = numeric.guard.bound.shape[1]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coherence.verify.invariants.directions import Direction
-from coherence.verify.invariants.fixpoint import Abstraction, Bounds, Emptiness, Image, policy_rows
+from coherence.verify.invariants.fixpoint import Abstraction, Emptiness, Image, TemplateBounds, policy_rows
 from coherence.verify.invariants.linear_program import Sparse, minimise, stack
 from coherence.verify.invariants.numeric import TIGHTEN, Flags, Floats, Ints
 
@@ -21,17 +21,17 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class InvariantGuess:
     """Bounds kept by the abstract step and apart from the bad sets, with the multipliers that say so."""
 
     abstraction: Abstraction
     directions: tuple[Direction, ...]
-    bounds: Bounds
+    bounds: TemplateBounds
     image: Image
     unsafe: Emptiness
 
 
-def needed(guess: Guess) -> Flags:
+def needed(guess: InvariantGuess) -> Flags:
     """Which rows (M, R) the proof rests on."""
     numeric, image, reached = guess.abstraction.numeric, guess.image, guess.bounds.reached
     need = np.zeros(guess.bounds.support.shape, dtype=bool)
@@ -45,7 +45,7 @@ def needed(guess: Guess) -> Flags:
     return need
 
 
-def _must_stay_closed(guess: Guess, need: Flags) -> Flags:
+def _must_stay_closed(guess: InvariantGuess, need: Flags) -> Flags:
     """The closed edges whose target is false, or has rows to be kept."""
     target = guess.abstraction.numeric.target[guess.image.edges]
     matters = ~guess.bounds.reached[target] | need[target].any(axis=1)
@@ -62,7 +62,7 @@ def _mark(need: Flags, mode: Ints, basis: Ints, weight: Floats) -> None:
     need[mode[k], basis[k, i]] = True
 
 
-def room(guess: Guess, need: Flags) -> tuple[Floats, Floats] | None:
+def room(guess: InvariantGuess, need: Flags) -> tuple[Floats, Floats] | None:
     """Intervals (M, R each) such that any choice of one bound from each is kept by the policy."""
     number = _numbered(guess, need)
     count = int(number.max(initial=-1)) + 1
@@ -85,7 +85,7 @@ def room(guess: Guess, need: Flags) -> tuple[Floats, Floats] | None:
     return low, high
 
 
-def _numbered(guess: Guess, need: Flags) -> Ints:
+def _numbered(guess: InvariantGuess, need: Flags) -> Ints:
     """A number for each needed row, -1 for the others.
 
     Rows that edges hand round unchanged (a variable that keeps its value from mode to mode and back)
@@ -116,7 +116,7 @@ def _unchanged(rows: Sparse) -> set[tuple[int, int]]:
     return set(zip(rows.column[k:][alone].tolist(), rows.column[:k][rows.row[k:][alone]].tolist(), strict=True))
 
 
-def _floor(guess: Guess, need: Flags, number: Ints) -> Sparse:
+def _floor(guess: InvariantGuess, need: Flags, number: Ints) -> Sparse:
     """The bounds of the initial sets."""
     m, j = np.nonzero(need & np.isfinite(guess.abstraction.start.support))
     return Sparse(np.arange(len(m)), number[m, j], np.ones(len(m)), guess.abstraction.start.support[m, j])
@@ -139,7 +139,7 @@ def _with_room(rows: Sparse, count: int) -> Sparse:
     )
 
 
-def _empty_cases(guess: Guess, need: Flags) -> list[tuple[Emptiness, Ints, Floats, Flags]]:
+def _empty_cases(guess: InvariantGuess, need: Flags) -> list[tuple[Emptiness, Ints, Floats, Flags]]:
     """Bad sets and closed edges: the multipliers, the mode, the bounds of the own rows, and which of them count."""
     numeric, edges = guess.abstraction.numeric, guess.image.edges
     bad = (guess.unsafe, numeric.bad_mode, numeric.bad.bound, guess.bounds.reached[numeric.bad_mode])

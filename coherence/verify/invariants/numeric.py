@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coherence.verify.systems.piecewise_affine import Constraint, Linear, Polyhedron, System
+from coherence.verify.systems.piecewise_affine import Constraint, LinearForm, Polyhedron, TransitionSystem
 
 Floats: TypeAlias = NDArray[np.float64]
 Complexes: TypeAlias = NDArray[np.complex128]
@@ -26,7 +26,7 @@ NEVER = 1e3  # bound of a row that only fills up an array
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class CoordinateFrame:
     """The affine change of coordinates: of the state variables, then of the choices."""
 
     centre: Floats
@@ -34,7 +34,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class HalfspaceRows:
     """K polyhedra of G rows each: `normal` (K, G, N), `bound` (K, G)."""
 
     normal: Floats
@@ -45,25 +45,25 @@ class Rows:
 class Numeric:
     """The system in a frame.  Edge e: z' = matrix[e] z + offset[e] where guard[e] holds."""
 
-    frame: Frame
+    frame: CoordinateFrame
     states: int
     modes: tuple[str, ...]
     source: Ints
     target: Ints
-    guard: Rows
+    guard: HalfspaceRows
     matrix: Floats
     offset: Floats
     initial_mode: Ints
-    initial: Rows
+    initial: HalfspaceRows
     bad_mode: Ints
-    bad: Rows
+    bad: HalfspaceRows
 
 
-def lower(system: System, frame: Frame, *, tighten: float) -> Numeric:
+def lower(system: TransitionSystem, frame: CoordinateFrame, *, tighten: float) -> Numeric:
     """The system in `frame`."""
     states, modes = len(system.variables), system.modes
     index = {mode: number for number, mode in enumerate(modes)}
-    only_states = Frame(frame.centre[:states], frame.scale[:states])
+    only_states = CoordinateFrame(frame.centre[:states], frame.scale[:states])
     matrix, offset = _updates(system, frame)
     return Numeric(
         frame=frame,
@@ -85,12 +85,12 @@ def _indices(numbers: Iterable[int]) -> Ints:
     return np.array(list(numbers), dtype=np.int64)
 
 
-def coefficients(rows: Sequence[Linear], width: int) -> Floats:
+def coefficients(rows: Sequence[LinearForm], width: int) -> Floats:
     """The coefficients of linear expressions, one row each."""
     return np.array([[float(c) for c in row.coefficients] for row in rows], dtype=float).reshape(len(rows), width)
 
 
-def _updates(system: System, frame: Frame) -> tuple[Floats, Floats]:
+def _updates(system: TransitionSystem, frame: CoordinateFrame) -> tuple[Floats, Floats]:
     states, width = len(system.variables), len(frame.scale)
     shape = (len(system.edges), states)
     raw = np.array([coefficients(edge.update, width) for edge in system.edges]).reshape(*shape, width)
@@ -99,7 +99,7 @@ def _updates(system: System, frame: Frame) -> tuple[Floats, Floats]:
     return raw * frame.scale / frame.scale[:states, None], offset
 
 
-def stacked(polyhedra: Sequence[Polyhedron], frame: Frame, tighten: float) -> Rows:
+def stacked(polyhedra: Sequence[Polyhedron], frame: CoordinateFrame, tighten: float) -> HalfspaceRows:
     """Polyhedra in a frame, filled up to the same number of rows by rows that always hold."""
     each = [[row for constraint in p for row in _halfspaces(constraint, frame, tighten)] for p in polyhedra]
     most = max((len(rows) for rows in each), default=0)
@@ -107,10 +107,10 @@ def stacked(polyhedra: Sequence[Polyhedron], frame: Frame, tighten: float) -> Ro
     for k, rows in enumerate(each):
         for g, (a, h) in enumerate(rows):
             normal[k, g], bound[k, g] = a, h
-    return Rows(normal, bound)
+    return HalfspaceRows(normal, bound)
 
 
-def _halfspaces(constraint: Constraint, frame: Frame, tighten: float) -> list[tuple[Floats, float]]:
+def _halfspaces(constraint: Constraint, frame: CoordinateFrame, tighten: float) -> list[tuple[Floats, float]]:
     linear = constraint.linear
     raw = np.array([float(c) for c in linear.coefficients])
     normal, bound = raw * frame.scale, -float(linear.constant) - float(raw @ frame.centre)
@@ -121,7 +121,7 @@ def _halfspaces(constraint: Constraint, frame: Frame, tighten: float) -> list[tu
     return [(normal, bound - (tighten if constraint.relation == "<" else 0.0))]
 
 
-def magnitudes(system: System) -> Floats:
+def magnitudes(system: TransitionSystem) -> Floats:
     """A first scale per state variable and choice: the largest |constant / coefficient| of a row about it alone."""
     width = len(system.variables) + len(system.choices)
     size = [Fraction(0)] * width

@@ -9,7 +9,7 @@ from coherence.verify.invariants.smtlib import Invariant, Obligation
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class InvariantProof:
     """No run enters a bad set.  `invariant` maps each mode to alternatives (none: never entered).
 
     `certificate`, which is all of `obligations` in one, was answered unsat by z3, exactly as it stands; where
@@ -31,4 +31,4 @@ class Unproved:
     suspect: tuple[str, ...] = ()
 
 
-Result: TypeAlias = Proof | Unproved
+Result: TypeAlias = InvariantProof | Unproved

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.verify.invariants.numeric import Floats, Frame, Ints, Numeric, Rows, lower, magnitudes
+from coherence.verify.invariants.numeric import CoordinateFrame, Floats, HalfspaceRows, Ints, Numeric, lower, magnitudes
 from coherence.verify.invariants.support import maximise, vertices
-from coherence.verify.systems.piecewise_affine import System
+from coherence.verify.systems.piecewise_affine import TransitionSystem
 
 SEED = 20
 _TIGHTEN, _SLACK = 1e-11, 5e-12  # `<` is kept apart from `<=` by less than anything that matters
@@ -32,10 +32,10 @@ class Runs:
     choice: Floats
 
 
-def sample(system: System, *, samples: int, steps: int) -> Runs:
+def sample(system: TransitionSystem, *, samples: int, steps: int) -> Runs:
     """Runs of `steps` steps from about `samples` starts."""
     width = len(system.variables) + len(system.choices)
-    numeric = lower(system, Frame(np.zeros(width), magnitudes(system)), tighten=_TIGHTEN)
+    numeric = lower(system, CoordinateFrame(np.zeros(width), magnitudes(system)), tighten=_TIGHTEN)
     rng = np.random.default_rng(SEED)
     mode, point = _starts(numeric, samples, rng)
     modes, points = [mode], [point]
@@ -53,7 +53,7 @@ def sample(system: System, *, samples: int, steps: int) -> Runs:
     return Runs(numeric, np.array(modes), np.array(points), np.array(edges) if edges else none, np.array(choices))
 
 
-def frame_of(runs: Runs) -> Frame:
+def frame_of(runs: Runs) -> CoordinateFrame:
     """Coordinates in which what the runs visited is about [-1, 1] in each variable."""
     old, states = runs.numeric.frame, runs.numeric.states
     seen = [runs.point.reshape(-1, states)[:, i] for i in range(states)]
@@ -64,7 +64,7 @@ def frame_of(runs: Runs) -> Frame:
     low, high = np.where(known, low, 0.0), np.where(known, high, 0.0)
     half, most = (high - low) / 2, np.maximum(np.abs(low), np.abs(high))
     half = np.where(half > 1e-3 * most, half, np.where(most > 0, most, 1.0))
-    return Frame(old.centre + old.scale * (low + high) / 2, old.scale * half)
+    return CoordinateFrame(old.centre + old.scale * (low + high) / 2, old.scale * half)
 
 
 def bad_path(runs: Runs) -> tuple[int, ...] | None:
@@ -114,7 +114,7 @@ def _choose(
     edges = outgoing[mode]
     if not edges.size:
         return np.full(runs, _NONE), np.zeros((runs, len(numeric.frame.scale) - states))
-    guard = Rows(numeric.guard.normal[edges], numeric.guard.bound[edges])
+    guard = HalfspaceRows(numeric.guard.normal[edges], numeric.guard.bound[edges])
     room = guard.bound - np.einsum("segn,sn->seg", guard.normal[..., :states], point)
     choice, room = _pick(guard.normal[..., states:], room, rng)
     open_ = (edges != _NONE) & (room >= -_SLACK).all(axis=2)

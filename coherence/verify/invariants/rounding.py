@@ -7,18 +7,18 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from coherence.verify.invariants.invariant_margins import Guess, needed, room
+from coherence.verify.invariants.invariant_margins import InvariantGuess, needed, room
 from coherence.verify.invariants.numeric import TIGHTEN, Flags, Floats
 from coherence.verify.invariants.rationals import roundest, simplest, striking
 from coherence.verify.invariants.smtlib import Invariant
-from coherence.verify.systems.piecewise_affine import Constraint, Linear, Polyhedron
+from coherence.verify.systems.piecewise_affine import Constraint, LinearForm, Polyhedron
 
 _ERROR = 2e-9  # of a bound in floats, in the frame
 
 Style: TypeAlias = Literal["roomy", "tight", "strict"]
 
 
-def rational(guess: Guess, style: Style) -> Invariant | None:
+def rational(guess: InvariantGuess, style: Style) -> Invariant | None:
     """The invariant in rationals: `roomy` bounds, `tight` ones, or tight and `<` wherever no start is on the bound."""
     need = needed(guess)
     interval = room(guess, need) if style == "roomy" else (guess.bounds.support, guess.bounds.support)
@@ -33,7 +33,7 @@ def rational(guess: Guess, style: Style) -> Invariant | None:
     }
 
 
-def _polyhedron(guess: Guess, need: Flags, low: Floats, high: Floats, strict: Flags) -> Polyhedron:
+def _polyhedron(guess: InvariantGuess, need: Flags, low: Floats, high: Floats, strict: Flags) -> Polyhedron:
     frame, states = guess.abstraction.numeric.frame, guess.abstraction.numeric.states
     rows = []
     for j in np.nonzero(need)[0]:
@@ -41,7 +41,7 @@ def _polyhedron(guess: Guess, need: Flags, low: Floats, high: Floats, strict: Fl
         raw = np.array([float(c) for c in direction])
         unit, shift = float(np.linalg.norm(raw * frame.scale[:states])), float(raw @ frame.centre[:states])
         value, below = _number(low[j] * unit + shift, high[j] * unit + shift, unit)
-        rows.append(Constraint(Linear(direction, -value), "<" if below or strict[j] else "<="))
+        rows.append(Constraint(LinearForm(direction, -value), "<" if below or strict[j] else "<="))
     return tuple(rows)
 
 

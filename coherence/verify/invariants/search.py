@@ -12,14 +12,14 @@ from coherence.base.solver import joined, unsat, unsat_each
 from coherence.verify.invariants.boxes import box_invariant
 from coherence.verify.invariants.directions import Direction, template
 from coherence.verify.invariants.fixpoint import APART, TOUCHING, Abstraction, post_fixpoint
-from coherence.verify.invariants.invariant_margins import Guess
-from coherence.verify.invariants.numeric import TIGHTEN, Floats, Frame, Numeric, lower
-from coherence.verify.invariants.proof import Proof, Result, Unproved
+from coherence.verify.invariants.invariant_margins import InvariantGuess
+from coherence.verify.invariants.numeric import TIGHTEN, CoordinateFrame, Floats, Numeric, lower
+from coherence.verify.invariants.proof import InvariantProof, Result, Unproved
 from coherence.verify.invariants.random_runs import Runs, bad_path, frame_of, sample
 from coherence.verify.invariants.rounding import Style, rational
 from coherence.verify.invariants.smtlib import Invariant, Obligation, certificate, obligations
 from coherence.verify.invariants.split import cut, uncut
-from coherence.verify.systems.piecewise_affine import System
+from coherence.verify.systems.piecewise_affine import TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,17 @@ class Diary:
 class Ground:
     """What every attempt at one system starts from: runs, and the system in the coordinates they suggest."""
 
-    system: System
+    system: TransitionSystem
     runs: Runs
     numeric: Numeric
     points: Floats  # all that was visited, in the frame of `numeric`
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> CoordinateFrame:
         return self.numeric.frame
 
 
-def search(system: System, *, time_limit: float, samples: int, steps: int) -> Result:
+def search(system: TransitionSystem, *, time_limit: float, samples: int, steps: int) -> Result:
     """See `coherence.verify.invariants.prover.prove`."""
     diary = Diary(now() + time_limit)
     path: tuple[int, ...] | None = None
@@ -84,7 +84,7 @@ def search(system: System, *, time_limit: float, samples: int, steps: int) -> Re
     return _unproved(system, path, diary)
 
 
-def _unproved(system: System, path: tuple[int, ...] | None, diary: Diary) -> Unproved:
+def _unproved(system: TransitionSystem, path: tuple[int, ...] | None, diary: Diary) -> Unproved:
     if path is not None:
         labels = tuple(system.edges[e].label for e in path)
         return Unproved(f"a run of {len(path)} steps, in floats, seems to enter a bad set", tuple(diary.tried), labels)
@@ -92,7 +92,7 @@ def _unproved(system: System, path: tuple[int, ...] | None, diary: Diary) -> Unp
     return Unproved(reason, tuple(diary.tried))
 
 
-def _ground(system: System, samples: int, steps: int, frame: Frame | None = None) -> Ground:
+def _ground(system: TransitionSystem, samples: int, steps: int, frame: CoordinateFrame | None = None) -> Ground:
     runs = sample(system, samples=samples, steps=steps)
     numeric = lower(system, frame or frame_of(runs), tighten=TIGHTEN)
     n, old, new = numeric.states, runs.numeric.frame, numeric.frame
@@ -139,7 +139,7 @@ def _invariants(ground: Ground, effort: Effort, diary: Diary) -> Iterator[tuple[
         yield from _rounded(guess, attempt, diary)
 
 
-def _rounded(guess: Guess, attempt: str, diary: Diary) -> Iterator[tuple[Invariant, str]]:
+def _rounded(guess: InvariantGuess, attempt: str, diary: Diary) -> Iterator[tuple[Invariant, str]]:
     margin = float(guess.unsafe.margin.min(initial=np.inf))
     if margin <= TOUCHING:
         diary.tried.append(f"{attempt}: the bounds meet a bad set")
@@ -152,7 +152,9 @@ def _rounded(guess: Guess, attempt: str, diary: Diary) -> Iterator[tuple[Invaria
             yield invariant, f"{attempt}, {style}"
 
 
-def _guess(ground: Ground, directions: tuple[Direction, ...], widen: float, apart: float, diary: Diary) -> Guess | None:
+def _guess(
+    ground: Ground, directions: tuple[Direction, ...], widen: float, apart: float, diary: Diary
+) -> InvariantGuess | None:
     states = ground.numeric.states
     raw = np.array([[float(c) for c in d] for d in directions]).reshape(len(directions), states)
     scaled = raw * ground.frame.scale[:states]
@@ -162,7 +164,7 @@ def _guess(ground: Ground, directions: tuple[Direction, ...], widen: float, apar
     if fixpoint is None:
         return None
     bounds, image = fixpoint
-    return Guess(abstraction, directions, bounds, image, abstraction.unsafe(bounds))
+    return InvariantGuess(abstraction, directions, bounds, image, abstraction.unsafe(bounds))
 
 
 def _seen(ground: Ground, directions: Floats) -> Floats:
@@ -174,7 +176,7 @@ def _seen(ground: Ground, directions: Floats) -> Floats:
     return seen
 
 
-def _certified(system: System, invariant: Invariant, attempt: str, diary: Diary) -> Proof | None:
+def _certified(system: TransitionSystem, invariant: Invariant, attempt: str, diary: Diary) -> InvariantProof | None:
     """The proof, if z3 answers unsat to every obligation."""
     if diary.left <= 0:
         return None
@@ -183,15 +185,15 @@ def _certified(system: System, invariant: Invariant, attempt: str, diary: Diary)
         whole = certificate(system, invariant)
         if unsat(whole, timeout_ms=int(1000 * max(0.1, min(diary.left, WHOLE_SECONDS)))).unsat:
             diary.tried.append(f"{attempt}: proved")
-            return Proof(invariant, claims, whole, tuple(diary.tried))
+            return InvariantProof(invariant, claims, whole, tuple(diary.tried))
     failed = _first_failure(claims, diary)
     diary.tried.append(f"{attempt}: {failed or 'proved'}")
     if failed is not None:
         return None
-    return Proof(invariant, claims, _certificate(system, invariant, claims), tuple(diary.tried))
+    return InvariantProof(invariant, claims, _certificate(system, invariant, claims), tuple(diary.tried))
 
 
-def _certificate(system: System, invariant: Invariant, claims: tuple[Obligation, ...]) -> str:
+def _certificate(system: TransitionSystem, invariant: Invariant, claims: tuple[Obligation, ...]) -> str:
     """One short script, if z3 confirms it soon; else the scripts that it has confirmed, one after the other."""
     whole = certificate(system, invariant)
     return whole if unsat(whole, timeout_ms=WHOLE_MS).unsat else joined(claim.smtlib for claim in claims)

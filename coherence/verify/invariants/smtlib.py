@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from coherence.base.errors import InternalError
-from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System
+from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, Polyhedron, TransitionSystem
 
 Invariant: TypeAlias = Mapping[str, tuple[Polyhedron, ...]]
 
@@ -25,13 +25,13 @@ class Obligation:
     smtlib: str
 
 
-def obligations(system: System, invariant: Invariant) -> tuple[Obligation, ...]:
+def obligations(system: TransitionSystem, invariant: Invariant) -> tuple[Obligation, ...]:
     """Initiation for each initial set, consecution for each edge, safety for each bad set."""
     writer = _writer(system, invariant)
     return (*writer.initiation(), *writer.consecution(), *writer.safety())
 
 
-def certificate(system: System, invariant: Invariant) -> str:
+def certificate(system: TransitionSystem, invariant: Invariant) -> str:
     """All obligations as one script, the negation of their conjunction: unsat exactly when each of them is."""
     writer = _writer(system, invariant)
     claims = [*writer.initiation_claims(), *writer.consecution_claims(), *writer.safety_claims()]
@@ -40,7 +40,7 @@ def certificate(system: System, invariant: Invariant) -> str:
     return _script("invariant", writer.declare(choices=True), writer.define(system.modes), claim)
 
 
-def _writer(system: System, invariant: Invariant) -> _Writer:
+def _writer(system: TransitionSystem, invariant: Invariant) -> _Writer:
     clash = {_inside(mode) for mode in system.modes} & {_symbol(n) for n in system.variables + system.choices}
     if clash:
         raise InternalError(f"variable {clash.pop()} has the name of a predicate of the certificate")
@@ -49,7 +49,7 @@ def _writer(system: System, invariant: Invariant) -> _Writer:
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    system: System
+    system: TransitionSystem
     invariant: Invariant
 
     def initiation(self) -> Iterator[Obligation]:
@@ -93,7 +93,7 @@ class _Writer:
     def _holds(self, mode: str) -> str:
         return _apply(_inside(mode), [_symbol(name) for name in self.system.variables])
 
-    def _holds_after(self, edge: Edge) -> str:
+    def _holds_after(self, edge: AffineEdge) -> str:
         return _apply(_inside(edge.target), [_term(row, self._names) for row in edge.update])
 
     def _rows(self, polyhedron: Polyhedron) -> Iterator[str]:
@@ -133,11 +133,11 @@ def _row(constraint: Constraint, names: tuple[str, ...]) -> str:
     """`sum c_i x_i REL -constant`, so that a bound is read where a reader expects it."""
     linear = constraint.linear
     relation = "=" if constraint.relation == "==" else constraint.relation
-    left = _term(Linear(linear.coefficients, Fraction(0)), names)
+    left = _term(LinearForm(linear.coefficients, Fraction(0)), names)
     return f"({relation} {left} {number(-linear.constant)})"
 
 
-def _term(linear: Linear, names: tuple[str, ...]) -> str:
+def _term(linear: LinearForm, names: tuple[str, ...]) -> str:
     products = [_product(c, name) for c, name in zip(linear.coefficients, names, strict=False) if c]
     parts = products + ([number(linear.constant)] if linear.constant or not products else [])
     return parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"

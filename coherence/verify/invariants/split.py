@@ -13,27 +13,34 @@ from fractions import Fraction
 from itertools import compress
 
 from coherence.verify.invariants.fixpoint import APART, emptiness
-from coherence.verify.invariants.numeric import TIGHTEN, Frame, stacked
+from coherence.verify.invariants.numeric import TIGHTEN, CoordinateFrame, stacked
 from coherence.verify.invariants.smtlib import Invariant
-from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System, after
+from coherence.verify.systems.piecewise_affine import (
+    AffineEdge,
+    Constraint,
+    LinearForm,
+    Polyhedron,
+    TransitionSystem,
+    after,
+)
 
 MOST_CELLS, MOST_EDGES = 8, 500  # cells of a mode, edges of the cut system
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ModeDivision:
     """The cut system; `cells` maps a mode to the names and the half-spaces of its cells."""
 
-    system: System
+    system: TransitionSystem
     cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]
 
 
-def cut(system: System, frame: Frame) -> Cut | None:
+def cut(system: TransitionSystem, frame: CoordinateFrame) -> ModeDivision | None:
     """The system with its modes cut into cells, or None when there is nothing to cut or too much."""
     states = len(system.variables)
     if not states or len(system.edges) > MOST_EDGES:
         return None
-    of_states = Frame(frame.centre[:states], frame.scale[:states])
+    of_states = CoordinateFrame(frame.centre[:states], frame.scale[:states])
     rows = _rows_of(system)
     cells = {mode: _cells(mode, _half_spaces(rows[mode], states), of_states) for mode in system.modes}
     if all(len(each) == 1 for each in cells.values()):
@@ -45,10 +52,10 @@ def cut(system: System, frame: Frame) -> Cut | None:
     if len(nonempty) > MOST_EDGES:
         return None
     initial, bad = _spread(system.initial, cells), _spread(system.bad, cells)
-    return Cut(System(system.variables, system.choices, initial, nonempty, bad), cells)
+    return ModeDivision(TransitionSystem(system.variables, system.choices, initial, nonempty, bad), cells)
 
 
-def uncut(division: Cut, invariant: Invariant) -> Invariant:
+def uncut(division: ModeDivision, invariant: Invariant) -> Invariant:
     """The invariant of the uncut system: each mode is in one of its cells, and there within its rows."""
     return {
         mode: tuple(half_spaces + rows for name, half_spaces in cells for rows in invariant.get(name, ()))
@@ -56,13 +63,13 @@ def uncut(division: Cut, invariant: Invariant) -> Invariant:
     }
 
 
-def _nonempty(polyhedra: list[Polyhedron], frame: Frame) -> list[bool]:
+def _nonempty(polyhedra: list[Polyhedron], frame: CoordinateFrame) -> list[bool]:
     """Which polyhedra seem to have a point."""
     rows = stacked(polyhedra, frame, TIGHTEN)
     return [bool(margin <= APART) for margin in emptiness(rows.normal, rows.bound).margin]
 
 
-def _rows_of(system: System) -> dict[str, list[Constraint]]:
+def _rows_of(system: TransitionSystem) -> dict[str, list[Constraint]]:
     """Per mode the rows of the guards out of it, then of its bad sets."""
     rows: dict[str, list[Constraint]] = {mode: [] for mode in system.modes}
     for mode, polyhedron in (*((edge.source, edge.guard) for edge in system.edges), *system.bad):
@@ -72,23 +79,23 @@ def _rows_of(system: System) -> dict[str, list[Constraint]]:
 
 def _half_spaces(rows: Iterable[Constraint], states: int) -> list[Constraint]:
     """What rows say about the state alone; each hyperplane once."""
-    planes: dict[Linear, Constraint] = {}
+    planes: dict[LinearForm, Constraint] = {}
     for row in rows:
         own, choices = row.linear.coefficients[:states], row.linear.coefficients[states:]
         if any(own) and not any(choices):
             lead = next(c for c in own if c)
-            plane = Linear(tuple(c / lead for c in own), row.linear.constant / lead)
+            plane = LinearForm(tuple(c / lead for c in own), row.linear.constant / lead)
             relation = row.relation if row.relation != "==" else "<="
-            planes.setdefault(plane, Constraint(Linear(own, row.linear.constant), relation))
+            planes.setdefault(plane, Constraint(LinearForm(own, row.linear.constant), relation))
     return list(planes.values())
 
 
 def _opposite(row: Constraint) -> Constraint:
-    linear = Linear(tuple(-c for c in row.linear.coefficients), -row.linear.constant)
+    linear = LinearForm(tuple(-c for c in row.linear.coefficients), -row.linear.constant)
     return Constraint(linear, "<" if row.relation == "<=" else "<=")
 
 
-def _cells(mode: str, half_spaces: Iterable[Constraint], frame: Frame) -> tuple[tuple[str, Polyhedron], ...]:
+def _cells(mode: str, half_spaces: Iterable[Constraint], frame: CoordinateFrame) -> tuple[tuple[str, Polyhedron], ...]:
     cells: list[Polyhedron] = [()]
     for row in half_spaces:
         parts = [(*cell, side) for cell in cells for side in (row, _opposite(row))]
@@ -99,7 +106,7 @@ def _cells(mode: str, half_spaces: Iterable[Constraint], frame: Frame) -> tuple[
     return tuple((mode if len(cells) == 1 else f"{mode} / {number}", cell) for number, cell in enumerate(cells, 1))
 
 
-def _edges(edge: Edge, cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]) -> Iterable[Edge]:
+def _edges(edge: AffineEdge, cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]) -> Iterable[AffineEdge]:
     """One edge per cell that it leaves and cell that it enters."""
     width = len(edge.update[0].coefficients) if edge.update else 0
     entered = [
@@ -109,12 +116,12 @@ def _edges(edge: Edge, cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]) 
     for source, before in cells[edge.source]:
         here = tuple(Constraint(_padded(row.linear, width), row.relation) for row in before)
         for target, there in entered:
-            yield Edge(source, target, edge.guard + here + there, edge.update, edge.label)
+            yield AffineEdge(source, target, edge.guard + here + there, edge.update, edge.label)
 
 
-def _padded(linear: Linear, width: int) -> Linear:
+def _padded(linear: LinearForm, width: int) -> LinearForm:
     missing = width - len(linear.coefficients)
-    return Linear(linear.coefficients + (Fraction(0),) * missing, linear.constant)
+    return LinearForm(linear.coefficients + (Fraction(0),) * missing, linear.constant)
 
 
 def _spread(

@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 from coherence.findings.question_input import Certificate, rational
 from coherence.verify.jobs.contest import Contest, State
-from coherence.verify.jobs.state_graph import Graph, ranks
+from coherence.verify.jobs.state_graph import StateGraph, ranks
 
 MOST_TERMS = 6000
 
 
-def falling(contest: Contest, graph: Graph[State], kinds: Collection[str]) -> str | None:
+def falling(contest: Contest, graph: StateGraph[State], kinds: Collection[str]) -> str | None:
     """A script: a rank over the states falls with every step of these kinds, so none repeats; None where too long."""
     rank = ranks(graph, kinds)
     steps = [(state, e.to) for state, edges in graph.edges.items() for e in edges if e.kind in kinds]
@@ -63,7 +63,7 @@ def saturated(contest: Contest) -> str | None:
     return Certificate(claim=f"(and true {' '.join(claims)})").script()
 
 
-def standing(contest: Contest, graph: Graph[State]) -> str | None:
+def standing(contest: Contest, graph: StateGraph[State]) -> str | None:
     """A script: in no quiet state that was reached does a job hold a part of what it waits for."""
     names = [f"x{n}" for n in range(sum(kind.number for kind in contest.kinds))]
     barriers = [kind.barrier for kind in contest.kinds for _ in range(kind.number)]

@@ -37,7 +37,7 @@ class NeedsError(ValueError):
 
 
 @dataclass(frozen=True)
-class Kind:
+class JobKind:
     """Like jobs.  `chunk` members are admitted at once, `barrier` must be there before any makes progress."""
 
     name: str
@@ -65,7 +65,7 @@ class Contest:
     `reserved`: what is freed is kept for the taker.  `taken`: what components hold that no job gets.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[JobKind, ...]
     capacity: Mapping[str, Amount]
     supply: Mapping[str, str]  # resource -> path of its capacity
     admit: Admission | None
@@ -127,7 +127,7 @@ def contest(facts: Known, *, components: bool = False) -> Contest:
     )  # fmt: skip
 
 
-def _job(facts: Known, job: Job) -> Kind:
+def _job(facts: Known, job: Job) -> JobKind:
     needs, copies = _needs(job, job.place), _count(job, ALONE, 1)
     gang, barrier = _several(job, TOGETHER, copies), max(_several(job, word, copies) for word in WAITING)
     if _waits(facts, job.name) and not barrier:
@@ -137,9 +137,9 @@ def _job(facts: Known, job: Job) -> Kind:
     place = next((v.place for k in (TOGETHER, *WAITING) if (v := job.constants.get(k)) is not None), None)
     queue = job.queue.text if job.queue else ""
     if not (gang or barrier):
-        return Kind(job.name, (job.name,), copies, queue, needs, 1, 1, 1, attributes, job.place)
+        return JobKind(job.name, (job.name,), copies, queue, needs, 1, 1, 1, attributes, job.place)
     members = max(copies, gang, barrier)
-    return Kind(
+    return JobKind(
         job.name, (job.name,), 1, queue, needs, members, gang or 1, max(barrier, gang), attributes, job.place,
         place,
     )  # fmt: skip
@@ -194,13 +194,13 @@ def waits_together(facts: Known, component: Component) -> bool:
     return _waits(facts, component.name) or bool(component.part and component.part.text == "barrier")
 
 
-def _component(facts: Known, component: Component) -> Kind | None:
+def _component(facts: Known, component: Component) -> JobKind | None:
     """A component whose members wait for each other and hold something; None for any other."""
     if component.needs is None or not waits_together(facts, component):
         return None
     number, place = _members(facts, component)
     needs = _needs(component, component.place)
-    return Kind(component.name, (component.name,), 1, "", needs, number, 1, number, {}, component.place, place)
+    return JobKind(component.name, (component.name,), 1, "", needs, number, 1, number, {}, component.place, place)
 
 
 def _members(facts: Known, component: Component) -> tuple[int, Place]:
@@ -222,11 +222,11 @@ def _taken(facts: Known, resource: str, supply: str, own: set[str]) -> Amount:
     return held
 
 
-def _merged(facts: Known, kinds: list[Kind]) -> list[Kind]:
+def _merged(facts: Known, kinds: list[JobKind]) -> list[JobKind]:
     """Jobs alike as one kind, except those that a rule names."""
     order = facts.design.order
     named = {order.preempt.job, order.preempt.victim} if order and order.preempt else set()
-    groups: dict[object, list[Kind]] = {}
+    groups: dict[object, list[JobKind]] = {}
     for kind in kinds:
         alike: object = (
             kind.name if kind.name in named or kind.members > 1
@@ -236,17 +236,17 @@ def _merged(facts: Known, kinds: list[Kind]) -> list[Kind]:
     return [_merge(group) for group in groups.values()]
 
 
-def _merge(group: list[Kind]) -> Kind:
+def _merge(group: list[JobKind]) -> JobKind:
     first, number = group[0], sum(kind.number for kind in group)
     if number > MOST_ALIKE:
         raise NeedsError(f"fewer jobs like {first.name} than {number}", first.place)
-    return Kind(
+    return JobKind(
         first.name, tuple(kind.name for kind in group), number, first.queue, first.needs, first.members, first.chunk,
         first.barrier, first.attributes, first.place, first.barrier_place,
     )  # fmt: skip
 
 
-def _supply(facts: Known, resource: str, kind: Kind) -> str:
+def _supply(facts: Known, resource: str, kind: JobKind) -> str:
     """The path of the capacity of a resource: a component or tier of its name, or the one thing that has it."""
     own = f"{resource}.count"
     if own in facts.values:
@@ -272,7 +272,7 @@ def _unit(facts: Known, path: str, resource: str) -> Dimension:
     return physical if physical.powers else Dimension(((resource, 1),))
 
 
-def _words(kinds: list[Kind], supply: Mapping[str, str]) -> frozenset[str]:
+def _words(kinds: list[JobKind], supply: Mapping[str, str]) -> frozenset[str]:
     """What a limit on jobs speaks of: their queues, their capacities, or jobs by name."""
     owners = (path.partition(".")[0] for path in supply.values())
     return frozenset([*(kind.queue for kind in kinds), *owners, *(name for kind in kinds for name in kind.jobs)])

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from coherence.language.expressions.evaluate import evaluate
-from coherence.verify.jobs.contest import AWAY, GONE, Amount, Contest, Kind, State
-from coherence.verify.jobs.order_words import Steady, free, key, lookup, may_take, used
-from coherence.verify.jobs.state_graph import Edge
+from coherence.verify.jobs.contest import AWAY, GONE, Amount, Contest, JobKind, State
+from coherence.verify.jobs.order_words import SteadyState, free, key, lookup, may_take, used
+from coherence.verify.jobs.state_graph import StateStep
 
 COMES, ADMIT, TAKE, VAIN, ENDS = "comes", "admit", "take", "take in vain", "ends"
 SCHEDULER = (ADMIT, TAKE, VAIN)
@@ -30,28 +30,28 @@ def moved(state: State, kind: int, old: int, new: int) -> State:
     return (*state[:kind], tuple(sorted([*jobs, new])), *state[kind + 1 :])
 
 
-def steps(contest: Contest, state: State) -> Iterator[Edge[State]]:
+def steps(contest: Contest, state: State) -> Iterator[StateStep[State]]:
     """Every step that is possible: arrivals, and those of the scheduler."""
     yield from arrivals(contest, state)
     yield from scheduled(contest, state)
 
 
-def arrivals(contest: Contest, state: State) -> Iterator[Edge[State]]:
+def arrivals(contest: Contest, state: State) -> Iterator[StateStep[State]]:
     """The next jobs to come: the oldest where ages are given, else any."""
     coming = [k for k, jobs in enumerate(state) if AWAY in jobs]
     ages = [contest.kinds[k].attributes.get("age") for k in coming]
     if all(age is not None for age in ages):
         coming = [k for k, age in zip(coming, ages, strict=True) if age == max(a for a in ages if a is not None)]
     for k in coming:
-        yield Edge(COMES, f"{_one_of(contest.kinds[k])} comes", moved(state, k, AWAY, 0))
+        yield StateStep(COMES, f"{_one_of(contest.kinds[k])} comes", moved(state, k, AWAY, 0))
 
 
-def scheduled(contest: Contest, state: State) -> list[Edge[State]]:
+def scheduled(contest: Contest, state: State) -> list[StateStep[State]]:
     """Admissions by order; preemptions where nothing can be admitted."""
     return list(admissions(contest, state)) or list(takes(contest, state))
 
 
-def admissions(contest: Contest, state: State) -> Iterator[Edge[State]]:
+def admissions(contest: Contest, state: State) -> Iterator[StateStep[State]]:
     """The waiting job (or member) that comes first in the order among those that fit; all of them where equal."""
     spare = {resource: free(contest, state, resource) for resource in contest.capacity}
     able = [(k, held) for k, held in waiting(contest, state) if fits(contest, state, k, held, spare)]
@@ -60,7 +60,7 @@ def admissions(contest: Contest, state: State) -> Iterator[Edge[State]]:
         if own == min(values):
             kind = contest.kinds[k]
             after = moved(state, k, held, held + chunk(kind, held))
-            yield Edge(ADMIT, partial(_admitted, contest, kind, held, after, values), after)
+            yield StateStep(ADMIT, partial(_admitted, contest, kind, held, after, values), after)
 
 
 def waiting(contest: Contest, state: State) -> Iterator[tuple[int, int]]:
@@ -71,7 +71,7 @@ def waiting(contest: Contest, state: State) -> Iterator[tuple[int, int]]:
                 yield k, held
 
 
-def chunk(kind: Kind, held: int) -> int:
+def chunk(kind: JobKind, held: int) -> int:
     """How many members are admitted at once."""
     return min(kind.chunk if held == 0 else 1, kind.members - held)
 
@@ -86,12 +86,12 @@ def fits(contest: Contest, state: State, k: int, held: int, spare: Mapping[str, 
     return not contest.caps or _allowed(contest, moved(state, k, held, held + number), kind, held + number)
 
 
-def _allowed(contest: Contest, state: State, kind: Kind, held: int) -> bool:
-    env = Steady(lambda path: lookup(contest, state, path, {}, kind, held))
+def _allowed(contest: Contest, state: State, kind: JobKind, held: int) -> bool:
+    env = SteadyState(lambda path: lookup(contest, state, path, {}, kind, held))
     return all(evaluate(counts, env) <= evaluate(most, env) for _, counts, most in contest.caps)  # type: ignore[arg-type]
 
 
-def takes(contest: Contest, state: State) -> Iterator[Edge[State]]:
+def takes(contest: Contest, state: State) -> Iterator[StateStep[State]]:
     """Preemptions: for each kind that waits, each set of victims that just lets it in."""
     if contest.preempt is None:
         return
@@ -102,10 +102,10 @@ def takes(contest: Contest, state: State) -> Iterator[Edge[State]]:
             kind = contest.kinds[k]
             end = moved(after, k, held, held + chunk(kind, held)) if whole else after
             words = partial(_taking, contest, kind, victims, after, hopeless=hopeless)
-            yield Edge(VAIN if hopeless else TAKE, words, end)
+            yield StateStep(VAIN if hopeless else TAKE, words, end)
 
 
-def never_fits(contest: Contest, kind: Kind, held: int) -> bool:
+def never_fits(contest: Contest, kind: JobKind, held: int) -> bool:
     """Does the job need more than there is?"""
     return any(need * (held + chunk(kind, held)) > contest.open(r) for r, need in kind.needs.items())
 
@@ -128,14 +128,14 @@ def _victims(
                 stack.append(((*taken, victim), after))
 
 
-def _one_victim(contest: Contest, state: State, taker: Kind) -> Iterator[tuple[str, State]]:
+def _one_victim(contest: Contest, state: State, taker: JobKind) -> Iterator[tuple[str, State]]:
     for v, jobs in enumerate(state):
         if max(jobs) > 0 and may_take(contest, state, taker, contest.kinds[v]):
             for held in dict.fromkeys(held for held in jobs if held > 0):
                 yield _one_of(contest.kinds[v]), moved(state, v, held, 0 if contest.returns else GONE)
 
 
-def _taking(contest: Contest, kind: Kind, victims: tuple[str, ...], after: State, *, hopeless: bool) -> str:
+def _taking(contest: Contest, kind: JobKind, victims: tuple[str, ...], after: State, *, hopeless: bool) -> str:
     who, whom = _one_of(kind), " and ".join(victims)
     room = ", ".join(f"{contest.shown(r, free(contest, after, r))} are free" for r in kind.needs)
     if hopeless:
@@ -146,7 +146,7 @@ def _taking(contest: Contest, kind: Kind, victims: tuple[str, ...], after: State
     return f"{who} does not fit and takes {whom}, which {back if contest.returns else 'leaves'}: {room}"
 
 
-def _admitted(contest: Contest, kind: Kind, held: int, after: State, values: list[Amount | float]) -> str:
+def _admitted(contest: Contest, kind: JobKind, held: int, after: State, values: list[Amount | float]) -> str:
     number = chunk(kind, held)
     members = f"member {held + 1} of {kind.members} of " if number < kind.members else ""
     held_now = ", ".join(f"{contest.shown(r, used(contest, after, r))} held" for r in kind.needs)
@@ -159,16 +159,18 @@ def _number(value: Amount | float) -> str:
     return "infinite" if isinstance(value, float) else str(round(float(value), 3)).removesuffix(".0")
 
 
-def _one_of(kind: Kind) -> str:
+def _one_of(kind: JobKind) -> str:
     if kind.number == 1:
         return kind.name
     return f"one of {', '.join(kind.jobs)}" if len(kind.jobs) > 1 else f"a {kind.name}"
 
 
-def endings(contest: Contest, state: State) -> Iterator[Edge[State]]:
+def endings(contest: Contest, state: State) -> Iterator[StateStep[State]]:
     """Jobs of which enough members are there may end (after a while), and give everything back."""
     for k, jobs in enumerate(state):
         kind = contest.kinds[k]
         for held in dict.fromkeys(jobs):
             if held >= kind.barrier:
-                yield Edge(ENDS, f"{_one_of(kind)} has all it waits for, runs and ends", moved(state, k, held, GONE))
+                yield StateStep(
+                    ENDS, f"{_one_of(kind)} has all it waits for, runs and ends", moved(state, k, held, GONE)
+                )

@@ -21,7 +21,7 @@ ADDERS = ("cluster_autoscaler", "karpenter")
 
 
 @dataclass(frozen=True)
-class Nodes:
+class PlaceVerdicts:
     """The verdict for each number of places of one kind, from 1 on."""
 
     name: str
@@ -85,13 +85,13 @@ def variants(facts: Known) -> list[dict[str, int]]:
     return choices
 
 
-def swept_nodes(facts: Known, there: Cluster, low: int, high: int) -> tuple[Nodes, ...]:
+def swept_nodes(facts: Known, there: Cluster, low: int, high: int) -> tuple[PlaceVerdicts, ...]:
     """The placement verdict for 1 to 50 places of each kind whose count is stated, the others as they are."""
     kinds = [name for name, given in facts.design.places.items() if "count" in given]
     return tuple(_swept(facts, there, low, high, name, MOST_SWEPT // len(kinds)) for name in kinds)
 
 
-def _swept(facts: Known, there: Cluster, low: int, high: int, name: str, budget: int) -> Nodes:
+def _swept(facts: Known, there: Cluster, low: int, high: int, name: str, budget: int) -> PlaceVerdicts:
     verdicts: list[tuple[int, str]] = []
     for number in range(1, BOUND + 1):
         other = cluster(facts, there.thing, numbers={**dict(there.chosen), name: number}, soft=False)
@@ -100,10 +100,10 @@ def _swept(facts: Known, there: Cluster, low: int, high: int, name: str, budget:
         if budget <= 0 or outcome.verdict == UNKNOWN:
             break
         verdicts.append((number, outcome.verdict))
-    return Nodes(name, tuple(verdicts))
+    return PlaceVerdicts(name, tuple(verdicts))
 
 
-def summary(kinds: Iterable[Nodes]) -> str:
+def summary(kinds: Iterable[PlaceVerdicts]) -> str:
     """`; node: conflict at 1 to 2, none at 3 to 50` for each kind of places."""
     return "".join(f"; {nodes.name}: {render_verdicts(nodes.verdicts)}" for nodes in kinds if nodes.verdicts)
 

@@ -12,7 +12,7 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 from coherence.model.model import Interval
 from coherence.verify.facts.ranges import Values, truth
 from coherence.verify.jobs.contest import NeedsError
-from coherence.verify.jobs.order_words import Steady
+from coherence.verify.jobs.order_words import SteadyState
 from coherence.verify.jobs.placing import (
     Counts,
     canonical,
@@ -27,7 +27,7 @@ from coherence.verify.jobs.placing import (
     total,
 )
 from coherence.verify.jobs.sites import Cluster
-from coherence.verify.jobs.state_graph import Edge, Graph, components, explore, round_trip, trapped
+from coherence.verify.jobs.state_graph import StateGraph, StateStep, components, explore, round_trip, trapped
 
 CERTAIN, POSSIBLE, NONE, IDLE, BLOCKED, UNKNOWN = "certain", "possible", "none", "idle", "blocked", "unknown"
 MOST_STATES = 6000
@@ -48,8 +48,8 @@ class Chase:
     """The verdict for one number of members on one cluster; `cycle` goes round in `graph` where it was explored."""
 
     verdict: str
-    graph: Graph[Counts] | None = None
-    cycle: tuple[Edge[Counts], ...] = ()
+    graph: StateGraph[Counts] | None = None
+    cycle: tuple[StateStep[Counts], ...] = ()
     first: Counts | None = None
 
 
@@ -95,7 +95,7 @@ def _named(tree: Tree) -> Tree:
 def acts(evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction]) -> bool:
     """Does the trigger hold in a state?  Raises NeedsError for a name without a value."""
     most = {counted(evicts.thing, by): Fraction(max(domains(there, state, by), default=0)) for by in evicts.labels}
-    return bool(evaluate(evicts.trigger, Steady(lambda path: most.get(path, constants.get(path)))))
+    return bool(evaluate(evicts.trigger, SteadyState(lambda path: most.get(path, constants.get(path)))))
 
 
 def always_acts(evicts: Evictor, there: Cluster, members: int, constants: Values) -> bool | None:
@@ -146,10 +146,10 @@ def settles(evicts: Evictor, there: Cluster, members: int, constants: Mapping[st
     if not even or site.most > site.number or (site.room is not None and site.room < least):
         return False
     level = {counted(evicts.thing, by): Fraction(least)}
-    return not evaluate(evicts.trigger, Steady(lambda path: level.get(path, constants.get(path))))
+    return not evaluate(evicts.trigger, SteadyState(lambda path: level.get(path, constants.get(path))))
 
 
-def _fill(there: Cluster, state: Counts, members: int) -> list[Edge[Counts]]:
+def _fill(there: Cluster, state: Counts, members: int) -> list[StateStep[Counts]]:
     return canonical_edges(there, places(there, state)) if total(state) < members else []
 
 
@@ -164,7 +164,7 @@ def _placed(there: Cluster, members: int) -> Counts | None:
     return state
 
 
-def _judged(graph: Graph[Counts]) -> Chase:
+def _judged(graph: StateGraph[Counts]) -> Chase:
     if all(not edges for edges in graph.edges.values()):
         return Chase(IDLE, graph)
     caught = set(trapped(graph))
@@ -178,7 +178,7 @@ def _judged(graph: Graph[Counts]) -> Chase:
 
 def moves(
     evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
-) -> Iterator[Edge[Counts]]:
+) -> Iterator[StateStep[Counts]]:
     """Each eviction from a fullest place, with each answer of the placer (within the musts, by its wishes)."""
     if not acts(evicts, there, state, constants):
         return
@@ -188,10 +188,10 @@ def moves(
             continue
         less = put(state, k, n, -1)
         for edge in places(there, less, wishes=True, every=every):
-            yield Edge(MOVE, partial(_moved, there, k, n, edge), edge.to)
+            yield StateStep(MOVE, partial(_moved, there, k, n, edge), edge.to)
 
 
-def _moved(there: Cluster, k: int, node: int, edge: Edge[Counts]) -> str:
+def _moved(there: Cluster, k: int, node: int, edge: StateStep[Counts]) -> str:
     return f"one is evicted from {name_of(there, k, node)} and {edge.text}"
 
 

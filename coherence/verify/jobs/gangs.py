@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.verify.jobs.contest import AWAY, Contest, Kind, State
+from coherence.verify.jobs.contest import AWAY, Contest, JobKind, State
 from coherence.verify.jobs.contest_steps import ADMIT, arrivals, endings, fits, nobody, scheduled
 from coherence.verify.jobs.livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.order_words import used
-from coherence.verify.jobs.state_graph import Edge, Graph, explore, trapped, way_to
+from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore, trapped, way_to
 
 MOST_STATES, MOST_SWEPT, BOUND = 30_000, 40_000, 50
 NEVER = "never"
@@ -24,12 +24,12 @@ class Standstill:
     """
 
     verdict: str
-    graph: Graph[State]
+    graph: StateGraph[State]
     stuck: State | None = None
-    way: tuple[Edge[State], ...] = ()
+    way: tuple[StateStep[State], ...] = ()
 
 
-def gangs(contest: Contest) -> list[Kind]:
+def gangs(contest: Contest) -> list[JobKind]:
     """The kinds whose members wait for each other."""
     return [kind for kind in contest.kinds if kind.members > 1 and kind.barrier > 1]
 
@@ -42,8 +42,10 @@ def standstill(contest: Contest, *, most: int = MOST_STATES) -> Standstill:
     stuck = [state for state in graph.quiet if waits(contest, state)]
     if not stuck:
         return Standstill(NONE, graph)
-    good = Graph(
-        {s: (e if s not in set(stuck) else (Edge("stay", "", s),)) for s, e in graph.edges.items()}, graph.came, True
+    good = StateGraph(
+        {s: (e if s not in set(stuck) else (StateStep("stay", "", s),)) for s, e in graph.edges.items()},
+        graph.came,
+        True,
     )
     verdict = CERTAIN if _forced(trapped(good), contest) else POSSIBLE
     first = max(stuck, key=lambda state: _least_part(contest, state))
@@ -72,7 +74,7 @@ def _undecided(contest: Contest, state: State) -> bool:
     )
 
 
-def _steps(contest: Contest, state: State) -> Iterator[Edge[State]]:
+def _steps(contest: Contest, state: State) -> Iterator[StateStep[State]]:
     yield from arrivals(contest, state)
     yield from scheduled(contest, state)
     yield from endings(contest, state)
@@ -88,7 +90,7 @@ def waits(contest: Contest, state: State) -> bool:
     return False
 
 
-def _too_large(contest: Contest, kind: Kind) -> bool:
+def _too_large(contest: Contest, kind: JobKind) -> bool:
     return any(need * kind.barrier > contest.open(resource) for resource, need in kind.needs.items())
 
 

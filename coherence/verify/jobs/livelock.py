@@ -9,7 +9,7 @@ from itertools import pairwise
 from coherence.language.expressions import names as paths
 from coherence.verify.jobs.contest import Amount, Contest, NeedsError, State
 from coherence.verify.jobs.contest_steps import ADMIT, COMES, VAIN, nobody, steps
-from coherence.verify.jobs.state_graph import Edge, Graph, components, explore, round_trip, trapped, way_to
+from coherence.verify.jobs.state_graph import StateGraph, StateStep, components, explore, round_trip, trapped, way_to
 
 CERTAIN, POSSIBLE, TIE, NONE, UNKNOWN = "certain", "possible", "tie", "none", "unknown"
 MOST_STATES, MOST_SWEPT, MOST_POINTS = 30_000, 60_000, 400
@@ -25,10 +25,10 @@ class Livelock:
     """
 
     verdict: str
-    graph: Graph[State]
-    way: tuple[Edge[State], ...] = ()
-    cycle: tuple[Edge[State], ...] = ()
-    escapes: tuple[Edge[State], ...] = ()
+    graph: StateGraph[State]
+    way: tuple[StateStep[State], ...] = ()
+    cycle: tuple[StateStep[State], ...] = ()
+    escapes: tuple[StateStep[State], ...] = ()
 
 
 def livelock(contest: Contest, *, most: int = MOST_STATES) -> Livelock:
@@ -46,7 +46,7 @@ def livelock(contest: Contest, *, most: int = MOST_STATES) -> Livelock:
     )
 
 
-def _judged(graph: Graph[State], component: list[State], caught: set[State]) -> Livelock:
+def _judged(graph: StateGraph[State], component: list[State], caught: set[State]) -> Livelock:
     inside = set(component)
     first = next(state for state in graph.edges if state in inside)
     cycle = tuple(round_trip(graph, first, inside))
@@ -175,7 +175,7 @@ def smallest_free(swept: Sweep, above: Amount) -> Amount | None:
     return next((start for start, verdict in swept.verdicts if start > above and verdict == NONE), None)
 
 
-def contested(contest: Contest, edges: Sequence[Edge[State]]) -> str:
+def contested(contest: Contest, edges: Sequence[StateStep[State]]) -> str:
     """The resource that is short: the one of which all jobs together need most beyond what there is."""
     del edges
     return max(contest.capacity, key=lambda r: (contest.total(r) - contest.capacity[r], r))

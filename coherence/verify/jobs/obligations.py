@@ -16,7 +16,7 @@ from coherence.verify.jobs.eviction import Evictor, counted
 from coherence.verify.jobs.placement import Placement
 from coherence.verify.jobs.placing import Counts, domains, total
 from coherence.verify.jobs.sites import Cluster
-from coherence.verify.jobs.state_graph import Graph, ranks
+from coherence.verify.jobs.state_graph import StateGraph, ranks
 
 MOST_TERMS = 3000
 
@@ -117,7 +117,7 @@ def never_acts(evicts: Evictor, cluster: Cluster, members: int, constants: Value
     return claimed(Logic("not", (evicts.trigger,)), {**constants, **spans}, whole=frozenset(spans))
 
 
-def comes_to_rest(cluster: Cluster, graph: Graph[Counts], kind: str) -> str | None:
+def comes_to_rest(cluster: Cluster, graph: StateGraph[Counts], kind: str) -> str | None:
     """A script: a rank falls with every step of this kind; None where it is too long."""
     steps = [(flat(state), flat(e.to)) for state, edges in graph.edges.items() for e in edges if e.kind == kind]
     rank = ranks(graph, (kind,))

@@ -8,13 +8,13 @@ from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
-from coherence.verify.jobs.contest import Amount, Contest, Kind, NeedsError, State, plain
+from coherence.verify.jobs.contest import Amount, Contest, JobKind, NeedsError, State, plain
 
 INFINITE = float("inf")
 
 
 @dataclass(frozen=True)
-class Steady:
+class SteadyState:
     """An environment in which nothing changes: the past is the present."""
 
     find: Callable[[str], Amount | None]
@@ -51,13 +51,15 @@ def free(contest: Contest, state: State, resource: str) -> Amount:
     return contest.open(resource) - used(contest, state, resource)
 
 
-def key(contest: Contest, state: State, kind: Kind, held: int) -> Amount | float:
+def key(contest: Contest, state: State, kind: JobKind, held: int) -> Amount | float:
     """The value by which a waiting job is ordered, smallest first; division by zero is infinite."""
     if contest.admit is None:
         return 0
     roles = {"job": kind, "candidate": kind}
     try:
-        rank = evaluate(contest.admit.by.tree, Steady(lambda path: lookup(contest, state, path, roles, kind, held)))
+        rank = evaluate(
+            contest.admit.by.tree, SteadyState(lambda path: lookup(contest, state, path, roles, kind, held))
+        )
     except NotExactError as error:
         if "zero" not in str(error):
             raise
@@ -66,7 +68,7 @@ def key(contest: Contest, state: State, kind: Kind, held: int) -> Amount | float
     return value
 
 
-def may_take(contest: Contest, state: State, taker: Kind, victim: Kind) -> bool:
+def may_take(contest: Contest, state: State, taker: JobKind, victim: JobKind) -> bool:
     """Does the preemption rule let `taker` take a job of `victim`?"""
     rule = contest.preempt
     if rule is None or not names(contest, rule.job, taker) or not names(contest, rule.victim, victim):
@@ -76,11 +78,11 @@ def may_take(contest: Contest, state: State, taker: Kind, victim: Kind) -> bool:
         return False
     roles = {rule.job: taker, rule.victim: victim}
     held = max(max(jobs) for kind, jobs in zip(contest.kinds, state, strict=True) if kind is victim)
-    env = Steady(lambda path: lookup(contest, state, path, roles, victim, held))
+    env = SteadyState(lambda path: lookup(contest, state, path, roles, victim, held))
     return bool(evaluate(rule.condition.tree, env))
 
 
-def names(contest: Contest, word: str, kind: Kind) -> bool:
+def names(contest: Contest, word: str, kind: JobKind) -> bool:
     """Does a word of the rule mean this kind: one of its jobs, its queue, or any job?"""
     jobs = {job for other in contest.kinds for job in other.jobs}
     if word in jobs:
@@ -98,7 +100,7 @@ def _about_queues(contest: Contest) -> bool:
 
 
 def lookup(
-    contest: Contest, state: State, path: str, roles: Mapping[str, Kind], about: Kind, held: int
+    contest: Contest, state: State, path: str, roles: Mapping[str, JobKind], about: JobKind, held: int
 ) -> Amount | None:
     """The value of a name; None where the design does not say."""
     head, _, rest = path.partition(".")
@@ -116,7 +118,7 @@ def lookup(
     return _of_capacity(contest, state, path)
 
 
-def _of_job(contest: Contest, state: State, kind: Kind, word: str, held: int | None) -> Amount | None:
+def _of_job(contest: Contest, state: State, kind: JobKind, word: str, held: int | None) -> Amount | None:
     head, _, rest = word.partition(".")
     if head == "queue":
         return _of_queue(contest, state, kind.queue, rest) if rest else contest.queues.index(kind.queue)
@@ -127,7 +129,7 @@ def _of_job(contest: Contest, state: State, kind: Kind, word: str, held: int | N
     return kind.needs[head] * kind.members if head in kind.needs else kind.attributes.get(head)
 
 
-def _only(kind: Kind) -> Amount | None:
+def _only(kind: JobKind) -> Amount | None:
     return next(iter(kind.needs.values())) * kind.members if len(kind.needs) == 1 else None
 
 

@@ -23,7 +23,7 @@ from coherence.verify.jobs.placing import (
     total,
 )
 from coherence.verify.jobs.sites import Cluster
-from coherence.verify.jobs.state_graph import Edge, Graph, explore, way_to
+from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore, way_to
 
 CERTAIN, POSSIBLE, NONE, UNKNOWN = "certain", "possible", "none", "unknown"
 MOST_STATES = 20_000
@@ -38,7 +38,7 @@ class Placement:
     verdict: str
     reached: int
     stuck: Counts | None
-    graph: Graph[Counts]
+    graph: StateGraph[Counts]
 
     @property
     def blocked(self) -> int:
@@ -64,11 +64,11 @@ def placement(cluster: Cluster, low: int, high: int, *, most: int = MOST_STATES)
     return Placement(verdict, reached, stuck, graph)
 
 
-def _onward(edges: Sequence[Edge[Counts]]) -> bool:
+def _onward(edges: Sequence[StateStep[Counts]]) -> bool:
     return any(edge.kind in (PLACE, ADD) for edge in edges)
 
 
-def successors(cluster: Cluster, state: Counts, low: int, high: int) -> list[Edge[Counts]]:
+def successors(cluster: Cluster, state: Counts, low: int, high: int) -> list[StateStep[Counts]]:
     """Placements (a new place where there is none), and removals while there are more than `low`."""
     members = total(state)
     onward = placed(cluster, state) if members < high else []
@@ -77,7 +77,7 @@ def successors(cluster: Cluster, state: Counts, low: int, high: int) -> list[Edg
     return onward + (removed(cluster, state) if low < members <= high > low else [])
 
 
-def steps_to(cluster: Cluster, graph: Graph[Counts], state: Counts) -> list[tuple[str, Counts]]:
+def steps_to(cluster: Cluster, graph: StateGraph[Counts], state: Counts) -> list[tuple[str, Counts]]:
     """The run to a state with the places named: (what happens, members on each place afterwards)."""
     here, lines = empty(cluster), list[tuple[str, Counts]]()
     for edge in way_to(graph, state):
@@ -87,7 +87,7 @@ def steps_to(cluster: Cluster, graph: Graph[Counts], state: Counts) -> list[tupl
     return lines
 
 
-def concrete(cluster: Cluster, here: Counts, edge: Edge[Counts]) -> Edge[Counts]:
+def concrete(cluster: Cluster, here: Counts, edge: StateStep[Counts]) -> StateStep[Counts]:
     """The named step whose result stands for the same state as the edge's."""
     makers = {PLACE: places, REMOVE: removals}
     steps = makers[edge.kind](cluster, here, every=True) if edge.kind in makers else additions(cluster, here)
@@ -131,7 +131,7 @@ def levels(cluster: Cluster, bound: int, *, most: int = MOST_STATES) -> Levels:
     return Levels(None, first, bound, f"checked up to {bound}")
 
 
-def _next(cluster: Cluster, state: Counts) -> list[Edge[Counts]]:
+def _next(cluster: Cluster, state: Counts) -> list[StateStep[Counts]]:
     """Placements; where there is none, those after a place was added."""
     direct = list(places(cluster, state))
     return direct or [edge for more in additions(cluster, state) for edge in places(cluster, more.to)]

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from coherence.language.sentences import Spread
 from coherence.verify.jobs.sites import Cluster
-from coherence.verify.jobs.state_graph import Edge
+from coherence.verify.jobs.state_graph import StateStep
 
 Counts: TypeAlias = tuple[tuple[int, ...], ...]
 PLACE, REMOVE, ADD, EVICT = "place", "remove", "add", "evict"
@@ -82,7 +82,9 @@ def excess(cluster: Cluster, after: Counts, rule: Spread, k: int, node: int) -> 
     return own - min(every) - rule.at_most
 
 
-def places(cluster: Cluster, counts: Counts, *, wishes: bool = False, every: bool = False) -> Iterator[Edge[Counts]]:
+def places(
+    cluster: Cluster, counts: Counts, *, wishes: bool = False, every: bool = False
+) -> Iterator[StateStep[Counts]]:
     """Every placement of one more member; with `wishes` only those that break the soft rules least."""
     able = _able(cluster, counts, every=every)
     if wishes and cluster.wishes:
@@ -90,7 +92,7 @@ def places(cluster: Cluster, counts: Counts, *, wishes: bool = False, every: boo
         cost = {spot: sum(max(0, tally.excess(cluster, counts, *spot)) for tally in soft) for spot in able}
         able = [spot for spot in able if cost[spot] == min(cost.values())]
     for k, n in able:
-        yield Edge(PLACE, partial(_goes, cluster, k, n), put(counts, k, n, 1))
+        yield StateStep(PLACE, partial(_goes, cluster, k, n), put(counts, k, n, 1))
 
 
 def _able(cluster: Cluster, counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
@@ -141,10 +143,10 @@ def _tally_of(cluster: Cluster, counts: Counts, rule: Spread) -> _Tally:
     return _Tally(rule, sums, sum(members), least, following)
 
 
-def removals(cluster: Cluster, counts: Counts, *, every: bool = False) -> Iterator[Edge[Counts]]:
+def removals(cluster: Cluster, counts: Counts, *, every: bool = False) -> Iterator[StateStep[Counts]]:
     """Scale-down takes one from a fullest place (as a ReplicaSet does)."""
     for k, n in _fullest(counts, every=every):
-        yield Edge(REMOVE, f"one leaves {name_of(cluster, k, n)}", put(counts, k, n, -1))
+        yield StateStep(REMOVE, f"one leaves {name_of(cluster, k, n)}", put(counts, k, n, -1))
 
 
 def _fullest(counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
@@ -152,12 +154,12 @@ def _fullest(counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
     return [(k, n) for k, n in spots(counts, every=every) if counts[k][n] == most] if most > 0 else []
 
 
-def additions(cluster: Cluster, counts: Counts) -> Iterator[Edge[Counts]]:
+def additions(cluster: Cluster, counts: Counts) -> Iterator[StateStep[Counts]]:
     """A loop adds an empty node of a kind of which there may be more."""
     for k, site in enumerate(cluster.sites):
         if len(counts[k]) < site.most:
             after = (*counts[:k], (*counts[k], 0), *counts[k + 1 :])
-            yield Edge(ADD, f"{site.adder or 'a loop'} adds a place like {site.name}", after)
+            yield StateStep(ADD, f"{site.adder or 'a loop'} adds a place like {site.name}", after)
 
 
 def name_of(cluster: Cluster, k: int, node: int) -> str:
@@ -181,23 +183,23 @@ def _tally(nodes: Sequence[int]) -> str:
     return ", ".join(f"{number} with {held}" for held, number in sorted(Counter(nodes).items(), reverse=True))
 
 
-def placed(cluster: Cluster, counts: Counts) -> list[Edge[Counts]]:
+def placed(cluster: Cluster, counts: Counts) -> list[StateStep[Counts]]:
     """Every placement of one more member between representatives."""
     return _between(cluster, counts, PLACE, _able(cluster, counts), 1)
 
 
-def removed(cluster: Cluster, counts: Counts) -> list[Edge[Counts]]:
+def removed(cluster: Cluster, counts: Counts) -> list[StateStep[Counts]]:
     """Every removal by scale-down between representatives."""
     return _between(cluster, counts, REMOVE, _fullest(counts), -1)
 
 
 def _between(
     cluster: Cluster, counts: Counts, kind: str, able: list[tuple[int, int]], change: int
-) -> list[Edge[Counts]]:
+) -> list[StateStep[Counts]]:
     """One member more or less on one of the nodes alike: the one by which the order of a representative stays."""
     moved = dict.fromkeys(_moved(counts, k, counts[k][n], change) for k, n in able)
     representatives = dict.fromkeys(canonical(cluster, after) for after in moved) if cluster.alike else moved
-    return [Edge(kind, "", to) for to in representatives]
+    return [StateStep(kind, "", to) for to in representatives]
 
 
 def _moved(counts: Counts, k: int, held: int, change: int) -> Counts:
@@ -205,7 +207,7 @@ def _moved(counts: Counts, k: int, held: int, change: int) -> Counts:
     return put(counts, k, bisect_right(nodes, held) - 1 if change > 0 else bisect_left(nodes, held), change)
 
 
-def canonical_edges(cluster: Cluster, edges: Iterator[Edge[Counts]]) -> list[Edge[Counts]]:
+def canonical_edges(cluster: Cluster, edges: Iterator[StateStep[Counts]]) -> list[StateStep[Counts]]:
     """The steps between representatives; texts name kinds of acts only, since names are exchanged."""
     distinct = dict.fromkeys((edge.kind, canonical(cluster, edge.to)) for edge in edges)
-    return [Edge(kind, "", to) for kind, to in distinct]
+    return [StateStep(kind, "", to) for kind, to in distinct]

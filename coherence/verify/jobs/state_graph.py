@@ -17,7 +17,7 @@ S = TypeVar("S")
 
 
 @dataclass(frozen=True)
-class Edge(Generic[S]):
+class StateStep(Generic[S]):
     """One step: who acts, in words (made when they are read), and the state after it."""
 
     kind: str
@@ -30,15 +30,15 @@ class Edge(Generic[S]):
         return self.words if isinstance(self.words, str) else self.words()
 
 
-Successors = Callable[[S], Iterable[Edge[S]]]
+Successors = Callable[[S], Iterable[StateStep[S]]]
 
 
 @dataclass(frozen=True)
-class Graph(Generic[S]):
+class StateGraph(Generic[S]):
     """Reachable states with their steps; `came` gives the step by which each was first reached (None: a start)."""
 
-    edges: Mapping[S, tuple[Edge[S], ...]]
-    came: Mapping[S, tuple[S, Edge[S]] | None]
+    edges: Mapping[S, tuple[StateStep[S], ...]]
+    came: Mapping[S, tuple[S, StateStep[S]] | None]
     complete: bool
 
     @property
@@ -47,10 +47,10 @@ class Graph(Generic[S]):
         return [state for state, steps in self.edges.items() if not steps]
 
 
-def explore(starts: Iterable[S], successors: Successors[S], *, most: int) -> Graph[S]:
+def explore(starts: Iterable[S], successors: Successors[S], *, most: int) -> StateGraph[S]:
     """All states reachable from the starts, breadth first; not complete where there are more than `most`."""
-    came: dict[S, tuple[S, Edge[S]] | None] = dict.fromkeys(starts)
-    waiting, edges = deque(came), dict[S, tuple[Edge[S], ...]]()
+    came: dict[S, tuple[S, StateStep[S]] | None] = dict.fromkeys(starts)
+    waiting, edges = deque(came), dict[S, tuple[StateStep[S], ...]]()
     while waiting and len(came) <= most:
         state = waiting.popleft()
         edges[state] = tuple(dict.fromkeys(successors(state)))
@@ -58,10 +58,10 @@ def explore(starts: Iterable[S], successors: Successors[S], *, most: int) -> Gra
             if edge.to not in came:
                 came[edge.to] = (state, edge)
                 waiting.append(edge.to)
-    return Graph(edges, came, not waiting)
+    return StateGraph(edges, came, not waiting)
 
 
-def trapped(graph: Graph[S]) -> list[S]:
+def trapped(graph: StateGraph[S]) -> list[S]:
     """States from which no quiet state can be reached, whatever is chosen; in order of discovery."""
     before: dict[S, list[S]] = {}
     for state, steps in graph.edges.items():
@@ -76,14 +76,14 @@ def trapped(graph: Graph[S]) -> list[S]:
     return [state for state in graph.edges if state not in calm]
 
 
-def components(graph: Graph[S]) -> list[list[S]]:
+def components(graph: StateGraph[S]) -> list[list[S]]:
     """The strongly connected components that contain a step, the last found state of each first."""
     return [list(reversed(group)) for group in cycles({s: [e.to for e in es] for s, es in graph.edges.items()})]
 
 
-def way_to(graph: Graph[S], state: S) -> list[Edge[S]]:
+def way_to(graph: StateGraph[S], state: S) -> list[StateStep[S]]:
     """The steps of a shortest run from a start to the state."""
-    steps: list[Edge[S]] = []
+    steps: list[StateStep[S]] = []
     came = graph.came[state]
     while came is not None:
         steps.append(came[1])
@@ -91,16 +91,16 @@ def way_to(graph: Graph[S], state: S) -> list[Edge[S]]:
     return steps[::-1]
 
 
-def start_of(graph: Graph[S], state: S) -> S:
+def start_of(graph: StateGraph[S], state: S) -> S:
     """The start from which `way_to` leads to the state."""
     while (came := graph.came[state]) is not None:
         state = came[0]
     return state
 
 
-def round_trip(graph: Graph[S], state: S, within: Collection[S]) -> list[Edge[S]]:
+def round_trip(graph: StateGraph[S], state: S, within: Collection[S]) -> list[StateStep[S]]:
     """A shortest cycle through the state that stays in `within`; empty where there is none."""
-    came: dict[S, tuple[S, Edge[S]]] = {}
+    came: dict[S, tuple[S, StateStep[S]]] = {}
     waiting = deque([state])
     while waiting:
         here = waiting.popleft()
@@ -113,15 +113,15 @@ def round_trip(graph: Graph[S], state: S, within: Collection[S]) -> list[Edge[S]
     return []
 
 
-def _back(came: Mapping[S, tuple[S, Edge[S]]], first: S, state: S) -> list[Edge[S]]:
-    steps: list[Edge[S]] = []
+def _back(came: Mapping[S, tuple[S, StateStep[S]]], first: S, state: S) -> list[StateStep[S]]:
+    steps: list[StateStep[S]] = []
     while state != first:
         state, edge = came[state]
         steps.append(edge)
     return steps[::-1]
 
 
-def ranks(graph: Graph[S], kinds: Collection[str]) -> dict[S, int] | None:
+def ranks(graph: StateGraph[S], kinds: Collection[str]) -> dict[S, int] | None:
     """A number for each state that falls with every step of these kinds; None where there is a cycle."""
     steps = {state: [e.to for e in edges if e.kind in kinds] for state, edges in graph.edges.items()}
     rank: dict[S, int] = {}

@@ -20,12 +20,12 @@ from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.slices import influences, reads, signals_in
 from coherence.verify.invariants.directions import Direction, template
 from coherence.verify.invariants.fixpoint import APART, Abstraction, post_fixpoint
-from coherence.verify.invariants.numeric import TIGHTEN, Floats, Frame, lower
+from coherence.verify.invariants.numeric import TIGHTEN, CoordinateFrame, Floats, lower
 from coherence.verify.invariants.random_runs import frame_of, sample
-from coherence.verify.promises.proofs import Held, NotHeld, proof_of
+from coherence.verify.promises.proofs import ConditionProof, ProofFailure, proof_of
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.lattices import readings
-from coherence.verify.systems.piecewise_affine import System
+from coherence.verify.systems.piecewise_affine import TransitionSystem
 from coherence.verify.systems.transitions import Encoder
 
 ROOM = 0.05  # share of an interval's size by which a contract is wider than what was seen
@@ -57,7 +57,7 @@ class _Side:
 class ByParts:
     """The proof of the promise on its own part, and of each contract that it stands on."""
 
-    held: Held
+    held: ConditionProof
     contracts: tuple[Contract, ...]
     certificates: tuple[str, ...]
 
@@ -87,7 +87,7 @@ def _sources(model: Model, node: str) -> list[str]:
     return [loop.name for loop in model.loops if loop.signal == node]
 
 
-def by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -> ByParts | NotHeld | None:
+def by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -> ByParts | ProofFailure | None:
     """A proof with contracts between parts; None where there is one part only.  Raises NotLinearError."""
     every = parts(model)
     touched = signals_in(model, condition) | set(names(condition))
@@ -105,12 +105,12 @@ def by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) ->
         for path in paths:
             contract = _contract(piece, path, _Side(_free(model, part), _loose(model, part)), deadline)
             if isinstance(contract, str):
-                return NotHeld({}, f"no interval found for {path}: {contract}", 0)
+                return ProofFailure({}, f"no interval found for {path}: {contract}", 0)
             contracts[path] = contract[0]
             certificates += contract[1]
     piece, loose = _piece(model, own, contracts), _loose(model, own)
     held = proof_of(piece, condition, wanted=wanted, deadline=deadline, free=_free(model, own), loose=loose)
-    return held if isinstance(held, NotHeld) else ByParts(held, tuple(contracts.values()), tuple(certificates))
+    return held if isinstance(held, ProofFailure) else ByParts(held, tuple(contracts.values()), tuple(certificates))
 
 
 def _all_reads(model: Model, every: list[frozenset[str]], part: frozenset[str]) -> frozenset[str]:
@@ -168,7 +168,7 @@ def _contract(piece: Model, path: str, side: _Side, deadline: float) -> tuple[Co
     terms += [Compare("<=", me, Number(high))] if high is not None else []
     claim = terms[0] if len(terms) == 1 else Logic("and", tuple(terms))
     proof = proof_of(piece, claim, wanted=True, deadline=deadline, free=side.free, loose=side.loose)
-    if isinstance(proof, NotHeld):
+    if isinstance(proof, ProofFailure):
         return proof.reason
     return Contract(path, Interval(low, high)), list(proof.certificates)
 
@@ -190,7 +190,7 @@ def _seen(piece: Model, path: str, side: _Side, deadline: float) -> tuple[Fracti
     raise NotLinearError(f"{path} has no encoding of its own part")
 
 
-def _ends(system: System, index: int, deadline: float) -> tuple[Fraction | None, Fraction | None]:
+def _ends(system: TransitionSystem, index: int, deadline: float) -> tuple[Fraction | None, Fraction | None]:
     with np.errstate(all="ignore"):
         runs = sample(system, samples=80, steps=120)
         numeric = lower(system, frame_of(runs), tighten=TIGHTEN)
@@ -215,7 +215,7 @@ def _ends(system: System, index: int, deadline: float) -> tuple[Fraction | None,
 
 
 def _along(
-    support: Floats, directions: tuple[Direction, ...], index: int, frame: Frame
+    support: Floats, directions: tuple[Direction, ...], index: int, frame: CoordinateFrame
 ) -> tuple[float | None, float | None]:
     low: float | None = None
     high: float | None = None

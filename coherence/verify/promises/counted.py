@@ -11,16 +11,16 @@ from coherence.language.expressions.tree import Logic
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import Response
 from coherence.simulate.execute.schedules import Schedule, schedules
-from coherence.verify.invariants.proof import Proof
+from coherence.verify.invariants.proof import InvariantProof
 from coherence.verify.invariants.prover import prove
 from coherence.verify.systems.cases import NotLinearError, forks
 from coherence.verify.systems.instants import orders
 from coherence.verify.systems.lattices import readings
 from coherence.verify.systems.registers import Moment
-from coherence.verify.systems.state_space import Mode, inside
-from coherence.verify.systems.symbolic_instant import Way
+from coherence.verify.systems.state_space import SystemMode, inside
+from coherence.verify.systems.symbolic_instant import InstantPath
 from coherence.verify.systems.terms import Guard, Term, guard, unit
-from coherence.verify.systems.transitions import Encoder, Reading
+from coherence.verify.systems.transitions import Encoder, ModelReading
 
 WAITED = "waited"  # 0: nothing is due; else one second more than the time for which an answer has been due
 BEFORE = Fraction(-1)  # of it: before the first instant
@@ -30,23 +30,23 @@ class Counting(Encoder):
     """Encodes a model under one schedule; the broken mode is entered when an answer is late."""
 
     def __init__(
-        self, model: Model, schedule: Schedule, response: Response, *, reading: Reading, deadline: float
+        self, model: Model, schedule: Schedule, response: Response, *, reading: ModelReading, deadline: float
     ) -> None:
         super().__init__(model, schedule, Logic("or", response.trees), reading=reading, deadline=deadline)
         self.response = response
         self.counters = (*self.counters, WAITED)
 
-    def _initial(self) -> Iterator[tuple[Mode, Guard]]:
+    def _initial(self) -> Iterator[tuple[SystemMode, Guard]]:
         place = len(self.remembered) + self.counters.index(WAITED)
         for mode, condition in super()._initial():
             memory = (*mode.memory[:place], BEFORE, *mode.memory[place + 1 :])
             yield replace(mode, memory=memory), condition
 
-    def _bad(self, mode: Mode) -> Iterator[tuple[str, Guard]]:
+    def _bad(self, mode: SystemMode) -> Iterator[tuple[str, Guard]]:
         del mode
         return iter(())  # only the edges into the broken mode are bad
 
-    def _edges(self, mode: Mode) -> Iterator[tuple[Mode | None, Guard, dict[str, Term], str]]:
+    def _edges(self, mode: SystemMode) -> Iterator[tuple[SystemMode | None, Guard, dict[str, Term], str]]:
         moment = self.plan.moments[mode.position]
         following = (mode.position + 1) % len(self.plan.moments)
         rows = [row for p in self.varying for row in inside(unit(p), self.model.constants[p].range)]
@@ -66,7 +66,7 @@ class Counting(Encoder):
                         seen.add(key)
                         yield target, stepped.guard, cells, " ".join(stepped.label) or "step"
 
-    def _through(self, way: Way, moment: Moment) -> Iterator[Way]:
+    def _through(self, way: InstantPath, moment: Moment) -> Iterator[InstantPath]:
         """Sampled (where that is not what was left), decided, stepped, and what then waits."""
         first = way.memory[WAITED] == BEFORE
         begun = way.remembering({WAITED: Fraction(0)}) if first else way
@@ -77,7 +77,7 @@ class Counting(Encoder):
                     for stepped in self._stepped(decided, moment):
                         yield from self._looked_at(stepped, moment)
 
-    def _counted(self, way: Way, mode: Mode) -> Way:
+    def _counted(self, way: InstantPath, mode: SystemMode) -> InstantPath:
         """The time since the instant before is waited too."""
         if way.memory[WAITED] <= 0:
             return way
@@ -86,7 +86,7 @@ class Counting(Encoder):
         gap = (here - before) % self.plan.hyperperiod or self.plan.hyperperiod
         return way.remembering({WAITED: way.memory[WAITED] + gap})
 
-    def _looked_at(self, way: Way, moment: Moment, since: Fraction = Fraction(0)) -> Iterator[Way]:
+    def _looked_at(self, way: InstantPath, moment: Moment, since: Fraction = Fraction(0)) -> Iterator[InstantPath]:
         """Ways by what holds; what is seen has held for `since` seconds."""
         symbols, waited = self.symbols(way, moment, who="the promise"), way.memory[WAITED]
         for answer in forks(self.response.then, symbols):
@@ -100,7 +100,7 @@ class Counting(Encoder):
             else:
                 yield from self._at_question(under, moment, since)
 
-    def _at_question(self, way: Way, moment: Moment, since: Fraction) -> Iterator[Way]:
+    def _at_question(self, way: InstantPath, moment: Moment, since: Fraction) -> Iterator[InstantPath]:
         for question in forks(self.response.first, self.symbols(way, moment, who="the promise")):
             under = way.under(question.guard)
             if under is not None:
@@ -121,8 +121,8 @@ def held_in_time(model: Model, response: Response, deadline: float) -> list[str]
 
 
 def _proof_by_reading(
-    model: Model, schedule: Schedule, response: Response, ways: list[Reading], deadline: float
-) -> tuple[Proof, Reading] | str:
+    model: Model, schedule: Schedule, response: Response, ways: list[ModelReading], deadline: float
+) -> tuple[InvariantProof, ModelReading] | str:
     refused: NotLinearError | None = None
     reason = ""
     for number, reading in enumerate(ways):
@@ -136,7 +136,7 @@ def _proof_by_reading(
             refused = refused or error
             continue
         answer = prove(system, time_limit=share)
-        if isinstance(answer, Proof):
+        if isinstance(answer, InvariantProof):
             return answer, reading
         reason = answer.reason
     if not reason and refused is not None:

@@ -16,7 +16,7 @@ from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.schedules import NotCommensurateError
 from coherence.simulate.execute.slices import blocked, sliced
 from coherence.simulate.execute.starts import corners, finite
-from coherence.verify.promises.outcomes import Open, Outcome, Refuted, Shown
+from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.refutations import (
     LAPS,
     MOST_INSTANTS,
@@ -29,10 +29,10 @@ from coherence.verify.promises.refutations import (
 from coherence.verify.systems.cases import NotLinearError
 
 if TYPE_CHECKING:
-    from coherence.verify.promises.proofs import Held, NotHeld
-    from coherence.verify.systems.transitions import Reading
+    from coherence.verify.promises.proofs import ConditionProof, ProofFailure
+    from coherence.verify.systems.transitions import ModelReading
 
-__all__ = ["LAPS", "MOST_INSTANTS", "Open", "Outcome", "Refuted", "Shown"]
+__all__ = ["LAPS", "MOST_INSTANTS", "Open", "Outcome", "Proved", "Refuted"]
 __all__ += ["condition_of", "decide", "lap_truths", "part_of", "violation", "watched"]
 GRACE = 0.5  # seconds for a last look when the time is over
 FEW_STARTS = 8  # of a loop alone: run before a proof is searched
@@ -96,7 +96,7 @@ def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: flo
     Runs alone decide at once where they break the promise or carry a certificate; else a proof is searched first.
     """
     ran = _few_runs(model, promise, condition, deadline)
-    if isinstance(ran, Refuted) or (isinstance(ran, Shown) and ran.certificate):
+    if isinstance(ran, Refuted) or (isinstance(ran, Proved) and ran.certificate):
         return ran
     try:
         outcome = _prove(model, promise, deadline)
@@ -131,7 +131,7 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
         ran = every_start(model, condition, promise.kind, now() + (deadline - now()) / 2)
     except (NotExactError, MissingValueError) as error:
         ran = error
-    if isinstance(ran, Refuted | Shown):
+    if isinstance(ran, Refuted | Proved):
         return ran
     try:
         descent = comes(model, condition, stays=promise.kind == "eventually_always", deadline=deadline)
@@ -149,23 +149,23 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
     certificate = "(reset)\n".join(descent.certificates)
     bound = f"within {float(descent.within):g} s"
     method = QUADRATIC if descent.quadratic else DESCENT
-    return Shown(method, certificate, ("every phase, start and order", bound, *_relaxations(descent.readings)))
+    return Proved(method, certificate, ("every phase, start and order", bound, *_relaxations(descent.readings)))
 
 
 def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
     from coherence.verify.promises.contracts import parts
-    from coherence.verify.promises.proofs import NotHeld, proof_of
+    from coherence.verify.promises.proofs import ProofFailure, proof_of
 
     wanted, condition = promise.kind == "always", condition_of(model, promise)
     many = len(model.loops) > FEW_LOOPS
     apart = _by_parts(model, condition, wanted=wanted, deadline=deadline) if many else None
-    if isinstance(apart, Shown):
+    if isinstance(apart, Proved):
         return apart
     few = not many and len(parts(model)) > 1
     left = deadline - now()
     until = deadline - (left / 3 if few else left / 8)  # the rest is for the parts, or for what an open answer tells
     proof = proof_of(model, condition, wanted=wanted, deadline=until)
-    if isinstance(proof, NotHeld):
+    if isinstance(proof, ProofFailure):
         again = None if not few else _by_parts(model, condition, wanted=wanted, deadline=deadline)
         return again or _other_phases(model, promise, proof, deadline)
     return _held(proof, (), ())
@@ -174,7 +174,7 @@ def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
 FEW_LOOPS = 3  # more of them are taken part by part first
 
 
-def _by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -> Shown | None:
+def _by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -> Proved | None:
     """A proof with intervals promised between the strongly connected parts of the model."""
     from coherence.verify.promises.contracts import ByParts, by_parts
 
@@ -188,7 +188,7 @@ def _by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -
     return _held(proof.held, proof.certificates, (contracts,) if proof.contracts else ())
 
 
-def _held(proof: Held, certificates: tuple[str, ...], assumptions: tuple[str, ...]) -> Shown:
+def _held(proof: ConditionProof, certificates: tuple[str, ...], assumptions: tuple[str, ...]) -> Proved:
     orders = (
         "one order of the instants"
         if proof.orders == 1
@@ -196,10 +196,10 @@ def _held(proof: Held, certificates: tuple[str, ...], assumptions: tuple[str, ..
     )
     certificate = "(reset)\n".join((*certificates, *proof.certificates))
     assumed = (f"all phases: {orders}", *_relaxations(proof.readings), *assumptions)
-    return Shown(METHOD, certificate, assumed, touching=proof.touching)
+    return Proved(METHOD, certificate, assumed, touching=proof.touching)
 
 
-def _relaxations(readings: tuple[Reading, ...]) -> tuple[str, ...]:
+def _relaxations(readings: tuple[ModelReading, ...]) -> tuple[str, ...]:
     """What the readings of a proof relaxed."""
     apart = tuple(dict.fromkeys(path for reading in readings for path, _ in reading.discrete))
     exact = all(reading.discrete for reading in readings)
@@ -208,7 +208,7 @@ def _relaxations(readings: tuple[Reading, ...]) -> tuple[str, ...]:
     return (values, *(held if any(not reading.windows for reading in readings) else ()))
 
 
-def _other_phases(model: Model, promise: Promise, stopped: NotHeld, deadline: float) -> Outcome:
+def _other_phases(model: Model, promise: Promise, stopped: ProofFailure, deadline: float) -> Outcome:
     """Where the proof stops at one pattern of phases, look for a run that breaks the promise there."""
     from coherence.verify.promises.provable_limit import advice, nearest
 

@@ -31,7 +31,7 @@ NO_ORBIT = 4  # a run without an exact recurrence is executed again for each orb
 
 
 @dataclass(frozen=True)
-class Closed:
+class ClosedRuns:
     """The part of the model and its runs from the ends of the ranges; `missing`: why there are none."""
 
     model: Model
@@ -46,23 +46,23 @@ def not_carried() -> tuple[type[Exception], ...]:
     return (NotExactError, MissingValueError, ZeroDivisionError, OverflowError, ValueError)
 
 
-def closed(subject: Subject, signals: tuple[str, ...]) -> Closed:
+def closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:
     """Runs from every corner where the part is closed; else what it lacks."""
     return subject.design.once(f"closed runs of {', '.join(sorted(signals))}", lambda: _closed(subject, signals))
 
 
-def _closed(subject: Subject, signals: tuple[str, ...]) -> Closed:
+def _closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:
     part = sliced(subject.model, signals)
     missing = blocked(subject.model, signals) or (f"a value of {next(iter(part.inputs))}" if part.inputs else "")
     if missing:
-        return Closed(part, (), missing)
+        return ClosedRuns(part, (), missing)
     deadline = time.monotonic() + subject.time_limit / 2
     try:
         ran = tuple(_until(deadline, runs(part)))
         EXECUTED.instants += sum(len(run.instants) * (1 if run.orbit is not None else NO_ORBIT) for run in ran)
-        return Closed(part, ran)
+        return ClosedRuns(part, ran)
     except not_carried() as error:
-        return Closed(part, (), str(error) or "a value that the executor does not carry")
+        return ClosedRuns(part, (), str(error) or "a value that the executor does not carry")
 
 
 def runs(part: Model) -> Iterator[LongRun]:

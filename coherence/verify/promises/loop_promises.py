@@ -26,8 +26,8 @@ from coherence.verify.promises.decisions import (
     LAPS,
     MOST_INSTANTS,
     Open,
+    Proved,
     Refuted,
-    Shown,
     condition_of,
     decide,
     lap_truths,
@@ -59,7 +59,7 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     match outcome:
         case Refuted():
             return _conflict(question, subject, promise, outcome, places)
-        case Shown():
+        case Proved():
             evidence = Evidence(Grade.PROVED, outcome.method, certificate=outcome.certificate)
             close = ", with no margin: a limit is approached and never reached" if outcome.touching else ""
             message = f"{promise.text}: holds in every run{close}"

@@ -18,7 +18,7 @@ from coherence.simulate.execute.exact import Execution, Instant, replay
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
 from coherence.verify.promises.loop_promises import place_of
-from coherence.verify.promises.outcomes import Open, Shown
+from coherence.verify.promises.outcomes import Open, Proved
 from coherence.verify.promises.refutations import MOST_INSTANTS
 from coherence.verify.promises.responses import Late, Never, answered, conditions_of, part_of
 
@@ -49,7 +49,7 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     match outcome:
         case Late():
             return _late(question, subject, promise, response, outcome, places)
-        case Shown():
+        case Proved():
             message = f"{promise.text}: holds in every run"
             return question.proved(message, places, of, _evidence(outcome), assumptions=_assumed(model, outcome))
         case Never(shown=proof):
@@ -59,11 +59,11 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
             return question.undecided(f"{promise.text}: {outcome.reason}", places, of, bound=outcome.bound)
 
 
-def _evidence(outcome: Shown) -> Evidence:
+def _evidence(outcome: Proved) -> Evidence:
     return Evidence(Grade.PROVED, outcome.method, certificate=outcome.certificate)
 
 
-def _assumed(model: Model, outcome: Shown) -> tuple[str, ...]:
+def _assumed(model: Model, outcome: Proved) -> tuple[str, ...]:
     return (*outcome.assumptions, *model.abstractions)
 
 

@@ -22,7 +22,7 @@ class Refuted:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Proved:
     """The promise holds: how, over what, and the SMT-LIB certificate where a solver was used."""
 
     method: str
@@ -39,4 +39,4 @@ class Open:
     bound: str
 
 
-Outcome = Refuted | Shown | Open
+Outcome = Refuted | Proved | Open

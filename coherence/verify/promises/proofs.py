@@ -10,14 +10,14 @@ from coherence.base.clock import now
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.schedules import Schedule, schedules
-from coherence.verify.invariants.proof import Proof, Unproved
+from coherence.verify.invariants.proof import InvariantProof, Unproved
 from coherence.verify.invariants.prover import prove
 from coherence.verify.invariants.smtlib import Invariant, obligations
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.lattices import readings
-from coherence.verify.systems.piecewise_affine import Constraint, Linear, System
-from coherence.verify.systems.transitions import Encoder, Reading
+from coherence.verify.systems.piecewise_affine import Constraint, LinearForm, TransitionSystem
+from coherence.verify.systems.transitions import Encoder, ModelReading
 
 CLOSED_MS, MARGIN_SECONDS = 300, 1.0
 LOOSE = Fraction(1, 1000)
@@ -26,11 +26,11 @@ LATE = "the time is over"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ConditionProof:
     """The condition holds in every run: certificates, the readings used, whether a proof needs an excluded end."""
 
     certificates: tuple[str, ...]
-    readings: tuple[Reading, ...]
+    readings: tuple[ModelReading, ...]
     touching: bool
 
     @property
@@ -40,7 +40,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class NotHeld:
+class ProofFailure:
     """No proof: at which phases the search stopped, why, after how many orders that were proved."""
 
     phases: dict[str, Fraction]
@@ -57,7 +57,7 @@ def proof_of(
     deadline: float,
     free: frozenset[str] = frozenset(),
     loose: frozenset[str] = frozenset(),
-) -> Held | NotHeld:
+) -> ConditionProof | ProofFailure:
     """A proof that the condition is `wanted` at every instant of every run, or where the search stopped.
 
     `free` and `loose`: modes and signals of other parts, as `Encoder` takes them.
@@ -67,39 +67,39 @@ def proof_of(
         raise NotLinearError("what the promise says of flowing states may change between the instants")
     ways = readings(model)
     certificates: list[str] = []
-    used: list[Reading] = []
+    used: list[ModelReading] = []
     touching = False
 
-    def encode(schedule: Schedule, reading: Reading) -> Encoder:
+    def encode(schedule: Schedule, reading: ModelReading) -> Encoder:
         return Encoder(
             model, schedule, condition, wanted=wanted, reading=reading, free=free, loose=loose, deadline=deadline
         )
 
     for schedule in schedules(model):
         proof_or_stop = _proof_by_reading(schedule, ways, encode, deadline)
-        if isinstance(proof_or_stop, NotHeld):
+        if isinstance(proof_or_stop, ProofFailure):
             return replace(proof_or_stop, proved=len(certificates))
         reading, proof, system = proof_or_stop
         ways = [reading, *(way for way in ways if way != reading)]  # what worked once comes first
         certificates.append(proof.certificate)
         used.append(reading)
         touching = touching or (len(used) == 1 and needs_open_end(system, proof.invariant, MARGIN_SECONDS))
-    return Held(tuple(certificates), tuple(dict.fromkeys(used)), touching)
+    return ConditionProof(tuple(certificates), tuple(dict.fromkeys(used)), touching)
 
 
-Encode = Callable[[Schedule, Reading], Encoder]
+Encode = Callable[[Schedule, ModelReading], Encoder]
 
 
 def _proof_by_reading(
-    schedule: Schedule, ways: list[Reading], encode: Encode, deadline: float
-) -> tuple[Reading, Proof, System] | NotHeld:
+    schedule: Schedule, ways: list[ModelReading], encode: Encode, deadline: float
+) -> tuple[ModelReading, InvariantProof, TransitionSystem] | ProofFailure:
     refused: NotLinearError | None = None
     reason = ""
-    done: list[Reading] = []  # that cannot, however long they are given
+    done: list[ModelReading] = []  # that cannot, however long they are given
     for reading, share in [*((way, FIRST_SHARE) for way in ways), *((way, 1.0) for way in ways)]:
         left = deadline - now()
         if left <= 0:
-            return NotHeld(schedule.phases, reason or LATE, 0, late=True)
+            return ProofFailure(schedule.phases, reason or LATE, 0, late=True)
         if reading in done:
             continue
         try:
@@ -109,24 +109,24 @@ def _proof_by_reading(
             done.append(reading)
             continue
         answer = prove(system, time_limit=max(left * share, min(left, LEAST_SECONDS)))
-        if isinstance(answer, Proof):
+        if isinstance(answer, InvariantProof):
             return reading, answer, system
         if answer.reason != LATE:
             done.append(reading)
         reason = _why(answer, reading)
     if not reason and refused is not None:
         raise refused
-    return NotHeld(schedule.phases, reason, 0, late=now() >= deadline)
+    return ProofFailure(schedule.phases, reason, 0, late=now() >= deadline)
 
 
-def _why(answer: Unproved, reading: Reading) -> str:
+def _why(answer: Unproved, reading: ModelReading) -> str:
     values = (
         "" if not reading.discrete else f", with the values of {', '.join(p for p, _ in reading.discrete)} told apart"
     )
     return f"{answer.reason}{values}"
 
 
-def needs_open_end(system: System, invariant: Invariant, seconds: float) -> bool:
+def needs_open_end(system: TransitionSystem, invariant: Invariant, seconds: float) -> bool:
     """Is there no margin at all (x < 80 that is approached and never reached)?
 
     Only where the proof stands on an excluded end, and a run in floats is bad once every guard gives way by a
@@ -148,7 +148,7 @@ def _closed(row: Constraint) -> Constraint:
     return Constraint(row.linear, "<=") if row.relation == "<" else row
 
 
-def _given_way(system: System) -> System:
+def _given_way(system: TransitionSystem) -> TransitionSystem:
     """The system whose guards about the state hold a little beyond their ends."""
     edges = (replace(e, guard=tuple(_loosened(row) for row in e.guard)) for e in system.edges)
     return replace(system, edges=tuple(edges))
@@ -158,4 +158,4 @@ def _loosened(row: Constraint) -> Constraint:
     if row.relation == "==":
         return row
     linear = row.linear
-    return Constraint(Linear(linear.coefficients, linear.constant - abs(linear.constant) * LOOSE), "<=")
+    return Constraint(LinearForm(linear.coefficients, linear.constant - abs(linear.constant) * LOOSE), "<=")

@@ -9,7 +9,7 @@ from coherence.base.clock import now
 from coherence.language.expressions.tree import Compare, Number, Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.schedules import NotCommensurateError
-from coherence.verify.promises.proofs import Held, NotHeld, proof_of
+from coherence.verify.promises.proofs import ConditionProof, ProofFailure, proof_of
 from coherence.verify.systems.cases import NotLinearError
 
 WIDER = tuple(Fraction(n, 100) for n in (2, 10, 30, 100))
@@ -36,12 +36,12 @@ def nearest(model: Model, condition: Tree, *, wanted: bool, seconds: float) -> s
             proof = proof_of(model, claim, wanted=True, deadline=deadline)
         except (NotLinearError, NotCommensurateError):
             return ""
-        if isinstance(proof, Held):
+        if isinstance(proof, ConditionProof):
             return f"a limit {float(100 * share):g} % wider is proved"
     return ""
 
 
-def advice(model: Model, stopped: NotHeld) -> str:
+def advice(model: Model, stopped: ProofFailure) -> str:
     """What would decide it."""
     free = [loop.name for loop in model.loops if loop.phase is None]
     if stopped.late:

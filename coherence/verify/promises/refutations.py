@@ -15,7 +15,7 @@ from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run, lo
 from coherence.simulate.execute.run_certificates import certificate
 from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.starts import corners, finite
-from coherence.verify.promises.outcomes import Open, Outcome, Refuted, Shown
+from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
@@ -115,7 +115,7 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
             runs += [run] if len(runs) < MOST_CERTIFIED else []
         count += 1
     script = certificate(model, runs, (kind, condition)) if len(runs) < MOST_CERTIFIED else None
-    return Shown(f"exact execution of {_starts(count)} to a recurrence", script, _assumed(model))
+    return Proved(f"exact execution of {_starts(count)} to a recurrence", script, _assumed(model))
 
 
 def _starts(count: int) -> str:

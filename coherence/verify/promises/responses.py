@@ -28,7 +28,7 @@ from coherence.simulate.execute.run_certificates import certificate
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.slices import blocked, signals_in, sliced
 from coherence.simulate.execute.starts import corners, finite
-from coherence.verify.promises.outcomes import Open, Shown
+from coherence.verify.promises.outcomes import Open, Proved
 from coherence.verify.promises.refutations import LAPS, MOST_CERTIFIED, MOST_INSTANTS, MOST_STARTS
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.instants import orders
@@ -51,10 +51,10 @@ class Late:
 class Never:
     """No run ever asks: the first condition never holds."""
 
-    shown: Shown
+    shown: Proved
 
 
-Answered = Late | Shown | Never | Open
+Answered = Late | Proved | Never | Open
 
 
 def conditions_of(model: Model, promise: Promise) -> Response | str | None:
@@ -177,14 +177,14 @@ def _from_every_start(model: Model, response: Response, deadline: float) -> Answ
     return _proved(model, response, runs, count, asks=any_asks)
 
 
-def _proved(model: Model, response: Response, runs: list[LongRun], count: int, *, asks: bool) -> Shown | Never:
+def _proved(model: Model, response: Response, runs: list[LongRun], count: int, *, asks: bool) -> Proved | Never:
     script = None
     if len(runs) < MOST_CERTIFIED:
         never = None if asks else ("never", response.first)
         script = certificate(model, runs, never, response=response if asks else None)
     starts = "its only start" if count == 1 else f"all {count} starts"
     assumed = ("every phase; every order of equal rank, the same at every instant",) if len(model.loops) > 1 else ()
-    shown = Shown(f"exact execution of {starts} to a recurrence", script, assumed)
+    shown = Proved(f"exact execution of {starts} to a recurrence", script, assumed)
     return shown if asks else Never(shown)
 
 
@@ -222,13 +222,13 @@ def _until(model: Model, run: LongRun, wait: Wait, within: Fraction) -> tuple[In
 
 def _by_proof(model: Model, response: Response, deadline: float, *, asks: bool) -> Answered:
     from coherence.verify.promises.counted import held_in_time
-    from coherence.verify.promises.proofs import Held, proof_of
+    from coherence.verify.promises.proofs import ConditionProof, proof_of
 
     if not asks:
         quiet = proof_of(model, response.first, wanted=False, deadline=now() + (deadline - now()) / 3)
-        if isinstance(quiet, Held):
+        if isinstance(quiet, ConditionProof):
             return Never(
-                Shown("template invariant, z3", "(reset)\n".join(quiet.certificates), _order_assumption(quiet.orders))
+                Proved("template invariant, z3", "(reset)\n".join(quiet.certificates), _order_assumption(quiet.orders))
             )
     certificates = held_in_time(model, response, deadline - (deadline - now()) / 8)
     if isinstance(certificates, str):
@@ -236,7 +236,7 @@ def _by_proof(model: Model, response: Response, deadline: float, *, asks: bool) 
         return late or Open(
             f"no proof found: {certificates}", f"no run of {LAPS} periods from the ends of the ranges is late"
         )
-    return Shown(COUNTED, "(reset)\n".join(certificates), _order_assumption(len(certificates)))
+    return Proved(COUNTED, "(reset)\n".join(certificates), _order_assumption(len(certificates)))
 
 
 def _other_phases(model: Model, response: Response, deadline: float) -> Late | None:

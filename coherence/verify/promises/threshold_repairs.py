@@ -43,7 +43,7 @@ def _search(subject: Subject, promise: Promise, formula: Formula, number: Number
     from coherence.base.clock import now
     from coherence.language.reading import read_text
     from coherence.model.elaborate import elaborate
-    from coherence.verify.promises.decisions import Shown, decide
+    from coherence.verify.promises.decisions import Proved, decide
 
     end = now() + subject.time_limit
 
@@ -59,7 +59,7 @@ def _search(subject: Subject, promise: Promise, formula: Formula, number: Number
             design = read_text(changed[subject.design.file], subject.design.file)
             again = design.promises[promise.name]
             outcome = decide(elaborate(design), again, time_limit=(end - now()) / 2)
-            if isinstance(outcome, Shown) and not outcome.touching:
+            if isinstance(outcome, Proved) and not outcome.touching:
                 return repairs.proposal(edit)
         except CoherenceError:
             return None

@@ -36,7 +36,7 @@ class NotLinearError(ArithmeticError):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class AffineCase:
     """Under `guard` (linear constraints), the affine `value`."""
 
     guard: Guard
@@ -51,7 +51,7 @@ class Fork:
     holds: bool
 
 
-def _no_past(call: Call) -> list[Case]:
+def _no_past(call: Call) -> list[AffineCase]:
     raise NotLinearError(f"{call.function}() of the past")
 
 
@@ -59,7 +59,7 @@ def _no_streak(held: Held) -> bool:
     raise NotLinearError(f"`for {float(held.duration):g} s` outside a loop's condition")
 
 
-def _no_whole(function: str, term: Term) -> list[Case]:
+def _no_whole(function: str, term: Term) -> list[AffineCase]:
     del term
     raise NotLinearError(f"{function}() is not piecewise affine")
 
@@ -68,19 +68,19 @@ def _no_whole(function: str, term: Term) -> list[Case]:
 class Symbols:
     """What names mean: a number (cases) or a condition (forks); what the past was; which streaks are long enough."""
 
-    number: Callable[[str], list[Case]]
+    number: Callable[[str], list[AffineCase]]
     truth: Callable[[str], list[Fork]]
-    past: Callable[[Call], list[Case]] = _no_past
+    past: Callable[[Call], list[AffineCase]] = _no_past
     held: Callable[[Held], bool] = _no_streak
-    whole: Callable[[str, Term], list[Case]] = _no_whole
+    whole: Callable[[str, Term], list[AffineCase]] = _no_whole
 
 
-def exactly(term: Term) -> list[Case]:
+def exactly(term: Term) -> list[AffineCase]:
     """One case without a guard."""
-    return [Case(TRUE, term)]
+    return [AffineCase(TRUE, term)]
 
 
-def numbers(tree: Tree, symbols: Symbols) -> list[Case]:
+def numbers(tree: Tree, symbols: Symbols) -> list[AffineCase]:
     """The guarded affine values of a numeric expression.  Raises NotLinearError."""
     match tree:
         case Number(value=value):
@@ -90,7 +90,7 @@ def numbers(tree: Tree, symbols: Symbols) -> list[Case]:
         case Arithmetic():
             return _arithmetic(tree, symbols)
         case Choose(condition=condition, then=then, otherwise=otherwise):
-            branches: dict[bool, list[Case]] = {}
+            branches: dict[bool, list[AffineCase]] = {}
             cases = []
             for fork in forks(condition, symbols):
                 if fork.holds not in branches:
@@ -109,17 +109,17 @@ def numbers(tree: Tree, symbols: Symbols) -> list[Case]:
             raise NotLinearError("a condition stands where a number is needed")
 
 
-def _whole(function: str, case: Case, symbols: Symbols) -> list[Case]:
+def _whole(function: str, case: AffineCase, symbols: Symbols) -> list[AffineCase]:
     return joined(case.guard, symbols.whole(function, case.value))
 
 
-def joined(first: Guard, cases: Iterable[Case]) -> list[Case]:
+def joined(first: Guard, cases: Iterable[AffineCase]) -> list[AffineCase]:
     """The cases under a guard, without those that contradict it."""
     both = ((first.joined(case.guard), case.value) for case in cases)
-    return [Case(guard, value) for guard, value in both if guard is not None]
+    return [AffineCase(guard, value) for guard, value in both if guard is not None]
 
 
-def few(cases: Iterable[Case]) -> list[Case]:
+def few(cases: Iterable[AffineCase]) -> list[AffineCase]:
     """A list of the cases.  Raises NotLinearError where there are too many."""
     taken = list(itertools.islice(cases, MOST_CASES + 1))
     if len(taken) > MOST_CASES:
@@ -127,7 +127,7 @@ def few(cases: Iterable[Case]) -> list[Case]:
     return taken
 
 
-def product(parts: Sequence[Sequence[Case]]) -> Iterator[tuple[Guard, tuple[Term, ...]]]:
+def product(parts: Sequence[Sequence[AffineCase]]) -> Iterator[tuple[Guard, tuple[Term, ...]]]:
     """Every combination of one case of each part whose guards agree."""
     open_: list[tuple[Guard, tuple[Term, ...]]] = [(TRUE, ())]
     for part in parts:
@@ -138,9 +138,9 @@ def product(parts: Sequence[Sequence[Case]]) -> Iterator[tuple[Guard, tuple[Term
     return iter(open_)
 
 
-def _arithmetic(tree: Arithmetic, symbols: Symbols) -> list[Case]:
+def _arithmetic(tree: Arithmetic, symbols: Symbols) -> list[AffineCase]:
     pairs = product([numbers(tree.left, symbols), numbers(tree.right, symbols)])
-    return [Case(guard, combined(tree.op, left, right)) for guard, (left, right) in pairs]
+    return [AffineCase(guard, combined(tree.op, left, right)) for guard, (left, right) in pairs]
 
 
 def combined(op: str, left: Term, right: Term) -> Term:
@@ -154,18 +154,18 @@ def combined(op: str, left: Term, right: Term) -> Term:
     raise NotLinearError("a product or quotient of two unknowns")
 
 
-def _extreme(tree: Call, symbols: Symbols) -> list[Case]:
+def _extreme(tree: Call, symbols: Symbols) -> list[AffineCase]:
     """min and max by the index of the winner; abs as max(x, -x)."""
     parts = [numbers(argument, symbols) for argument in tree.arguments]
     if tree.function == "abs":
         return [
-            Case(guard, winner)
+            AffineCase(guard, winner)
             for case in parts[0]
             for guard, winner in winners((case.value, scaled(case.value, Fraction(-1))), largest=True, start=case.guard)
         ]
     largest = tree.function == "max"
     guard = ((w, g) for start, terms in product(parts) for g, w in winners(terms, largest=largest, start=start))
-    return few(Case(g, w) for w, g in guard)
+    return few(AffineCase(g, w) for w, g in guard)
 
 
 def winners(terms: Sequence[Term], *, largest: bool, start: Guard = TRUE) -> Iterator[tuple[Guard, Term]]:

@@ -10,10 +10,10 @@ from fractions import Fraction
 from coherence.base.clock import now
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import SampledLoop
-from coherence.verify.systems.cases import Case, NotLinearError, numbers, product
+from coherence.verify.systems.cases import AffineCase, NotLinearError, numbers, product
 from coherence.verify.systems.registers import Moment, calls_in
-from coherence.verify.systems.state_space import Mode, StateSpace
-from coherence.verify.systems.symbolic_instant import Way, clipped, commanded_cell
+from coherence.verify.systems.state_space import StateSpace, SystemMode
+from coherence.verify.systems.symbolic_instant import InstantPath, clipped, commanded_cell
 from coherence.verify.systems.terms import Term, add
 
 MOST_WAYS_AT_ONCE = 3000
@@ -22,7 +22,7 @@ MOST_WAYS_AT_ONCE = 3000
 class Instants(StateSpace):
     """Follows every way through one instant."""
 
-    def _drifted(self, way: Way, mode: Mode) -> list[Way]:
+    def _drifted(self, way: InstantPath, mode: SystemMode) -> list[InstantPath]:
         """Flows since the instant before, at constant rates, up to their stops."""
         moments = self.plan.moments
         here, before = moments[mode.position].time, moments[mode.position - 1].time
@@ -33,7 +33,7 @@ class Instants(StateSpace):
         for path in self.flowing:
             state = self.model.states[path]
             assert state.flow is not None
-            moved = [Case(c.guard, add(way.cell(path), c.value, seconds)) for c in numbers(state.flow, symbols)]
+            moved = [AffineCase(c.guard, add(way.cell(path), c.value, seconds)) for c in numbers(state.flow, symbols)]
             parts.append([c for case in moved for c in clipped(case, state.range)])
         ways = []
         for guard, values in product(parts):
@@ -41,7 +41,7 @@ class Instants(StateSpace):
                 ways.append(under.holding(dict(zip(self.flowing, values, strict=True))))
         return ways
 
-    def _delivered(self, way: Way, moment: Moment) -> list[Way]:
+    def _delivered(self, way: InstantPath, moment: Moment) -> list[InstantPath]:
         """What lands now, and what is sampled now to be read later."""
         landed = {s: way.cell(self.plan.landed(s, moment.time)) for s in moment.landings}
         ways = [way.holding(landed)]
@@ -73,7 +73,7 @@ class Instants(StateSpace):
             visit(tree)
         return done
 
-    def _decided(self, way: Way, order: tuple[SampledLoop, ...], moment: Moment) -> list[Way]:
+    def _decided(self, way: InstantPath, order: tuple[SampledLoop, ...], moment: Moment) -> list[InstantPath]:
         ways = [way]
         for loop in order:
             ways = [
@@ -89,7 +89,7 @@ class Instants(StateSpace):
         commands = [signal for signal in self.plan.landing if any(loop.signal == signal for loop in order)]
         return [self._sent(before, commands) for before in ways] if commands else ways
 
-    def _sent(self, way: Way, signals: list[str]) -> Way:
+    def _sent(self, way: InstantPath, signals: list[str]) -> InstantPath:
         cells: dict[str, Term] = {}
         for signal in signals:
             queue = self.plan.landing[signal]
@@ -97,7 +97,7 @@ class Instants(StateSpace):
             cells[queue.cell(1)] = way.cell(commanded_cell(signal, self.model))
         return way.holding(cells)
 
-    def _looked(self, way: Way, loop: SampledLoop, moment: Moment) -> list[Way]:
+    def _looked(self, way: InstantPath, loop: SampledLoop, moment: Moment) -> list[InstantPath]:
         """Ways with the present values of what `previous` reads set aside, to be kept after the sample."""
         ways = [way]
         for tree in self._previous(loop):
@@ -110,7 +110,7 @@ class Instants(StateSpace):
             ways = grown
         return ways
 
-    def _act(self, way: Way, loop: SampledLoop, moment: Moment) -> Iterator[Way]:
+    def _act(self, way: InstantPath, loop: SampledLoop, moment: Moment) -> Iterator[InstantPath]:
         names = [self._before(loop, tree) for tree in self._previous(loop)]
         for after in self.actors[loop.name].act(way, lambda view: self.symbols(view, moment, loop)):
             if not names:
@@ -120,7 +120,7 @@ class Instants(StateSpace):
             looked = after.remembering({self._begun(loop): Fraction(1)})
             yield replace(looked, cells={**cells, **{name: after.cells[f"{name} now"] for name in names}})
 
-    def _stepped(self, way: Way, moment: Moment) -> Iterator[Way]:
+    def _stepped(self, way: InstantPath, moment: Moment) -> Iterator[InstantPath]:
         """All due `next` maps at once, then what windows will look at."""
         symbols, parts = self.symbols(way, moment, who="the step"), []
         for path in moment.steps:
@@ -131,7 +131,7 @@ class Instants(StateSpace):
             if (under := way.under(guard)) is not None:
                 yield from self._recorded(under.holding(dict(zip(moment.steps, values, strict=True))), moment)
 
-    def _recorded(self, way: Way, moment: Moment) -> Iterator[Way]:
+    def _recorded(self, way: InstantPath, moment: Moment) -> Iterator[InstantPath]:
         symbols, queues = self.symbols(way, moment, who="what is averaged"), list(self.plan.after.items())
         for guard, values in product([numbers(tree, symbols) for tree, _ in queues]):
             under = way.under(guard)

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
 from coherence.model.model import Command, Interval, Model, SampledLoop
-from coherence.verify.systems.transitions import Reading
+from coherence.verify.systems.transitions import ModelReading
 
 MOST_VALUES = 100
 Starts = tuple[tuple[str, tuple[Fraction, ...]], ...]
@@ -22,12 +22,12 @@ def enumerable_commands(model: Model) -> Starts:
     return tuple((path, starts) for path, starts in found if starts)
 
 
-def readings(model: Model) -> list[Reading]:
+def readings(model: Model) -> list[ModelReading]:
     """How closely to read a model, the cheap ways first; every one of them is sound."""
     held = any(loop.hold_down or loop.hold_up for loop in model.loops)
-    readings_ = [Reading(windows=False), Reading()] if held else [Reading()]
+    readings_ = [ModelReading(windows=False), ModelReading()] if held else [ModelReading()]
     if discrete := enumerable_commands(model):
-        readings_ += [Reading(discrete, windows) for windows in ((True, False) if held else (True,))]
+        readings_ += [ModelReading(discrete, windows) for windows in ((True, False) if held else (True,))]
     return readings_
 
 

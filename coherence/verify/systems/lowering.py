@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, Polyhedron, System
+from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, Polyhedron, TransitionSystem
 from coherence.verify.systems.terms import Guard, Term, constant, guard, substituted, unit
 
 Named = tuple[str, Guard]  # a mode and a guard
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NamedEdge:
     """One edge over names: under the guard, cells take values; other variables keep theirs."""
 
     source: str
@@ -34,15 +34,15 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class _Plain:
-    step: Step
+    step: NamedEdge
     rows: list[tuple[Term, str]]
     cells: dict[str, Term]
     used: list[str]
 
 
 def lowered(
-    words: Vocabulary, initial: Sequence[Named], steps: Sequence[Step], bad: Sequence[Named], *, broken: str | None
-) -> System:
+    words: Vocabulary, initial: Sequence[Named], steps: Sequence[NamedEdge], bad: Sequence[Named], *, broken: str | None
+) -> TransitionSystem:
     """The system; `broken` is a mode that is bad whatever its state is."""
     plain = [_plain(words, step) for step in steps]
     most = max((len(p.used) for p in plain), default=0)
@@ -52,16 +52,20 @@ def lowered(
     edges = tuple(_edge(words, p, place, width) for p in plain)
     starts = tuple((m, _polyhedron(list(g.rows()), place, len(words.variables))) for m, g in initial)
     ends = tuple((m, _polyhedron(list(g.rows()), place, len(words.variables))) for m, g in bad)
-    return System(words.variables, choices, starts, edges, (*ends, *(((broken, ()),) if broken is not None else ())))
+    return TransitionSystem(
+        words.variables, choices, starts, edges, (*ends, *(((broken, ()),) if broken is not None else ()))
+    )
 
 
-def _edge(words: Vocabulary, plain: _Plain, shared: dict[str, int], width: int) -> Edge:
+def _edge(words: Vocabulary, plain: _Plain, shared: dict[str, int], width: int) -> AffineEdge:
     place = {**shared, **{name: len(shared) + k for k, name in enumerate(plain.used)}}
     update = tuple(_linear(plain.cells.get(name) or unit(name), place, width) for name in words.variables)
-    return Edge(plain.step.source, plain.step.target, _polyhedron(plain.rows, place, width), update, plain.step.label)
+    return AffineEdge(
+        plain.step.source, plain.step.target, _polyhedron(plain.rows, place, width), update, plain.step.label
+    )
 
 
-def _plain(words: Vocabulary, step: Step) -> _Plain:
+def _plain(words: Vocabulary, step: NamedEdge) -> _Plain:
     """Rows and updates without unknowns that the guard fixes, and the fresh unknowns that are left."""
     fixed = {name: constant(v) for name, v in step.guard.fixed().items() if name in words.fresh}
     if fixed:
@@ -74,11 +78,11 @@ def _plain(words: Vocabulary, step: Step) -> _Plain:
     return _Plain(step, [*rows], cells, sorted(names & words.fresh))
 
 
-def _linear(term: Term, place: dict[str, int], width: int) -> Linear:
+def _linear(term: Term, place: dict[str, int], width: int) -> LinearForm:
     row = [Fraction(0)] * width
     for name, c in term.items:
         row[place[name]] = c
-    return Linear(tuple(row), term.constant)
+    return LinearForm(tuple(row), term.constant)
 
 
 def _polyhedron(rows: Sequence[tuple[Term, str]], place: dict[str, int], width: int) -> Polyhedron:

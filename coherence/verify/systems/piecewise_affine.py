@@ -18,7 +18,7 @@ Relation: TypeAlias = Literal["<=", "<", "=="]
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearForm:
     """The value sum c_i x_i + constant; the coefficients follow the order of the variables."""
 
     coefficients: tuple[Fraction, ...]
@@ -33,7 +33,7 @@ class Linear:
 class Constraint:
     """`linear` REL 0."""
 
-    linear: Linear
+    linear: LinearForm
     relation: Relation
 
     def holds(self, point: Iterable[Fraction]) -> bool:
@@ -46,18 +46,18 @@ Polyhedron: TypeAlias = tuple[Constraint, ...]
 
 
 @dataclass(frozen=True)
-class Edge:
+class AffineEdge:
     """One kind of step.  Guard and update range over the state variables, then the choices."""
 
     source: str
     target: str
     guard: Polyhedron
-    update: tuple[Linear, ...]
+    update: tuple[LinearForm, ...]
     label: str
 
 
 @dataclass(frozen=True)
-class System:
+class TransitionSystem:
     """Modes, edges, initial states and states to be avoided.
 
     `initial` and `bad` are unions of (mode, polyhedron over the state variables).  A promise about
@@ -70,7 +70,7 @@ class System:
     variables: tuple[str, ...]
     choices: tuple[str, ...]
     initial: tuple[tuple[str, Polyhedron], ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[AffineEdge, ...]
     bad: tuple[tuple[str, Polyhedron], ...]
 
     def __post_init__(self) -> None:
@@ -93,13 +93,13 @@ class System:
         return tuple(dict.fromkeys((*(mode for mode, _ in self.initial), *ends, *named)))
 
 
-def _require(owner: str, rows: Iterable[Linear], width: int) -> None:
+def _require(owner: str, rows: Iterable[LinearForm], width: int) -> None:
     for row in rows:
         if len(row.coefficients) != width:
             raise InternalError(f"{owner}: {len(row.coefficients)} coefficients for {width} variables")
 
 
-def after(linear: Linear, update: tuple[Linear, ...]) -> Linear:
+def after(linear: LinearForm, update: tuple[LinearForm, ...]) -> LinearForm:
     """The pre-image: `linear` of the next state, as a function of the present state and the choices."""
     total = [Fraction(0)] * (len(update[0].coefficients) if update else 0)
     constant = linear.constant
@@ -109,10 +109,12 @@ def after(linear: Linear, update: tuple[Linear, ...]) -> Linear:
             for i, d in enumerate(row.coefficients):
                 if d:
                     total[i] += c * d
-    return Linear(tuple(total), constant)
+    return LinearForm(tuple(total), constant)
 
 
-def step(edge: Edge, state: tuple[Fraction, ...], choice: tuple[Fraction, ...] = ()) -> tuple[Fraction, ...] | None:
+def step(
+    edge: AffineEdge, state: tuple[Fraction, ...], choice: tuple[Fraction, ...] = ()
+) -> tuple[Fraction, ...] | None:
     """The exact next state, or None when the guard does not hold."""
     point = state + choice
     if not all(constraint.holds(point) for constraint in edge.guard):

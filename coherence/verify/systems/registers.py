@@ -51,7 +51,7 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RegisterPlan:
     """Instants of a hyperperiod with their queues: of sampled values, of values after instants, of commands."""
 
     hyperperiod: Fraction
@@ -106,7 +106,7 @@ def _pieces(times: Iterable[Fraction], period: Fraction, time: Fraction, window:
         lap -= 1
 
 
-def plan(model: Model, schedule: Schedule, loose: frozenset[str] = frozenset()) -> Plan:
+def plan(model: Model, schedule: Schedule, loose: frozenset[str] = frozenset()) -> RegisterPlan:
     """The instants and queues that a model needs under a schedule.  Raises NotLinearError.
 
     `loose` signals change at times of their own.
@@ -168,14 +168,14 @@ class _Planner:
         seconds = seconds_of(call, self.model)
         return time % seconds if call.function == "sampled" and seconds else seconds
 
-    def plan(self) -> Plan:
+    def plan(self) -> RegisterPlan:
         """The plan, when everything is read."""
         writes = {s: frozenset(self._writes(s)) for s in self.lands}
         landings = {s: {(t + self.lands[s]) % self.period for t in times} for s, times in writes.items()}
         moments = tuple(self._moments(landings))
         times = frozenset(m.time for m in moments)
         sampled = {tree: frozenset(t) for tree, t in self.sampled.items()}
-        register_plan = Plan(
+        register_plan = RegisterPlan(
             self.period,
             moments,
             {

@@ -14,9 +14,19 @@ from coherence.language.expressions.tree import Call, Name, Tree, walk
 from coherence.model.model import Interval, Model, SampledLoop
 from coherence.simulate.execute.schedules import Schedule
 from coherence.simulate.execute.slices import signals_in
-from coherence.verify.systems.cases import Case, Fork, NotLinearError, Symbols, exactly, few, forks, numbers, winners
-from coherence.verify.systems.registers import Moment, Plan, calls_in, plan, seconds_of
-from coherence.verify.systems.symbolic_instant import LESS, Way, commanded_cell, whole
+from coherence.verify.systems.cases import (
+    AffineCase,
+    Fork,
+    NotLinearError,
+    Symbols,
+    exactly,
+    few,
+    forks,
+    numbers,
+    winners,
+)
+from coherence.verify.systems.registers import Moment, RegisterPlan, calls_in, plan, seconds_of
+from coherence.verify.systems.symbolic_instant import LESS, InstantPath, commanded_cell, whole
 from coherence.verify.systems.symbolic_loop import Actor
 from coherence.verify.systems.terms import TRUE, Term, add, constant, guard, unit
 
@@ -24,7 +34,7 @@ BEFORE = "before the run"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ModelReading:
     """How closely a proof reads the model.
 
     `discrete`: commands whose values are told apart, with the values they start from.  `windows`: hold windows
@@ -36,7 +46,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
+class SystemMode:
     """Where in the schedule a state is, and its modes, counters and told-apart values in the order of the encoder."""
 
     first: bool
@@ -58,7 +68,7 @@ class StateSpace:
         condition: Tree | None,
         *,
         wanted: bool = True,
-        reading: Reading = Reading(),
+        reading: ModelReading = ModelReading(),
         free: frozenset[str] = frozenset(),
         loose: frozenset[str] = frozenset(),
         deadline: float = float("inf"),
@@ -66,7 +76,7 @@ class StateSpace:
         self.model, self.condition, self.wanted, self.reading, self.free = model, condition, wanted, reading, free
         self.deadline, self.loose = deadline, loose
         _refuse(model, condition, free)
-        self.plan: Plan = plan(model, schedule, loose)
+        self.plan: RegisterPlan = plan(model, schedule, loose)
         self.discrete = frozenset(path for path, _ in reading.discrete)
         self.fresh_names: dict[str, str] = {}
         self.looks: dict[str, Interval] = {}
@@ -131,12 +141,14 @@ class StateSpace:
 
     # -- names ----------------------------------------------------------------------------------
 
-    def symbols(self, way: Way, moment: Moment | None, loop: SampledLoop | None = None, who: str = BEFORE) -> Symbols:
+    def symbols(
+        self, way: InstantPath, moment: Moment | None, loop: SampledLoop | None = None, who: str = BEFORE
+    ) -> Symbols:
         """Names under what holds now; `moment`: when (None: before the run), `loop` or `who`: which reader looks."""
-        cache: dict[str, list[Case]] = {}
+        cache: dict[str, list[AffineCase]] = {}
         reader = loop.name if loop is not None else who
 
-        def number(path: str) -> list[Case]:
+        def number(path: str) -> list[AffineCase]:
             if path not in cache:
                 cache[path] = self._number(path, way, reader, view)
             return cache[path]
@@ -149,7 +161,7 @@ class StateSpace:
         )
         return view
 
-    def _number(self, path: str, way: Way, who: str, symbols: Symbols) -> list[Case]:
+    def _number(self, path: str, way: InstantPath, who: str, symbols: Symbols) -> list[AffineCase]:
         if path in way.memory and path in self.values:
             return exactly(way.cells.get(path) or constant(way.memory[path]))
         if path in self.starts or path in self.varying or path in self.inputs:
@@ -163,14 +175,14 @@ class StateSpace:
             return exactly(constant(known.range.low))
         raise NotLinearError(f"{path} has no value in a proof")
 
-    def _look(self, path: str, who: str) -> list[Case]:
+    def _look(self, path: str, who: str) -> list[AffineCase]:
         """A value of another part's signal; the same one only for one reader at one instant."""
         name, span = self.fresh(f"{path} for {who}"), self.model.constants[path].range
         self.looks[name] = span
         seen = guard(inside(unit(name), span)) if who != BEFORE else TRUE
-        return [Case(seen, unit(name))] if seen is not None else []
+        return [AffineCase(seen, unit(name))] if seen is not None else []
 
-    def _truth(self, path: str, way: Way, symbols: Symbols) -> list[Fork]:
+    def _truth(self, path: str, way: InstantPath, symbols: Symbols) -> list[Fork]:
         if path in self.free:
             return [Fork(TRUE, False), Fork(TRUE, True)]
         if path in way.memory and path in self.actors:
@@ -180,8 +192,8 @@ class StateSpace:
         raise NotLinearError(f"{path} is not a condition")
 
     def _past(
-        self, call: Call, way: Way, moment: Moment | None, loop: SampledLoop | None, symbols: Symbols
-    ) -> list[Case]:
+        self, call: Call, way: InstantPath, moment: Moment | None, loop: SampledLoop | None, symbols: Symbols
+    ) -> list[AffineCase]:
         inner = call.arguments[0]
         if moment is None:  # before the run everything has been as it is at its beginning
             return numbers(inner, symbols)
@@ -200,7 +212,9 @@ class StateSpace:
         seconds = seconds_of(call, self.model)
         return moment.time % seconds if call.function == "sampled" and seconds else seconds
 
-    def _window(self, call: Call, way: Way, moment: Moment, window: Fraction, here: list[Case]) -> list[Case]:
+    def _window(
+        self, call: Call, way: InstantPath, moment: Moment, window: Fraction, here: list[AffineCase]
+    ) -> list[AffineCase]:
         pieces = self.plan.pieces(call.arguments[0], moment.time, window)
         if call.function == "mean_over":
             total = constant(0)
@@ -209,7 +223,7 @@ class StateSpace:
             return exactly(total)
         older = [way.cell(cell) for _, cell in pieces]
         return few(
-            Case(g, w) for case in here for g, w in winners([case.value, *older], largest=True, start=case.guard)
+            AffineCase(g, w) for case in here for g, w in winners([case.value, *older], largest=True, start=case.guard)
         )
 
 

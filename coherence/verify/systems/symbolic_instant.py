@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.model.model import Interval, Model, SampledLoop
-from coherence.verify.systems.cases import Case, exactly
+from coherence.verify.systems.cases import AffineCase, exactly
 from coherence.verify.systems.terms import Guard, Term, add, constant, guard, scaled, unit
 
 LESS = Fraction(-1)
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class InstantPath:
     """One way through an instant: what was assumed, what cells hold now, counters and modes, and who acted."""
 
     guard: Guard
@@ -27,16 +27,16 @@ class Way:
         """The present value of a cell."""
         return self.cells.get(name) or unit(name)
 
-    def under(self, more: Guard) -> Way | None:
+    def under(self, more: Guard) -> InstantPath | None:
         """The way with a guard more."""
         joined = self.guard.joined(more)
         return None if joined is None else replace(self, guard=joined)
 
-    def holding(self, cells: dict[str, Term]) -> Way:
+    def holding(self, cells: dict[str, Term]) -> InstantPath:
         """The way with cells written."""
         return replace(self, cells={**self.cells, **cells})
 
-    def remembering(self, memory: dict[str, Fraction]) -> Way:
+    def remembering(self, memory: dict[str, Fraction]) -> InstantPath:
         """The way with counters or modes changed."""
         return replace(self, memory={**self.memory, **memory})
 
@@ -60,25 +60,25 @@ def steps_of(seconds: Fraction, loop: SampledLoop) -> int:
     return math.floor(seconds / loop.period)
 
 
-def whole(function: str, term: Term, fresh: Callable[[str], str]) -> list[Case]:
+def whole(function: str, term: Term, fresh: Callable[[str], str]) -> list[AffineCase]:
     """ceil or floor of a term: an unknown within one of it."""
     if term.known:
         return exactly(constant(math.ceil(term.constant) if function == "ceil" else math.floor(term.constant)))
     rounded = unit(fresh(f"{function} {term}"))
     first, last = (term, rounded) if function == "ceil" else (rounded, term)
     rows = guard([(add(first, last, LESS), "<="), (add(add(last, first, LESS), constant(-1)), "<")])
-    return [Case(rows, rounded)] if rows is not None else []
+    return [AffineCase(rows, rounded)] if rows is not None else []
 
 
-def clipped(case: Case, interval: Interval) -> list[Case]:
+def clipped(case: AffineCase, interval: Interval) -> list[AffineCase]:
     """The value moved into an interval."""
-    cases: list[Case] = []
+    cases: list[AffineCase] = []
     inside: Guard | None = case.guard
     for edge, sign in ((interval.low, 1), (interval.high, -1)):
         if edge is None:
             continue
         beyond = scaled(add(case.value, constant(edge), LESS), Fraction(sign))  # < 0 beyond the edge
         outside = case.guard.also(beyond, "<")
-        cases += [Case(outside, constant(edge))] if outside is not None else []
+        cases += [AffineCase(outside, constant(edge))] if outside is not None else []
         inside = inside.also(scaled(beyond, LESS), "<=") if inside is not None else None
-    return [*cases, Case(inside, case.value)] if inside is not None else cases
+    return [*cases, AffineCase(inside, case.value)] if inside is not None else cases

@@ -11,8 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coherence.model.model import Interval, Model, RateLimit, SampledLoop
-from coherence.verify.systems.cases import Case, NotLinearError, exactly, few, joined, product, winners
-from coherence.verify.systems.symbolic_instant import LESS, Way, Wish, clipped, commanded_cell, steps_of, whole
+from coherence.verify.systems.cases import AffineCase, NotLinearError, exactly, few, joined, product, winners
+from coherence.verify.systems.symbolic_instant import LESS, InstantPath, Wish, clipped, commanded_cell, steps_of, whole
 from coherence.verify.systems.terms import TRUE, Guard, Term, add, constant, guard, scaled, unit
 
 MOST_WAYS = 6000
@@ -72,7 +72,7 @@ class Limiter:
 
     # -- one sample -----------------------------------------------------------------------------
 
-    def _rested(self, way: Way) -> Iterator[Way]:
+    def _rested(self, way: InstantPath) -> Iterator[InstantPath]:
         """A sample at which the law is not reached: windows and queues go on."""
         cells = {}
         for name, length, start in self._banks():
@@ -82,7 +82,7 @@ class Limiter:
                 cells.update(self._pushed(way, name, length, way.cell(f"{name} 1")))
         yield self._cooled(way.holding(cells), changed=False)
 
-    def _cooled(self, way: Way, *, changed: bool) -> Way:
+    def _cooled(self, way: InstantPath, *, changed: bool) -> InstantPath:
         if self.loop.cooldown is None:
             return way
         left = (
@@ -93,11 +93,11 @@ class Limiter:
         return way.remembering({self.quiet: left})
 
     @staticmethod
-    def _pushed(way: Way, name: str, length: int, value: Term) -> dict[str, Term]:
+    def _pushed(way: InstantPath, name: str, length: int, value: Term) -> dict[str, Term]:
         shifted = {f"{name} {k}": way.cell(f"{name} {k - 1}") for k in range(2, length + 1)}
         return {**shifted, f"{name} 1": value}
 
-    def _wished(self, way: Way, wishes: list[tuple[Guard, Wish]]) -> Iterator[Way]:
+    def _wished(self, way: InstantPath, wishes: list[tuple[Guard, Wish]]) -> Iterator[InstantPath]:
         count = 0
         for start, wish in wishes:
             under = way.under(start)
@@ -109,7 +109,7 @@ class Limiter:
                     raise NotLinearError(f"more than {MOST_WAYS} ways through one sample of {self.loop.name}")
                 yield done
 
-    def _begun(self, way: Way) -> Way:
+    def _begun(self, way: InstantPath) -> InstantPath:
         """The first sample that comes here fills the register of what was written."""
         if self.begun not in way.memory or way.memory[self.begun]:
             return way
@@ -117,7 +117,7 @@ class Limiter:
         filled = {f"{name} {k}": way.cell(self.commanded) for k in range(1, length + 1)}
         return way.holding(filled).remembering({self.begun: Fraction(1)})
 
-    def _limited(self, way: Way, wish: Wish) -> Iterator[Way]:
+    def _limited(self, way: InstantPath, wish: Wish) -> Iterator[InstantPath]:
         current = way.cell(self.commanded)
         pushed: dict[str, Term] = {}
         for name, length, _ in self._banks():
@@ -130,11 +130,11 @@ class Limiter:
                 for value in self._moved(bounded, wish, current):
                     yield from self._written(way.holding(pushed), value, current)
 
-    def _held(self, way: Way, wanted: Term, current: Term) -> list[Case]:
+    def _held(self, way: InstantPath, wanted: Term, current: Term) -> list[AffineCase]:
         loop, difference = self.loop, add(wanted, current, LESS)
         if not (loop.hold_down or loop.hold_up):
             return exactly(wanted)
-        cases = [Case(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
+        cases = [AffineCase(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
         for seconds, name, sign in ((loop.hold_down, "hold_down", 1), (loop.hold_up, "hold_up", -1)):
             side = TRUE.also(scaled(difference, Fraction(sign)), "<")
             if side is not None:
@@ -142,7 +142,9 @@ class Limiter:
                 cases += joined(side, self._window(way, wanted, current, f"{loop.name} {name}", length, sign))
         return cases
 
-    def _window(self, way: Way, wanted: Term, current: Term, name: str, length: int, sign: int) -> list[Case]:
+    def _window(
+        self, way: InstantPath, wanted: Term, current: Term, name: str, length: int, sign: int
+    ) -> list[AffineCase]:
         """The largest (sign -1: smallest) value of the window, but not beyond the current command."""
         if not length:
             return exactly(wanted)
@@ -150,37 +152,37 @@ class Limiter:
             between = unit(self.fresh(name))
             rows = [(add(wanted, between, LESS), "<="), (add(between, current, LESS), "<=")]
             rows_hold = guard([(scaled(term, Fraction(sign)), relation) for term, relation in rows])
-            return [Case(rows_hold, between)] if rows_hold is not None else []
+            return [AffineCase(rows_hold, between)] if rows_hold is not None else []
         older = [way.cell(f"{name} {k}") for k in range(1, length + 1)]
         beyond = (TRUE.also(scaled(add(current, value, LESS), Fraction(sign)), "<=") for value in dict.fromkeys(older))
-        cases = [Case(g, current) for g in beyond if g is not None]
+        cases = [AffineCase(g, current) for g in beyond if g is not None]
         below = guard([(scaled(add(value, current, LESS), Fraction(sign)), "<") for value in dict.fromkeys(older)])
         if below is not None:
-            cases += [Case(g, w) for g, w in winners([wanted, *older], largest=sign > 0, start=below)]
+            cases += [AffineCase(g, w) for g, w in winners([wanted, *older], largest=sign > 0, start=below)]
         return cases
 
-    def _rated(self, way: Way, wanted: Term, current: Term) -> list[Case]:
+    def _rated(self, way: InstantPath, wanted: Term, current: Term) -> list[AffineCase]:
         loop, difference = self.loop, add(wanted, current, LESS)
         if not loop.rates:
             return exactly(wanted)
-        cases = [Case(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
+        cases = [AffineCase(g, wanted) for g in [TRUE.also(difference, "==")] if g is not None]
         for rising in (True, False):
             side = TRUE.also(scaled(difference, Fraction(-1 if rising else 1)), "<")
             limits = [rate for rate in loop.rates if (rate.up if rising else rate.down)]
             if side is None:
                 continue
             if not limits:
-                cases.append(Case(side, wanted))
+                cases.append(AffineCase(side, wanted))
                 continue
             edges = product([self._edge(way, rate, rising=rising) for rate in limits])
             farthest = (pair for start, terms in edges for pair in winners(terms, largest=rising, start=start))
             for start, edge in farthest:
                 under = side.joined(start)
                 if under is not None:
-                    cases += [Case(g, w) for g, w in winners([wanted, edge], largest=not rising, start=under)]
+                    cases += [AffineCase(g, w) for g, w in winners([wanted, edge], largest=not rising, start=under)]
         return cases
 
-    def _edge(self, way: Way, rate: RateLimit, *, rising: bool) -> list[Case]:
+    def _edge(self, way: InstantPath, rate: RateLimit, *, rising: bool) -> list[AffineCase]:
         """The farthest value that one rate limit allows."""
         start = way.cell(f"{self.loop.name} written {_age(rate, self.loop)}")
         sign = Fraction(1 if rising else -1)
@@ -189,19 +191,19 @@ class Limiter:
             return exactly(edge)
         share = scaled(start, 1 + sign * rate.percent)
         shares = self._whole_share(share, rising=rising) if self.loop.integer else exactly(share)
-        return [Case(g, w) for c in shares for g, w in winners([edge, c.value], largest=rising, start=c.guard)]
+        return [AffineCase(g, w) for c in shares for g, w in winners([edge, c.value], largest=rising, start=c.guard)]
 
-    def _whole_share(self, share: Term, *, rising: bool) -> list[Case]:
+    def _whole_share(self, share: Term, *, rising: bool) -> list[AffineCase]:
         return whole("ceil" if rising else "floor", share, self.fresh)
 
-    def _moved(self, case: Case, wish: Wish, current: Term) -> list[Case]:
+    def _moved(self, case: AffineCase, wish: Wish, current: Term) -> list[AffineCase]:
         """A proportional law whose command is outside its bounds moves it to the bound, whatever it wants."""
         if not wish.always_bounded:
             return [case]
-        bounded = clipped(Case(case.guard, current), self.loop.bounds)
-        return [Case(part.guard, case.value if part.value == current else part.value) for part in bounded]
+        bounded = clipped(AffineCase(case.guard, current), self.loop.bounds)
+        return [AffineCase(part.guard, case.value if part.value == current else part.value) for part in bounded]
 
-    def _written(self, way: Way, case: Case, current: Term) -> Iterator[Way]:
+    def _written(self, way: InstantPath, case: AffineCase, current: Term) -> Iterator[InstantPath]:
         """Cooldown, the signal's own range, and the write."""
         loop, under = self.loop, way.under(case.guard)
         if under is None:
@@ -210,7 +212,7 @@ class Limiter:
         if loop.cooldown is not None and way.memory[self.quiet]:
             same = under.under(g) if (g := TRUE.also(add(case.value, current, LESS), "==")) is not None else None
             if same is not None:
-                yield from self._stored(same, Case(TRUE, current), current, case.value)
+                yield from self._stored(same, AffineCase(TRUE, current), current, case.value)
             for sign in (1, -1):
                 g = TRUE.also(scaled(add(case.value, current, LESS), Fraction(sign)), "<")
                 cooling = under.under(g) if g is not None else None
@@ -219,9 +221,9 @@ class Limiter:
                     cells = self._pushed(cooling, written, length, cooling.cell(f"{written} 1")) if length else {}
                     yield self._cooled(cooling.holding(cells), changed=False)
             return
-        yield from self._stored(under, Case(TRUE, case.value), current, case.value)
+        yield from self._stored(under, AffineCase(TRUE, case.value), current, case.value)
 
-    def _stored(self, way: Way, case: Case, current: Term, before_range: Term) -> Iterator[Way]:
+    def _stored(self, way: InstantPath, case: AffineCase, current: Term, before_range: Term) -> Iterator[InstantPath]:
         loop = self.loop
         length = max((_age(rate, loop) for rate in loop.rates), default=0)
         cells = self._pushed(way, f"{loop.name} written", length, before_range) if length else {}
@@ -240,7 +242,7 @@ class Limiter:
                 if g is not None and (way_ := stored.under(g)) is not None:
                     yield self._cooled(way_, changed=changed)
 
-    def _enumerated(self, case: Case) -> Iterator[Case]:
+    def _enumerated(self, case: AffineCase) -> Iterator[AffineCase]:
         """A whole command that is part of the mode: one case per number that it can take."""
         if self.commanded not in self.discrete or case.value.known:
             yield case
@@ -251,7 +253,7 @@ class Limiter:
         for number in range(math.ceil(low), math.floor(high) + 1):
             equal = case.guard.also(add(case.value, constant(-number)), "==")
             if equal is not None:
-                yield Case(equal, constant(number))
+                yield AffineCase(equal, constant(number))
 
 
 def _within(inner: Interval, outer: Interval) -> bool:

@@ -15,7 +15,7 @@ from coherence.language.expressions.tree import Arithmetic, Compare, Held, Name,
 from coherence.model.laws import CURRENT, READ, ZERO, Recommendation, shared
 from coherence.model.model import Model, SampledLoop
 from coherence.verify.systems.cases import NotLinearError, Symbols, exactly, forks, joined, numbers
-from coherence.verify.systems.symbolic_instant import Way, Wish
+from coherence.verify.systems.symbolic_instant import InstantPath, Wish
 from coherence.verify.systems.symbolic_limits import Limiter
 from coherence.verify.systems.terms import Guard, Term
 
@@ -50,7 +50,7 @@ class Actor(Limiter):
 
     # -- one sample -----------------------------------------------------------------------------
 
-    def act(self, way: Way, view: Callable[[Way], Symbols]) -> Iterator[Way]:
+    def act(self, way: InstantPath, view: Callable[[InstantPath], Symbols]) -> Iterator[InstantPath]:
         """Every way in which the sample goes on."""
         for counted in self._counted(way, view):
             symbols = self._with_streaks(view(counted), counted)
@@ -58,7 +58,7 @@ class Actor(Limiter):
                 after = made.remembering({self.loop.name: Fraction(mode)})
                 yield from self._wished(after, wishes) if wishes is not None else self._rested(after)
 
-    def _counted(self, way: Way, view: Callable[[Way], Symbols]) -> list[Way]:
+    def _counted(self, way: InstantPath, view: Callable[[InstantPath], Symbols]) -> list[InstantPath]:
         """Streaks of `for h`, counted on by this sample; an inner one is counted before the one it stands in."""
         ways = [way]
         for number in sorted(range(len(self.streaks)), key=lambda n: sum(1 for _ in walk(self.streaks[n]))):
@@ -73,14 +73,16 @@ class Actor(Limiter):
             ways = grown
         return ways
 
-    def _with_streaks(self, symbols: Symbols, way: Way) -> Symbols:
+    def _with_streaks(self, symbols: Symbols, way: InstantPath) -> Symbols:
         return replace(symbols, held=lambda held: self._long(held, way))
 
-    def _long(self, held: Held, way: Way) -> bool:
+    def _long(self, held: Held, way: InstantPath) -> bool:
         lasted = way.memory[self.streak(self.streaks.index(held))]
         return lasted > 0 and (lasted - 1) * self.loop.period >= held.duration
 
-    def _decided(self, way: Way, symbols: Symbols) -> Iterator[tuple[Way, bool, list[tuple[Guard, Wish]] | None]]:
+    def _decided(
+        self, way: InstantPath, symbols: Symbols
+    ) -> Iterator[tuple[InstantPath, bool, list[tuple[Guard, Wish]] | None]]:
         """(way, mode, wishes); no wishes where the loop does not reach its law."""
         loop = self.loop
         if loop.rules:
@@ -93,7 +95,9 @@ class Actor(Limiter):
             else:
                 yield (made.remembering({self.done: Fraction(1)}) if once else made), mode, self._law(made, symbols)
 
-    def _ruled(self, way: Way, symbols: Symbols) -> Iterator[tuple[Way, bool, list[tuple[Guard, Wish]] | None]]:
+    def _ruled(
+        self, way: InstantPath, symbols: Symbols
+    ) -> Iterator[tuple[InstantPath, bool, list[tuple[Guard, Wish]] | None]]:
         open_ = [way]
         for (when, *_), made in zip(self.loop.rules, self.loop.recommendations, strict=True):
             ways = [
@@ -104,7 +108,7 @@ class Actor(Limiter):
             open_ = [u for u, holds in ways if not holds]
         yield from ((one, False, None) for one in open_)
 
-    def _triggered(self, way: Way, symbols: Symbols) -> Iterator[tuple[Way, bool]]:
+    def _triggered(self, way: InstantPath, symbols: Symbols) -> Iterator[tuple[InstantPath, bool]]:
         loop = self.loop
         if loop.enter is None or loop.leave is None:
             if loop.trigger is None:
@@ -125,7 +129,7 @@ class Actor(Limiter):
 
     # -- laws -----------------------------------------------------------------------------------
 
-    def _law(self, way: Way, symbols: Symbols) -> list[tuple[Guard, Wish]]:
+    def _law(self, way: InstantPath, symbols: Symbols) -> list[tuple[Guard, Wish]]:
         loop, made = self.loop, self.loop.recommendations[0]
         current = way.cell(loop.signal if loop.counts_landed else self.commanded)
         total = self._total(current, way) if loop.law == "proportional" else None
@@ -151,7 +155,7 @@ class Actor(Limiter):
             found += [(c.guard, Wish(c.value, self.loop.law == "proportional")) for c in cases]
         return found
 
-    def _total(self, current: Term, way: Way) -> Tree | None:
+    def _total(self, current: Term, way: InstantPath) -> Tree | None:
         """A, where the metric is A / the current command and that is unknown."""
         measured = self.loop.measured
         while isinstance(measured, Name) and measured.path in self.model.outputs:

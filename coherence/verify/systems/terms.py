@@ -68,7 +68,7 @@ def substituted(term: Term, new: Callable[[str], Term | None]) -> Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class StrictInterval:
     """low <= x <= high; strict ends are excluded; None is no end."""
 
     low: Fraction | None = None
@@ -82,11 +82,11 @@ class Span:
             return False
         return self.low > self.high or (self.low == self.high and (self.low_strict or self.high_strict))
 
-    def meet(self, other: Span) -> Span:
+    def meet(self, other: StrictInterval) -> StrictInterval:
         """Both."""
         low, low_strict = _tighter(self.low, self.low_strict, other.low, other.low_strict, lower=True)
         high, high_strict = _tighter(self.high, self.high_strict, other.high, other.high_strict, lower=False)
-        return Span(low, low_strict, high, high_strict)
+        return StrictInterval(low, low_strict, high, high_strict)
 
 
 def _tighter(
@@ -103,7 +103,7 @@ def _tighter(
 class Guard:
     """A conjunction of rows: one span per direction (a term without constant whose first coefficient is 1)."""
 
-    spans: Mapping[Items, Span] = field(default_factory=dict)
+    spans: Mapping[Items, StrictInterval] = field(default_factory=dict)
 
     def also(self, term: Term, relation: str) -> Guard | None:
         """With `term REL 0` too (`<=`, `<`, `==`); None where it contradicts what is known."""
@@ -114,12 +114,12 @@ class Guard:
         direction = tuple((name, c / lead) for name, c in term.items)
         edge, strict = -term.constant / lead, relation == "<"
         if relation == "==":
-            span = Span(edge, False, edge, False)
+            span = StrictInterval(edge, False, edge, False)
         else:
-            span = Span(None, False, edge, strict) if lead > 0 else Span(edge, strict, None, False)
+            span = StrictInterval(None, False, edge, strict) if lead > 0 else StrictInterval(edge, strict, None, False)
         return self.within(direction, span)
 
-    def within(self, direction: Items, span: Span) -> Guard | None:
+    def within(self, direction: Items, span: StrictInterval) -> Guard | None:
         """With a direction in a span."""
         met = self.spans[direction].meet(span) if direction in self.spans else span
         return None if met.empty else Guard({**self.spans, direction: met})

@@ -16,13 +16,13 @@ from coherence.language.expressions.tree import Call, Tree, rename, walk
 from coherence.language.sentences import Promise
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.slices import signals_in
-from coherence.verify.systems.cases import Case, NotLinearError, forks, numbers, product
+from coherence.verify.systems.cases import AffineCase, NotLinearError, forks, numbers, product
 from coherence.verify.systems.instants import Instants, orders
-from coherence.verify.systems.lowering import Step, Vocabulary, lowered
-from coherence.verify.systems.piecewise_affine import System
+from coherence.verify.systems.lowering import NamedEdge, Vocabulary, lowered
+from coherence.verify.systems.piecewise_affine import TransitionSystem
 from coherence.verify.systems.registers import Moment
-from coherence.verify.systems.state_space import Mode, Reading, inside
-from coherence.verify.systems.symbolic_instant import LESS, Way, commanded_cell
+from coherence.verify.systems.state_space import ModelReading, SystemMode, inside
+from coherence.verify.systems.symbolic_instant import LESS, InstantPath, commanded_cell
 from coherence.verify.systems.terms import TRUE, Guard, Term, add, constant, guard, scaled, substituted, unit
 
 MOST_EDGES, MOST_MODES = 3000, 600
@@ -32,7 +32,7 @@ BROKEN = "broken"
 class Encoder(Instants):
     """Encodes one model under one schedule for one promise; what the promise reads is part of the state."""
 
-    def system(self) -> System:
+    def system(self) -> TransitionSystem:
         """The system whose bad states are those at which the condition is not as wanted."""
         initial = list(self._initial())
         steps, modes = self._explored([mode for mode, _ in initial])
@@ -42,16 +42,16 @@ class Encoder(Instants):
         starts = [(self._name(mode), rows) for mode, rows in initial]
         return lowered(words, starts, steps, bad, broken=BROKEN if catches else None)
 
-    def _explored(self, first: list[Mode]) -> tuple[list[Step], set[Mode]]:
+    def _explored(self, first: list[SystemMode]) -> tuple[list[NamedEdge], set[SystemMode]]:
         """Every step from the first modes on, those that break the promise last; and the modes."""
-        todo, seen, steps, broken = [*first], {*first}, list[Step](), list[Step]()
+        todo, seen, steps, broken = [*first], {*first}, list[NamedEdge](), list[NamedEdge]()
         while todo:
             mode = todo.pop(0)
             for target, condition, cells, label in self._edges(mode):
                 if target is None:
-                    broken.append(Step(self._name(mode), BROKEN, condition, {}, label))
+                    broken.append(NamedEdge(self._name(mode), BROKEN, condition, {}, label))
                     continue
-                steps.append(Step(self._name(mode), self._name(target), condition, cells, label))
+                steps.append(NamedEdge(self._name(mode), self._name(target), condition, cells, label))
                 if target not in seen:
                     seen.add(target)
                     todo.append(target)
@@ -59,25 +59,25 @@ class Encoder(Instants):
                 raise NotLinearError(f"more than {MOST_EDGES} edges or {MOST_MODES} modes")
         return [*steps, *broken], seen
 
-    def _name(self, mode: Mode) -> str:
+    def _name(self, mode: SystemMode) -> str:
         memory = dict(zip((*self.remembered, *self.counters, *self.values), mode.memory, strict=True))
         on = "+".join(name for name in self.remembered if memory[name])
         counted = " ".join(f"{name}={memory[name]}" for name in (*self.counters, *self.values) if memory[name])
         return " ".join(part for part in ("start" if mode.first else str(mode.position), on, counted) if part)
 
-    def _way(self, mode: Mode) -> Way:
+    def _way(self, mode: SystemMode) -> InstantPath:
         memory = dict(zip((*self.remembered, *self.counters, *self.values), mode.memory, strict=True))
         memory = {**dict.fromkeys(self.actors, Fraction(0)), **memory}
-        return Way(TRUE, {name: constant(memory[name]) for name in self.values}, memory)
+        return InstantPath(TRUE, {name: constant(memory[name]) for name in self.values}, memory)
 
-    def _mode(self, position: int, way: Way) -> Mode:
+    def _mode(self, position: int, way: InstantPath) -> SystemMode:
         values = {name: way.cells[name] for name in self.values}
         if any(not term.known for term in values.values()):
             raise NotLinearError("a value that is told apart is not known")
         memory = [way.memory[name] for name in (*self.remembered, *self.counters)]
-        return Mode(False, position, (*memory, *(values[name].constant for name in self.values)))
+        return SystemMode(False, position, (*memory, *(values[name].constant for name in self.values)))
 
-    def _initial(self) -> Iterator[tuple[Mode, Guard]]:
+    def _initial(self) -> Iterator[tuple[SystemMode, Guard]]:
         dictionary = dict(self.reading.discrete)
         signals = [(path, dictionary[path]) for path in self.values if path in dictionary]
         for chosen in itertools.product(*(values for _, values in signals)):
@@ -87,7 +87,7 @@ class Encoder(Instants):
                 for name in self.values
             }
             zeros = [Fraction(0)] * (len(self.remembered) + len(self.counters))
-            mode = Mode(bool(self.flowing), 0, (*zeros, *(memory[name] for name in self.values)))
+            mode = SystemMode(bool(self.flowing), 0, (*zeros, *(memory[name] for name in self.values)))
             yield from ((mode, rows) for rows in self._first(self._way(mode)))
 
     def _signal_of(self, cell: str) -> str:
@@ -95,7 +95,7 @@ class Encoder(Instants):
             p for p in self.discrete if cell == commanded_cell(p, self.model) or cell in self.plan.landing[p].cells
         )
 
-    def _first(self, way: Way) -> Iterator[Guard]:
+    def _first(self, way: InstantPath) -> Iterator[Guard]:
         """Initial states: ranges of signals, then registers from what they hold before the run."""
         rows = [
             row
@@ -112,12 +112,14 @@ class Encoder(Instants):
             if name in self.values or isinstance(value, Interval):
                 continue
             cases = (
-                [Case(TRUE, substituted(value, way.cells.get))] if isinstance(value, Term) else numbers(value, symbols)
+                [AffineCase(TRUE, substituted(value, way.cells.get))]
+                if isinstance(value, Term)
+                else numbers(value, symbols)
             )
-            parts.append([Case(g, c.value) for c in cases for g in self._equal(name, c)])
+            parts.append([AffineCase(g, c.value) for c in cases for g in self._equal(name, c)])
         yield from (both for g, _ in product(parts) if (both := start.joined(g)) is not None)
 
-    def _equal(self, name: str, case: Case) -> Iterator[Guard]:
+    def _equal(self, name: str, case: AffineCase) -> Iterator[Guard]:
         """The register has the value; what varies in it is anywhere in its range."""
         low = high = Term((), case.value.constant)
         for other, c in case.value.items:
@@ -147,7 +149,7 @@ class Encoder(Instants):
 
     # -- edges ----------------------------------------------------------------------------------
 
-    def _edges(self, mode: Mode) -> Iterator[tuple[Mode | None, Guard, dict[str, Term], str]]:
+    def _edges(self, mode: SystemMode) -> Iterator[tuple[SystemMode | None, Guard, dict[str, Term], str]]:
         moment = self.plan.moments[mode.position]
         following = (mode.position + 1) % len(self.plan.moments)
         rows = [row for p in self.varying for row in inside(unit(p), self.model.constants[p].range)]
@@ -167,12 +169,14 @@ class Encoder(Instants):
                                 seen.add(key)
                                 yield target, stepped.guard, cells, " ".join(stepped.label) or "step"
 
-    def _changed_cells(self, way: Way) -> dict[str, Term]:
+    def _changed_cells(self, way: InstantPath) -> dict[str, Term]:
         return {name: term for name, term in way.cells.items() if name not in self.values and term != unit(name)}
 
     # -- the promise ----------------------------------------------------------------------------
 
-    def _caught(self, way: Way, moment: Moment, *, sampled: bool) -> Iterator[tuple[None, Guard, dict[str, Term], str]]:
+    def _caught(
+        self, way: InstantPath, moment: Moment, *, sampled: bool
+    ) -> Iterator[tuple[None, Guard, dict[str, Term], str]]:
         """Edges into the broken mode, where a bad state of a mode would not tell: between drift and decision."""
         if self.condition is None or not (self._told_by_steps or (sampled and (self.flowing or moment.landings))):
             return
@@ -190,7 +194,7 @@ class Encoder(Instants):
         whole = any(isinstance(n, Call) and n.function in ("ceil", "floor") for tree in trees for n in walk(tree))
         return whole or bool(names & {*self.varying, *self.inputs, *self.free, *self.loose})
 
-    def _bad(self, mode: Mode) -> Iterator[tuple[str, Guard]]:
+    def _bad(self, mode: SystemMode) -> Iterator[tuple[str, Guard]]:
         if self.condition is None or self._told_by_steps:
             return
         for fork in forks(self.condition, self.symbols(self._way(mode), None)):
@@ -204,4 +208,4 @@ def promised(model: Model, promise: Promise) -> Tree:
     return rename(promise.condition.tree, model.resolve)
 
 
-__all__ = ["BROKEN", "Encoder", "Mode", "Reading", "orders", "promised", "scaled"]
+__all__ = ["BROKEN", "Encoder", "ModelReading", "SystemMode", "orders", "promised", "scaled"]

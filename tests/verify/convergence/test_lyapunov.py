@@ -15,7 +15,7 @@ from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.verify.convergence.quadratic import congruence, dot, identity, minus, solved, squares, times
 from coherence.verify.promises.decisions import QUADRATIC, decide
-from coherence.verify.promises.outcomes import Open, Outcome, Refuted, Shown
+from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 
 F = Fraction
 PAIR = """
@@ -36,7 +36,7 @@ def outcome(promise: str, bounds: str = "-50, 50") -> Outcome:
     return decide(model, model.promises["p"], time_limit=10)
 
 
-def within(shown: Shown) -> Fraction:
+def within(shown: Proved) -> Fraction:
     told = next(text for text in shown.assumptions if text.startswith("within "))
     return Fraction(told.split()[1])
 
@@ -44,7 +44,7 @@ def within(shown: Shown) -> Fraction:
 @pytest.mark.parametrize("promise", ["eventually_always a.x <= 30", "eventually a.x <= 30"])
 def test_a_slow_turning_pair_is_proved_and_runs_keep_the_bound(promise: str) -> None:
     shown = outcome(promise)
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, Proved)
     assert shown.method == QUADRATIC
     bound = within(shown)
     model = elaborate(read_text(PAIR.format(promise=promise, bounds="-50, 50")))
@@ -55,7 +55,7 @@ def test_a_slow_turning_pair_is_proved_and_runs_keep_the_bound(promise: str) -> 
 
 def test_cvc5_refutes_every_part_and_a_wrong_number_is_seen() -> None:
     shown = outcome("eventually_always a.x <= 30")
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, Proved)
     assert shown.certificate is not None
     parts = shown.certificate.split("(reset)\n")
     told = ["V is positive", "V shrinks", "where it must be", "stays closed", "V in the box", "V after"]
@@ -77,9 +77,9 @@ def test_a_goal_that_the_rest_misses_is_a_conflict_and_never_proved() -> None:
 def test_a_bound_that_is_met_at_the_rest_makes_another_rest() -> None:
     """Clipped at 0.2 the pair rests at y = x = 4, not at 16.67; what holds there is not proved of the other."""
     found = outcome("eventually_always a.x >= 10", bounds="-0.2, 0.2")
-    assert not isinstance(found, Shown)
+    assert not isinstance(found, Proved)
     low = outcome("eventually_always a.x <= 10", bounds="-0.2, 0.2")
-    assert isinstance(low, Shown | Open)
+    assert isinstance(low, Proved | Open)
 
 
 small = st.integers(-3, 3).map(F)

@@ -14,11 +14,11 @@ from coherence.base.solver import recheck
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.verify.invariants.boxes import box_invariant
-from coherence.verify.invariants.proof import Proof
+from coherence.verify.invariants.proof import InvariantProof
 from coherence.verify.invariants.prover import prove
 from coherence.verify.promises.decisions import decide
-from coherence.verify.promises.outcomes import Refuted, Shown
-from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, System, step
+from coherence.verify.promises.outcomes import Proved, Refuted
+from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, TransitionSystem, step
 
 F = Fraction
 FEED = """
@@ -43,7 +43,7 @@ promises: {{p: never throttle}}
 def test_just_below_the_edge_it_is_proved_without_margin(h: str) -> None:
     model = elaborate(read_text(FEED.format(h=h)))
     shown = decide(model, model.promises["p"], time_limit=20)
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, Proved)
     assert shown.touching
     pytest.importorskip("cvc5")
     assert shown.certificate is not None
@@ -55,23 +55,23 @@ def test_just_above_the_edge_it_is_a_conflict() -> None:
     assert isinstance(decide(model, model.promises["p"], time_limit=20), Refuted)
 
 
-def linear(*numbers: int | str) -> Linear:
-    return Linear(tuple(F(n) for n in numbers[:-1]), F(numbers[-1]))
+def linear(*numbers: int | str) -> LinearForm:
+    return LinearForm(tuple(F(n) for n in numbers[:-1]), F(numbers[-1]))
 
 
-def lag(limit: int, relation: str = "<") -> System:
+def lag(limit: int, relation: str = "<") -> TransitionSystem:
     """x' = x / 2 + 20 from [0, 10], one mode; bad beyond `limit`, or on it where the relation is `<=`."""
-    edge = Edge("m", "m", (), (linear("1/2", 20),), "step")
+    edge = AffineEdge("m", "m", (), (linear("1/2", 20),), "step")
     start = (Constraint(linear(-1, 0), "<="), Constraint(linear(1, -10), "<="))
     bad = Constraint(linear(-1, limit), "<" if relation == "<" else "<=")
-    return System(("x",), (), (("m", start),), (edge,), (("m", (bad,)),))
+    return TransitionSystem(("x",), (), (("m", start),), (edge,), (("m", (bad,)),))
 
 
 def test_a_limit_that_is_approached_is_an_excluded_end() -> None:
     found = box_invariant(lag(40, "<="), now() + 5)
     assert found is not None
     assert any(row.relation == "<" and -row.linear.constant == 40 for row in found["m"][0])
-    assert isinstance(prove(lag(40, "<=")), Proof)
+    assert isinstance(prove(lag(40, "<=")), InvariantProof)
 
 
 def test_a_limit_below_the_rest_has_no_boxes() -> None:
@@ -87,7 +87,7 @@ def test_no_exact_run_leaves_the_boxes(seed: int) -> None:
         return F(rng.randint(-4, 4), rng.choice((1, 2, 4)))
 
     edges = tuple(
-        Edge(rng.choice("ab"), rng.choice("ab"),
+        AffineEdge(rng.choice("ab"), rng.choice("ab"),
              (Constraint(linear(str(number()), str(number()), str(number())), "<="),),
              tuple(linear(str(number() / 5), str(number() / 5), str(number())) for _ in range(2)), str(k))
         for k in range(4)
@@ -95,7 +95,7 @@ def test_no_exact_run_leaves_the_boxes(seed: int) -> None:
     start = tuple(
         Constraint(linear(*(int(sign) * int(k == i) for k in range(2)), -2), "<=") for i in range(2) for sign in (1, -1)
     )
-    system = System(("x", "y"), (), (("a", start),), edges, ())
+    system = TransitionSystem(("x", "y"), (), (("a", start),), edges, ())
     found = box_invariant(system, now() + 5)
     if found is None:
         return

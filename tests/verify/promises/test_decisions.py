@@ -21,7 +21,7 @@ from coherence.simulate.execute.exact import Choices, execute, replay
 from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.slices import sliced
 from coherence.verify.promises.contracts import ByParts, by_parts, parts
-from coherence.verify.promises.decisions import Open, Outcome, Refuted, Shown, condition_of, decide, violation
+from coherence.verify.promises.decisions import Open, Outcome, Proved, Refuted, condition_of, decide, violation
 from coherence.verify.systems.lattices import enumerable_commands
 
 LAG = """
@@ -58,7 +58,7 @@ def outcome(text: str, time_limit: float = 20) -> Outcome:
 )
 def test_what_a_loop_waits_for_is_carried_by_the_proof(times: str, limits: str) -> None:
     shown = lag("always x <= 100", times=times, limits=limits)
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, Proved)
     assert shown.certificate is not None
     refuted = lag("always x <= 99", times=times, limits=limits)
     assert isinstance(refuted, Refuted)
@@ -69,12 +69,12 @@ def test_a_condition_that_must_last_and_a_value_of_the_past() -> None:
     late = text.format(
         promise="always x <= 100", law="10", times="", limits="", trigger="(delayed(x, 2 s) > 50) for 3 s"
     )
-    assert isinstance(outcome(late), Shown)
+    assert isinstance(outcome(late), Proved)
 
 
 def test_a_run_comes_to_rest_and_the_proof_says_when() -> None:
     shown = lag("eventually_always abs(x - 13.3333) <= 1")
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, Proved)
     assert any(text.startswith("within ") for text in shown.assumptions)
     pytest.importorskip("cvc5")
     assert shown.certificate is not None
@@ -112,7 +112,7 @@ promises: {{p: {promise}}}
 )
 def test_whole_steps_are_told_apart_and_a_missing_margin_is_said(h: str, touching: bool) -> None:
     shown = outcome(FEED.format(h=h, promise="never throttle"))
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, Proved)
     assert shown.touching is touching
 
 
@@ -123,7 +123,7 @@ def test_the_same_beyond_the_edge_is_a_conflict(h: str) -> None:
 
 def test_overshoot_with_room_is_no_matter_of_margin() -> None:
     shown = outcome(FEED.format(h="85", promise="always x <= 95"))
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, Proved)
     assert not shown.touching
 
 
@@ -236,7 +236,7 @@ def cross_check(rng: Random, runs: int) -> str:
     text = random_pair(rng)
     model = elaborate(read_text(text))
     found = decide(model, model.promises["p"], time_limit=4)
-    if isinstance(found, Shown) and model.promises["p"].kind in ("always", "never"):
+    if isinstance(found, Proved) and model.promises["p"].kind in ("always", "never"):
         assert kept_on_runs(model, rng, runs), text
     if isinstance(found, Refuted):
         names = [n for n in ("plant.x", "hot", "fill") if n in text or n == "plant.x"]
@@ -297,13 +297,13 @@ promises: {{p: eventually_always web.desired == 200}}
 
 
 def test_the_phase_of_a_loop_alone_matters_against_its_sensor() -> None:
-    assert isinstance(outcome(SCRAPED.format(phase=", phase: 0 s")), Shown)
+    assert isinstance(outcome(SCRAPED.format(phase=", phase: 0 s")), Proved)
     assert isinstance(outcome(SCRAPED.format(phase=", phase: 5 s")), Refuted)
     assert isinstance(outcome(SCRAPED.format(phase="")), Refuted)
 
 
 def test_a_promise_about_a_rounded_value_is_caught_where_it_is_looked_at() -> None:
-    assert isinstance(lag("always ceil(x) <= 101"), Shown)
+    assert isinstance(lag("always ceil(x) <= 101"), Proved)
     assert isinstance(lag("always ceil(x) <= 99"), Refuted)
 
 

@@ -15,7 +15,7 @@ from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import Response, Seen, Waiting, observed, waits
 from coherence.simulate.execute.exact import Choices, Execution
 from coherence.simulate.execute.slices import sliced
-from coherence.verify.promises.outcomes import Open, Shown
+from coherence.verify.promises.outcomes import Open, Proved
 from coherence.verify.promises.responses import Answered, Late, Never, answered, conditions_of
 
 PLANT = """coherence: 1
@@ -84,7 +84,7 @@ def test_what_is_proved_no_run_breaks(seed: int) -> None:
     part = sliced(model, tuple(dict.fromkeys(n for tree in response.trees for n in names_of(tree))))
     if isinstance(found, Late):
         assert late(part, response, found.choices)
-    if isinstance(found, Shown | Never):
+    if isinstance(found, Proved | Never):
         draw = random.Random(seed)  # noqa: S311  (no secret)
         for _ in range(6):
             start = {p: Fraction(draw.randint(0, 48), 8) for p in part.states}
@@ -95,11 +95,11 @@ def test_what_is_proved_no_run_breaks(seed: int) -> None:
 @pytest.mark.parametrize(
     ("phase", "within", "kind"),
     [
-        (", phase: 0 s", 60, Shown),
+        (", phase: 0 s", 60, Proved),
         (", phase: 0 s", 59, Late),
-        (", phase: 12 s", 72, Shown),
+        (", phase: 12 s", 72, Proved),
         (", phase: 12 s", 71, Late),
-        ("", 90, Shown),  # any phase below 30 s: 90 s are never reached
+        ("", 90, Proved),  # any phase below 30 s: 90 s are never reached
         ("", 89, Late),
     ],
 )
@@ -107,7 +107,7 @@ def test_the_ends_are_exact(phase: str, within: int, kind: type) -> None:
     text = DRAIN.format(phase=phase, start=40, first="batch.running > 30", then="batch.running <= 10", within=within)
     _, _, found = decided(text)
     assert isinstance(found, kind)
-    if isinstance(found, Shown):
+    if isinstance(found, Proved):
         assert found.certificate is not None
         pytest.importorskip("cvc5")
         assert recheck(found.certificate).unsat
@@ -115,7 +115,7 @@ def test_the_ends_are_exact(phase: str, within: int, kind: type) -> None:
 
 def test_all_starts_of_a_range() -> None:
     """Without a stated beginning the run starts anywhere in the bounds; only some of the starts ask."""
-    for within, kind in ((60, Shown), (50, Late)):
+    for within, kind in ((60, Proved), (50, Late)):
         text = DRAIN.format(
             phase=", phase: 0 s", start="0 .. 40", first="batch.running > 30", then="batch.running <= 10", within=within
         )
@@ -131,7 +131,7 @@ def test_what_is_never_asked_is_vacuous() -> None:
 
 def test_an_answer_that_is_there_already_counts() -> None:
     text = DRAIN.format(phase="", start=40, first="batch.running >= 0", then="batch.running <= 40", within=0)
-    assert isinstance(decided(text)[2], Shown)
+    assert isinstance(decided(text)[2], Proved)
 
 
 def test_a_flowing_condition_is_open() -> None:

@@ -8,27 +8,27 @@ import pytest
 
 from coherence.base.errors import InternalError
 from coherence.verify.invariants.smtlib import number, obligations
-from coherence.verify.systems.piecewise_affine import Constraint, Edge, Linear, System, after, step
+from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, TransitionSystem, after, step
 
 ONE, ZERO = Fraction(1), Fraction(0)
-X = Linear((ONE,), ZERO)
-STAY = Edge("m", "m", (), (X,), "stay")
+X = LinearForm((ONE,), ZERO)
+STAY = AffineEdge("m", "m", (), (X,), "stay")
 
 
-def system(**changes: object) -> System:
+def system(**changes: object) -> TransitionSystem:
     parts: dict[str, object] = {
         "variables": ("x",),
         "choices": (),
         "initial": (("m", (Constraint(X, "=="),)),),
         "edges": (STAY,),
-        "bad": (("m", (Constraint(Linear((-ONE,), ONE), "<="),)),),
+        "bad": (("m", (Constraint(LinearForm((-ONE,), ONE), "<="),)),),
     }
-    return System(**{**parts, **changes})  # type: ignore[arg-type]
+    return TransitionSystem(**{**parts, **changes})  # type: ignore[arg-type]
 
 
 def test_a_step_is_exact_and_needs_its_guard() -> None:
-    third = Linear((Fraction(1, 3), ONE), ZERO)
-    edge = Edge("a", "b", (Constraint(Linear((ONE, ZERO), -ONE), "<"),), (third,), "third")
+    third = LinearForm((Fraction(1, 3), ONE), ZERO)
+    edge = AffineEdge("a", "b", (Constraint(LinearForm((ONE, ZERO), -ONE), "<"),), (third,), "third")
     assert step(edge, (Fraction(1, 2),), (ONE,)) == (Fraction(7, 6),)
     assert step(edge, (ONE,), (ONE,)) is None
 
@@ -42,14 +42,16 @@ def test_relations(relation: str, holds: list[bool]) -> None:
 
 
 def test_modes_are_all_that_are_named_in_order() -> None:
-    assert system(edges=(Edge("m", "b", (), (X,), ""), Edge("c", "m", (), (X,), "")), bad=(("d", ()),)).modes == tuple(
-        "mbcd"
-    )
+    assert system(
+        edges=(AffineEdge("m", "b", (), (X,), ""), AffineEdge("c", "m", (), (X,), "")), bad=(("d", ()),)
+    ).modes == tuple("mbcd")
 
 
 def test_a_pre_image_ranges_over_states_and_choices() -> None:
-    update = (Linear((ONE, ZERO, Fraction(2)), ONE), Linear((ZERO, ONE, ZERO), ZERO))
-    assert after(Linear((Fraction(3), -ONE), ONE), update) == Linear((Fraction(3), -ONE, Fraction(6)), Fraction(4))
+    update = (LinearForm((ONE, ZERO, Fraction(2)), ONE), LinearForm((ZERO, ONE, ZERO), ZERO))
+    assert after(LinearForm((Fraction(3), -ONE), ONE), update) == LinearForm(
+        (Fraction(3), -ONE, Fraction(6)), Fraction(4)
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,10 +60,10 @@ def test_a_pre_image_ranges_over_states_and_choices() -> None:
         {"variables": ("x", "x")},
         {"choices": ("x",)},
         {"choices": ("u",)},  # then the edge's rows are too short
-        {"edges": (Edge("m", "m", (), (), "no update"),)},
-        {"edges": (Edge("m", "m", (Constraint(Linear((), ZERO), "<="),), (X,), "short guard"),)},
-        {"initial": (("m", (Constraint(Linear((ONE, ONE), ZERO), "<="),)),)},
-        {"bad": (("m", (Constraint(Linear((), ZERO), "<="),)),)},
+        {"edges": (AffineEdge("m", "m", (), (), "no update"),)},
+        {"edges": (AffineEdge("m", "m", (Constraint(LinearForm((), ZERO), "<="),), (X,), "short guard"),)},
+        {"initial": (("m", (Constraint(LinearForm((ONE, ONE), ZERO), "<="),)),)},
+        {"bad": (("m", (Constraint(LinearForm((), ZERO), "<="),)),)},
     ],
 )
 def test_rows_of_the_wrong_length_and_names_used_twice_are_refused(changes: dict[str, object]) -> None:

@@ -21,9 +21,9 @@ from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.verify.systems.cases import NotLinearError
-from coherence.verify.systems.piecewise_affine import Edge, System, step
+from coherence.verify.systems.piecewise_affine import AffineEdge, TransitionSystem, step
 from coherence.verify.systems.registers import count
-from coherence.verify.systems.transitions import Encoder, Reading
+from coherence.verify.systems.transitions import Encoder, ModelReading
 
 State = tuple[str, tuple[Fraction, ...]]
 MOST_EDGES = 400  # of a relation that is followed
@@ -123,7 +123,7 @@ def _scraped(tree: Tree) -> Tree:
     return tree
 
 
-def follows(model: Model, system: System, choices: Choices, encoder: Encoder, laps: int) -> Iterator[str]:
+def follows(model: Model, system: TransitionSystem, choices: Choices, encoder: Encoder, laps: int) -> Iterator[str]:
     """Complaints where no run of the system goes with the exact run."""
     moments, period = encoder.plan.moments, encoder.plan.hyperperiod
     run = {i.time: i for i in execute(model, choices, until=period * laps)}
@@ -143,7 +143,7 @@ def follows(model: Model, system: System, choices: Choices, encoder: Encoder, la
             return
 
 
-def starts(system: System, encoder: Encoder, choices: Choices) -> Iterator[State]:
+def starts(system: TransitionSystem, encoder: Encoder, choices: Choices) -> Iterator[State]:
     """The initial state with these values; registers follow by propagation of equalities."""
     values = {}
     for name, start in encoder.starts.items():
@@ -171,7 +171,7 @@ def starts(system: System, encoder: Encoder, choices: Choices) -> Iterator[State
             yield mode, point
 
 
-def successors(system: System, state: State, candidates: list[Fraction]) -> Iterator[State]:
+def successors(system: TransitionSystem, state: State, candidates: list[Fraction]) -> Iterator[State]:
     mode, point = state
     for edge in system.edges:
         if edge.source == mode:
@@ -182,13 +182,13 @@ def successors(system: System, state: State, candidates: list[Fraction]) -> Iter
                     yield edge.target, following
 
 
-def used_choices(system: System, edge: Edge) -> list[bool]:
+def used_choices(system: TransitionSystem, edge: AffineEdge) -> list[bool]:
     rows = [r.linear for r in edge.guard] + list(edge.update)
     first = len(system.variables)
     return [any(row.coefficients[first + k] for row in rows) for k in range(len(system.choices))]
 
 
-def agrees(system: System, encoder: Encoder, state: State, after: dict[str, object]) -> bool:
+def agrees(system: TransitionSystem, encoder: Encoder, state: State, after: dict[str, object]) -> bool:
     mode, point = state
     known = dict(zip(system.variables, point, strict=True))
     on = set(mode.split(" ")[1].split("+")) if " " in mode else set()
@@ -197,7 +197,7 @@ def agrees(system: System, encoder: Encoder, state: State, after: dict[str, obje
     )
 
 
-def check(text: str, rng: Random, *, reading: Reading = Reading(), laps: int = 5) -> int:  # noqa: B008
+def check(text: str, rng: Random, *, reading: ModelReading = ModelReading(), laps: int = 5) -> int:  # noqa: B008
     """Compare under a few schedules; the number of runs that were followed."""
     model = looking_back(elaborate(read_text(text)))
     if model.gaps:

@@ -58,7 +58,7 @@ from coherence.verify.jobs.eviction import (
 from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_acts
 from coherence.verify.jobs.placing import Counts, canonical, shown
 from coherence.verify.jobs.sites import Cluster, cluster
-from coherence.verify.jobs.state_graph import Edge
+from coherence.verify.jobs.state_graph import StateStep
 from coherence.verify.patterns.placement._evictor import Case, proposals, values_at
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -265,7 +265,7 @@ def _witness(case: Case, there: Cluster, members: int, found: Chase) -> Iterator
 
 def _turn(
     case: Case, there: Cluster, here: Counts, found: Chase, turn: int, constants: dict[str, Fraction]
-) -> Edge[Counts]:
+) -> StateStep[Counts]:
     made = list(moves(case.evictor, there, here, constants, every=True))
     if found.cycle:
         return next(edge for edge in made if canonical(there, edge.to) == found.cycle[turn - 1].to)

@@ -39,7 +39,7 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import Known, known
 from coherence.verify.jobs.certificates import saturated, standing
-from coherence.verify.jobs.contest import WAITING, Contest, Kind, NeedsError, contest
+from coherence.verify.jobs.contest import WAITING, Contest, JobKind, NeedsError, contest
 from coherence.verify.jobs.count_ranges import render_verdicts
 from coherence.verify.jobs.gangs import (
     CERTAIN,
@@ -106,7 +106,7 @@ def _answer(subject: Subject, facts: Known, jobs: Contest) -> Finding:
     return _conflict(subject, facts, jobs, found, places, names, certain=certain)
 
 
-def _places(facts: Known, jobs: Contest, waiting: list[Kind]) -> Iterator[Place]:
+def _places(facts: Known, jobs: Contest, waiting: list[JobKind]) -> Iterator[Place]:
     for kind in waiting:
         yield (kind.barrier_place or kind.place).labelled(
             f"{kind.name} makes no progress before {kind.barrier} are there"
@@ -175,7 +175,7 @@ def _repairs(subject: Subject, facts: Known, jobs: Contest, resource: str) -> It
             yield made
 
 
-def _as_gang(subject: Subject, kind: Kind) -> Edit | None:
+def _as_gang(subject: Subject, kind: JobKind) -> Edit | None:
     """`barrier:` as `gang:` where it is stated; else `gang` beside the first value of the job."""
     if kind.barrier_place is None or kind.name not in subject.design.jobs:
         return None

@@ -19,7 +19,7 @@ from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as found_by
 from coherence.verify.patterns.writers._contradiction import Apart, Clash
 from coherence.verify.promises import exact_runs
-from coherence.verify.promises.exact_runs import Closed
+from coherence.verify.promises.exact_runs import ClosedRuns
 
 if TYPE_CHECKING:
     from coherence.simulate.execute.orbits import LongRun
@@ -130,7 +130,7 @@ def _stuck(run: LongRun, names: tuple[str, str]) -> bool:
 
 
 def _conflict(
-    ask: Question, subject: Subject, found: Clash, part: Closed, run: LongRun, both: tuple[Regulator, Regulator],
+    ask: Question, subject: Subject, found: Clash, part: ClosedRuns, run: LongRun, both: tuple[Regulator, Regulator],
     *, certain: bool,
 ) -> Finding:  # fmt: skip
     from coherence.simulate.execute.exact import replay

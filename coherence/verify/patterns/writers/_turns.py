@@ -18,7 +18,7 @@ from coherence.verify.facts.state_ranges import stated, whole
 from coherence.verify.patterns.writers import _contradiction as told
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.promises import exact_runs
-from coherence.verify.promises.exact_runs import Closed
+from coherence.verify.promises.exact_runs import ClosedRuns
 from coherence.verify.systems.literals import contradiction
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _at_once(subject: Subject, pairs: list[tuple[Move, Move]]) -> bool:
 
 
 def _standing(
-    ask: Question, part: Closed, run: LongRun, signal: str, pair: tuple[Move, Move], *, certain: bool
+    ask: Question, part: ClosedRuns, run: LongRun, signal: str, pair: tuple[Move, Move], *, certain: bool
 ) -> Finding:
     from coherence.simulate.execute.exact import replay
     from coherence.simulate.execute.timeline import timeline, told_choices

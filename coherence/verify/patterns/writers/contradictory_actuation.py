@@ -178,7 +178,7 @@ def _run(subject: Subject, found: Clash, part: object) -> Iterator[Finding]:
     from coherence.simulate.execute.timeline import timeline
     from coherence.verify.promises import exact_runs
 
-    assert isinstance(part, exact_runs.Closed)
+    assert isinstance(part, exact_runs.ClosedRuns)
     places = found_by.places(found.one, found.other)
     swinging = any(exact_runs.swings(run, (found.signal,)) for run in part.runs)
     if swinging and exact_runs.in_feedback(subject.model, found.names):

@@ -56,7 +56,7 @@ from coherence.model.model import Model, SampledLoop, unit_of
 from coherence.simulate.execute.slices import influences, reads
 from coherence.verify.facts.design_facts import Known, known
 from coherence.verify.promises import exact_runs
-from coherence.verify.promises.exact_runs import Closed, closed
+from coherence.verify.promises.exact_runs import ClosedRuns, closed
 
 if TYPE_CHECKING:
     from coherence.simulate.execute.orbits import LongRun
@@ -151,7 +151,7 @@ def _pair(subject: Subject, one: SampledLoop, other: SampledLoop) -> Iterator[Fi
             return
 
 
-def _ordered(part: Closed, run: LongRun, first: SampledLoop, second: SampledLoop) -> LongRun | None:
+def _ordered(part: ClosedRuns, run: LongRun, first: SampledLoop, second: SampledLoop) -> LongRun | None:
     """The run with these two in this order, the others where they are."""
     from coherence.simulate.execute.exact import Choices
 
@@ -173,7 +173,7 @@ def _levels(run: LongRun, signals: tuple[str, ...]) -> dict[str, Fraction]:
     return {signal: plain(run.orbit.lap[-1].after[signal]) for signal in signals}
 
 
-def _differ(subject: Subject, part: Closed, first: LongRun, second: LongRun, signals: tuple[str, ...]) -> bool:
+def _differ(subject: Subject, part: ClosedRuns, first: LongRun, second: LongRun, signals: tuple[str, ...]) -> bool:
     """Further apart than a dead band explains, or told apart by a promise."""
     a, b = _levels(first, signals), _levels(second, signals)
     far = any(abs(a[s] - b[s]) > LEAST_DIFFERENCE * max(abs(a[s]), abs(b[s])) for s in signals)
@@ -181,7 +181,7 @@ def _differ(subject: Subject, part: Closed, first: LongRun, second: LongRun, sig
 
 
 def _answer(
-    subject: Subject, part: Closed, one: SampledLoop, other: SampledLoop, first: LongRun, second: LongRun
+    subject: Subject, part: ClosedRuns, one: SampledLoop, other: SampledLoop, first: LongRun, second: LongRun
 ) -> Iterator[Finding]:
     from coherence.simulate.execute.exact import replay
     from coherence.simulate.execute.timeline import told_choices
@@ -228,7 +228,7 @@ def _shown(model: Model, run: LongRun, signals: tuple[str, ...]) -> str:
     return ", ".join(f"{s} at {units.show(v, unit_of(model, s))}" for s, v in _levels(run, signals).items())
 
 
-def _torn(subject: Subject, part: Closed, first: LongRun, second: LongRun) -> tuple[str, Place] | None:
+def _torn(subject: Subject, part: ClosedRuns, first: LongRun, second: LongRun) -> tuple[str, Place] | None:
     """A promise about lasting states that one rest keeps and the other one breaks."""
     from coherence.language.expressions import names as used
 
