@@ -20,9 +20,10 @@ from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop, Stat
 from coherence.simulate.batched.laws import Memories, Sample
 from coherence.simulate.batched.view import TIE, LanesView
 from coherence.simulate.execute import hybrid
-from coherence.simulate.execute.exact import Choices, Execution, Instant, execute, is_due
+from coherence.simulate.execute.exact import Choices, Execution, Instant, execute
 from coherence.simulate.execute.lookback import durations
 from coherence.simulate.execute.motion import Steady
+from coherence.simulate.execute.schedules import is_due
 
 Array = Any  # numpy array: one entry per point
 

@@ -86,7 +86,7 @@ class LanesView(dict[str, Any]):
         if name in ("delayed", "sampled"):
             return self._back(self.time - seconds).read(inner)
         start = self.time - seconds
-        cuts = [start, *self.run.lookback.cuts(inner, start, self.time, [e.time for e in self.run.past]), self.time]
+        cuts = [start, *self.run.lookback.cuts(inner, start, self.time, self.run.history.times()), self.time]
         levels = [self._back((a + b) / 2).read(inner) for a, b in itertools.pairwise(cuts)]
         if name == "max_over":
             return np.maximum.reduce(np.broadcast_arrays(*levels, self.read(inner)))

@@ -19,7 +19,8 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.dual_numbers import Moving, Tape, Taped, Track, plain_or_float
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
-from coherence.simulate.execute.lookback import LOOK_BACK, Entry
+from coherence.simulate.execute.history import Entry
+from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.motion import Course, FlowView, Steady
 from coherence.simulate.execute.ode import ROUNDING, Integral
 

@@ -20,16 +20,6 @@ WINDOWS = ("mean_over", "max_over")
 
 
 @dataclass(frozen=True)
-class Entry:
-    """An instant that is remembered: values as sampled, values after it, and the motion from there on."""
-
-    time: Fraction
-    sampled: dict[str, Num]
-    after: dict[str, Num]
-    course: Any  # a Course, or what stands in its place in another motion
-
-
-@dataclass(frozen=True)
 class Reads:
     """When a tree changes: `lags` after an instant, and at (multiples of a period) + lag."""
 

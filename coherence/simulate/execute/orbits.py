@@ -18,7 +18,8 @@ from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import Affine, lift, plain, variable
-from coherence.simulate.execute.exact import Choices, Execution, Instant, View, look_backs
+from coherence.simulate.execute.exact import Choices, Execution, Instant, View
+from coherence.simulate.execute.lookback import look_backs
 
 MOST_PERIODS = 6
 LATE_LAPS = 24  # before the end of a long run: from here on a copy of it is kept

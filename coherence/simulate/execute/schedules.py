@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from coherence.language.expressions.tree import Held, walk
 from coherence.model.model import Model, SampledLoop
-from coherence.simulate.execute.exact import look_backs
+from coherence.simulate.execute.lookback import look_backs
 
 MOST_PATTERNS = 96
 MOST_INSTANTS = 400
@@ -144,3 +144,18 @@ def schedule(model: Model, phases: dict[str, Fraction], hyperperiod: Fraction) -
             due.setdefault(k * (state.step or Fraction(1)), ([], []))[1].append(state.path)
     instants = tuple(Instant(time, tuple(loops), tuple(steps)) for time, (loops, steps) in sorted(due.items()))
     return Schedule(phases, hyperperiod, instants)
+
+
+def next_activation(phase: Fraction, period: Fraction, now: Fraction, start: Fraction | None) -> Fraction:
+    """Returns the first activation after now (or at `start`, for the first instant of a run)."""
+    if start is not None and now <= phase:
+        return phase
+    if start is not None and (now - phase) % period == 0:
+        return now
+    return phase if now < phase else phase + ((now - phase) // period + 1) * period
+
+
+def is_due(phase: Fraction, period: Fraction, time: Fraction) -> bool:
+    """Returns True if the time is one of phase + k * period."""
+    since = time - phase
+    return since >= 0 and not since.numerator * period.denominator % (since.denominator * period.numerator)

@@ -59,20 +59,3 @@ class Sums:
             zero = self.total[kept]
             self.at, self.total = self.at[kept:], [total - zero for total in self.total[kept:]]
             self.since = self.at[0]
-
-
-class Mark:
-    """What an instant left behind, hashed once; equal to any other with the same content."""
-
-    __slots__ = ("content", "hashed")
-
-    def __init__(self, content: tuple[Any, ...]) -> None:
-        self.content, self.hashed = content, hash(content)
-
-    def __hash__(self) -> int:
-        return self.hashed
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Mark) and self.hashed == other.hashed and self.content == other.content
-        )

@@ -10,7 +10,8 @@ from coherence.base.clock import now
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Call, Held, Tree, walk
 from coherence.model.model import Model
-from coherence.simulate.execute.exact import LOOK_BACK, Choices, Execution, Instant, View
+from coherence.simulate.execute.exact import Choices, Execution, Instant, View
+from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run, looked_at
 from coherence.simulate.execute.run_certificates import certificate
 from coherence.simulate.execute.schedules import schedules

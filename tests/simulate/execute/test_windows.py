@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
-from coherence.simulate.execute import windows
-from coherence.simulate.execute.exact import Execution, Instant, execute
+from coherence.simulate.execute import views, windows
+from coherence.simulate.execute.exact import Instant, execute
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.execute.starts import corners
 
@@ -50,7 +50,7 @@ def test_running_sums_are_the_sums(plant: str, read: str, period: int, window: s
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(windows, "MOST", 8)  # forget often
         quick = ran(text, 80)
-        patch.setattr(Execution, "_summed", lambda *_: None)
+        patch.setattr(views, "_integral", lambda *_: None)
         slow = ran(text, 80)
     assert quick == slow
     assert all(isinstance(one.after["cap.value"], Fraction | int) for one in quick)
@@ -71,21 +71,13 @@ def test_an_orbit_is_found_where_it_recurs(read: str) -> None:
 def test_the_window_of_five_minutes_of_a_loop_of_a_second_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     text = design(PLANTS[1], "plant.x", 1, "5 min", "5 min")
     spans = 0
-    span = Execution._span
+    piece = views.piece
 
     def counted(*given: object) -> object:
         nonlocal spans
         spans += 1
-        return span(*given)  # type: ignore[arg-type]
+        return piece(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Execution, "_span", counted)
+    monkeypatch.setattr(views, "piece", counted)
     instants = len(ran(text, 500))
     assert spans < 8 * instants  # once two ends and one new piece for each of two windows; else 300 pieces each
-
-
-def test_marks_are_equal_by_content() -> None:
-    one, other = windows.Mark((Fraction(1), 2)), windows.Mark((Fraction(1), 2))
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one != windows.Mark((Fraction(1), 3))
-    assert one != (Fraction(1), 2)

@@ -1,0 +1,123 @@
+"""Records the instants of a run that still decide its future: those that an expression may look back at."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from coherence.simulate.execute.affine import plain
+
+Num = Any
+Change = Callable[[str, Num], Num]  # (name of a number, number) -> what stands in its place
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An instant that is remembered: values as sampled, values after it, and the motion from there on."""
+
+    time: Fraction
+    sampled: dict[str, Num]
+    after: dict[str, Num]
+    course: Any  # a Course, or what stands in its place in another motion
+
+
+class Mark:
+    """What an instant left behind, hashed once; equal to any other with the same content."""
+
+    __slots__ = ("content", "hashed")
+
+    def __init__(self, content: tuple[Any, ...]) -> None:
+        self.content, self.hashed = content, hash(content)
+
+    def __hash__(self) -> int:
+        return self.hashed
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Mark) and self.hashed == other.hashed and self.content == other.content
+        )
+
+
+class History:
+    """The remembered instants in the order of time.
+
+    `horizon`: how many seconds back an expression may look; None: none looks back, and nothing is remembered.
+    """
+
+    __slots__ = ("entries", "horizon", "marks")
+
+    def __init__(self, horizon: Fraction | None) -> None:
+        self.horizon = horizon
+        self.entries: list[Entry] = []
+        self.marks: list[tuple[Mark, Mark] | None] = []  # of each entry: alone, and with the gap before it
+
+    def copy(self) -> History:
+        """Returns the same history, to go on from."""
+        twin = History(self.horizon)
+        twin.entries, twin.marks = list(self.entries), list(self.marks)
+        return twin
+
+    def times(self) -> list[Fraction]:
+        """Returns the times of the remembered instants."""
+        return [entry.time for entry in self.entries]
+
+    def entry_at(self, time: Fraction) -> Entry | None:
+        """Returns the last instant at or before a time; None before the run."""
+        index = bisect.bisect_right(self.entries, time, key=lambda entry: entry.time) - 1
+        return self.entries[index] if index >= 0 and time >= 0 else None
+
+    def remember(self, time: Fraction, sampled: dict[str, Num], after: dict[str, Num], course: Any) -> None:
+        """Appends an instant, and drops those that lie beyond the horizon once they are many."""
+        if self.horizon is None:
+            return
+        self.entries.append(Entry(time, sampled, after, course))
+        self.marks.append(None)
+        if len(self.entries) > 64 and self.entries[len(self.entries) // 2].time < time - self.horizon:
+            first = self._first(time)
+            self.entries, self.marks = self.entries[first:], self.marks[first:]
+
+    def _first(self, now: Fraction) -> int:
+        """Where the entries begin that decide the future."""
+        if self.horizon is None:
+            return len(self.entries)
+        return max(bisect.bisect_right(self.entries, now - self.horizon, key=lambda entry: entry.time) - 1, 0)
+
+    def key(self, now: Fraction) -> tuple[Any, ...]:
+        """Returns what decides the future, as times and values relative to now: hashable."""
+        first = self._first(now)
+        if first == len(self.entries):
+            return ()
+        marks = [self.marks[index] or self._mark(index) for index in range(first, len(self.entries))]
+        return (now - self.entries[-1].time, marks[0][0], *(linked for _, linked in marks[1:]))
+
+    def _mark(self, index: int) -> tuple[Mark, Mark]:
+        entry = self.entries[index]
+        content = (frozen(entry.sampled), frozen(entry.after))
+        gap = entry.time - self.entries[index - 1].time if index else None
+        pair = self.marks[index] = (Mark(content), Mark((gap, *content)))
+        return pair
+
+    def map_numbers(self, now: Fraction, dynamic: set[str], change: Change) -> None:
+        """Replaces every remembered rate, and every number of `dynamic`, by `change(its name, number)`."""
+        self.entries = [
+            Entry(
+                entry.time,
+                _mapped(entry.sampled, f"{n} sampled", dynamic, change),
+                _mapped(entry.after, f"{n} after", dynamic, change),
+                replace(entry.course, rates={k: change(f"{n} rate {k}", v) for k, v in entry.course.rates.items()}),
+            )
+            for n, entry in enumerate(self.entries[self._first(now) :])
+        ]
+        self.marks = [None] * len(self.entries)
+
+
+def _mapped(values: dict[str, Num], name: str, dynamic: set[str], change: Change) -> dict[str, Num]:
+    return {k: change(f"{name} {k}", v) if k in dynamic else v for k, v in values.items()}
+
+
+def frozen(values: Mapping[str, Num]) -> tuple[Any, ...]:
+    """Returns the values without their gradients, hashable."""
+    return tuple(v if isinstance(v, bool) else plain(v) for v in values.values())
