@@ -1,1 +1,1 @@
-"""Loops as maps: which way they move what they write, and where writers of one field rest."""
+"""Reads loops as maps: the direction in which they move a signal, and where writers of one field rest."""

@@ -1,4 +1,4 @@
-"""Where proportional writers of one field rest, and a state in which two of them never rest together.
+"""Finds where proportional writers of one field rest, and states in which two of them never rest together.
 
 A scaler moves x to ceil(x * y / s), y the signal and s its setpoint, unless |y / s - 1| <= tolerance,
 and then into its bounds.  At a signal y it rests on an interval of x; two scalers agree where their

@@ -1,4 +1,4 @@
-"""Which way a loop moves its signal, and under which condition: the loops of a design as moves up and down.
+"""Finds the direction in which a loop moves its signal, and under which condition.
 
 A rule acts only where no earlier one does; a relay acts wherever it may be on; a proportional law moves up
 above its setpoint and its tolerance and down below it, within its bounds.  What a loop is doing has its name.

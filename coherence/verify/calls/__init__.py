@@ -1,1 +1,1 @@
-"""Deadlines, tries and pauses along the calls of a design, as exact arithmetic."""
+"""Computes deadlines, tries and pauses along the calls of a design, exactly."""

@@ -1,4 +1,4 @@
-"""When each try of a call starts and ends, and how many sends nested retries make: exact closed forms.
+"""Computes when each try of a call starts and ends, and how many sends nested retries make: exact closed forms.
 
 Symbols: n tries (None: unlimited), d seconds that a failing try consumes, b_k the pause after try k,
 S_k = sum_{i<k} (d + b_i) the start of try k, T a deadline.  started = #{k: S_k < T} counts for load,

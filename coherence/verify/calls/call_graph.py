@@ -1,4 +1,4 @@
-"""The calls of a design as a graph: who calls whom, which calls form a cycle, and how long answering takes.
+"""Builds the graph of calls: who calls whom, which calls form a cycle, and how long answering takes.
 
 Calls of one caller run one after another (ASSUMED: the language does not say otherwise), so their
 times add up.  A call without any limit passes on the time of what it calls.

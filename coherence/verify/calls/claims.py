@@ -1,4 +1,4 @@
-"""What a proof about calls claims, as SMT-LIB scripts over the actual numbers, for z3 and cvc5 to re-check."""
+"""Writes the claim of a proof about calls as an SMT-LIB script over its numbers, for z3 and cvc5 to re-check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a thing that is taken away still answers: its drain, said by the component or by a timer.
+"""Finds how long a removed thing still answers: its drain, stated by the component or by a timer.
 
 A component says it as `drain: 60 s` or `takes: {drain: 60 s}`.  A timer says it when it ends the thing
 (`then: stop pool`) some time after an event of draining (`pool drains`, `drain starts`, `spot notice`).

@@ -1,4 +1,4 @@
-"""The ways from one thing to another along the calls of a design, and the sends that each way makes."""
+"""Finds the paths between two things along the calls of a design, and the sends that each path makes."""
 
 from __future__ import annotations
 

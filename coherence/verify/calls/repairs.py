@@ -1,4 +1,4 @@
-"""Repairs that questions about calls have in common; each is proposed, and proved again before it is shown."""
+"""Makes the repairs that questions about calls have in common; each is proved again before it is shown."""
 
 from __future__ import annotations
 

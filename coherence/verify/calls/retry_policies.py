@@ -1,4 +1,4 @@
-"""A call of a design as arithmetic: its tries, the limits of one and of all, and what each cause of failure takes.
+"""Reads a call as numbers: its tries, the limits of one and of all, and the time of each cause of failure.
 
 Only causes that consume time matter to a deadline.  A timeout takes `per_try` (without one: the whole
 deadline); another cause takes what `fails` says; a cause without it takes an unknown time up to

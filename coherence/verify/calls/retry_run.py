@@ -1,4 +1,4 @@
-"""One call, executed: its tries start, end and pause one after the other, in exact seconds.
+"""Runs one call: its tries start, end and pause one after the other, in exact seconds.
 
 This is the referee of the closed forms: nothing is summed ahead, every pause grows out of the one
 before it, and a nested layer begins its pauses anew in each try of the layer around it.

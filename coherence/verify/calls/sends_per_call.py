@@ -1,4 +1,4 @@
-"""How many sends nested retries make, in exact arithmetic: what one call at the top causes at the bottom.
+"""Counts the sends that nested retries make, exactly: what one call at the top causes at the bottom.
 
 All sends fail for one shared cause after the same time, as fast as that cause can be; then most of
 them fit before the deadlines, so the count is the largest one.

@@ -1,1 +1,1 @@
-"""Proofs of `eventually`: chains of sets, and Lyapunov functions."""
+"""Proves `eventually` by chains of sets and by Lyapunov functions."""

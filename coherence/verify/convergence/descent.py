@@ -15,14 +15,14 @@ FIRST = 3  # part of the time for a Lyapunov function
 
 
 def settles(system: TransitionSystem, *, broken: str, deadline: float) -> Descent | str:
-    """A proof that from some step on no run is in a bad state or takes an edge into `broken`; or why there is none."""
+    """Returns a proof that from some step on no run is bad or takes an edge into `broken`; or why there is none."""
     inner = [edge for edge in system.edges if edge.target != broken]
     plain = TransitionSystem(system.variables, system.choices, system.initial, tuple(inner), ())
     return _descend(plain, system, broken, deadline)
 
 
 def reaches(system: TransitionSystem, *, deadline: float) -> Descent | str:
-    """A proof that every run of `system` ends (its edges are only those between states short of the goal)."""
+    """Returns a proof that every run of `system` ends (its edges are only those between states short of the goal)."""
     plain = TransitionSystem(system.variables, system.choices, system.initial, system.edges, ())
     everywhere = tuple((mode, ()) for mode in system.modes)
     goal = TransitionSystem(system.variables, system.choices, system.initial, system.edges, everywhere)

@@ -1,4 +1,4 @@
-"""Proofs that a condition comes (`eventually`) or comes to stay (`eventually_always`), for every order of instants."""
+"""Proves that a condition comes (`eventually`) or comes to stay (`eventually_always`), for every order of instants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Come:
 
 
 def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Come | str:
-    """A proof with its bound in time, or why there is none.  Raises NotLinearError, NotCommensurateError."""
+    """Returns a proof with its bound in time, or why there is none.  Raises NotLinearError, NotCommensurateError."""
     if not decided_at_instants(model, condition, "eventually_always" if stays else "eventually"):
         raise NotLinearError("what the promise says of flowing states may change between the instants")
     ways, certificates, used, within = readings(model), list[str](), list[ModelReading](), Fraction(0)
@@ -82,7 +82,7 @@ def _descent_by_reading(
 
 
 def _short_of(system: TransitionSystem) -> TransitionSystem:
-    """The system among states at which the condition does not hold: its bad sets."""
+    """Returns the system among states at which the condition does not hold: its bad sets."""
     if any(mode == BROKEN for mode, _ in system.bad):
         raise NotLinearError("the promise reads what changes between instants")
     width = len(system.variables) + len(system.choices)

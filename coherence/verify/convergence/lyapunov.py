@@ -1,4 +1,4 @@
-"""Proofs of `eventually` and `eventually_always` by a quadratic Lyapunov function, where a chain of sets is too slow.
+"""Proves convergence by a quadratic Lyapunov function, where a chain of sets is too slow.
 
 Near its rest a design runs through one cycle of modes, each of which it leaves by one affine edge.  Once round the
 cycle is y -> A y about the rest.  With V(y) = y' P y, P > 0 and rho P - A' P A >= 0 in exact rationals, V shrinks by
@@ -66,7 +66,7 @@ class _Round:
 def basin(
     system: TransitionSystem, goal: TransitionSystem, broken: str, level: Mapping[str, Polyhedron], open_: Iterable[int]
 ) -> Basin | str:  # fmt: skip
-    """A proof for the runs that are in the boxes of `level` (per mode), where only the edges `open_` seem open."""
+    """Returns a proof for the runs in the boxes of `level` (per mode), where only the edges `open_` seem open."""
     states = len(system.variables)
     if not 0 < states <= MOST_STATES:
         return f"a quadratic function is sought for at most {MOST_STATES} states"
@@ -86,7 +86,7 @@ def basin(
 
 
 def _rounds(edges: Sequence[AffineEdge], level: Mapping[str, Polyhedron], states: int) -> list[_Round] | str:
-    """The cycles that the open edges make, if there is one way out of every mode."""
+    """Returns the cycles that the open edges make, if there is one way out of every mode."""
     out: dict[str, list[AffineEdge]] = {}
     for edge in edges:
         out.setdefault(edge.source, []).append(edge)
@@ -150,7 +150,7 @@ def _of_round(
 
 
 def _turned(cycle: _Round, k: int) -> _Round:
-    """The same cycle, begun at its k-th mode."""
+    """Returns the same cycle, begun at its k-th mode."""
     if not k:
         return cycle
     order = [*range(k, len(cycle.modes)), *range(k)]
@@ -189,7 +189,7 @@ def _from_start(
 
 
 def _reach(start: Polyhedron, rest: Vector) -> Vector | None:
-    """How far a state of the set is from the rest, at most, variable by variable."""
+    """Returns how far a state of the set is from the rest, at most, variable by variable."""
     sides = [_sides(start, k) for k in range(len(rest))]
     distances = []
     for (low, high), middle in zip(sides, rest, strict=True):
@@ -200,7 +200,7 @@ def _reach(start: Polyhedron, rest: Vector) -> Vector | None:
 
 
 def _sides(start: Polyhedron, index: int) -> tuple[Fraction | None, Fraction | None]:
-    """The lowest and highest value of a variable by the rows about it alone."""
+    """Returns the lowest and highest value of a variable by the rows about it alone."""
     low: Fraction | None = None
     high: Fraction | None = None
     for row in start:
@@ -216,7 +216,7 @@ def _sides(start: Polyhedron, index: int) -> tuple[Fraction | None, Fraction | N
 
 
 def _function(matrix: Matrix, reach: Vector) -> tuple[Matrix, Fraction] | None:
-    """(P, rho) with P > 0 and rho P - A' P A >= 0, exactly; None where none was found."""
+    """Returns (P, rho) with P > 0 and rho P - A' P A >= 0, exactly; None where none was found."""
     from scipy.linalg import solve_discrete_lyapunov
 
     size = np.array([float(value) or 1.0 for value in reach])
@@ -240,7 +240,7 @@ def _function(matrix: Matrix, reach: Vector) -> tuple[Matrix, Fraction] | None:
 
 
 def _rounded(matrix: Floats, size: Floats) -> Matrix:
-    """Nearby decimals, in the scale of the states."""
+    """Returns nearby decimals, in the scale of the states."""
     scales = [Fraction(10) ** round(-math.log10(s)) for s in size.tolist()]
     return [
         [Fraction(round(float(matrix[i, j]) / float(a * b) * DIGITS), DIGITS) * a * b for j, b in enumerate(scales)]
@@ -252,7 +252,7 @@ def _rounded(matrix: Floats, size: Floats) -> Matrix:
 
 
 def _bounded(start: Polyhedron, system: TransitionSystem, rest: Vector, reach: Vector) -> str:
-    """Every state of the set is within reach of the rest."""
+    """Returns the script: every state of the set is within reach of the rest."""
     names = [f"x{k}" for k in range(len(rest))]
     rows = [_row(row, names) for row in start]
     near = [
@@ -272,7 +272,7 @@ def _row(row: Constraint, names: Sequence[str]) -> str:
 
 
 def _shrinks(cycle: _Round, matrix: Matrix, rho: Fraction, names: Sequence[str]) -> list[str]:
-    """P > 0, and V after one round is at most rho V."""
+    """Returns the scripts: P > 0, and V after one round is at most rho V."""
     after = congruence(matrix, cycle.matrices[-1])
     positive, shrinks = squares(matrix), squares(minus([[rho * p for p in row] for row in matrix], after))
     assert positive is not None
@@ -286,7 +286,7 @@ def _shrinks(cycle: _Round, matrix: Matrix, rho: Fraction, names: Sequence[str])
 
 
 def _in_box(matrix: Matrix, reach: Vector, most: Fraction) -> str:
-    """V <= sum |p_ij| r_i r_j where |y_i| <= r_i."""
+    """Returns V <= sum |p_ij| r_i r_j where |y_i| <= r_i."""
     parts = [f"(* {number(abs(p))} {number(a)} {number(b)})" for row, a in zip(matrix, reach, strict=True)
              for p, b in zip(row, reach, strict=True)]  # fmt: skip
     return ground("V in the box", [f"(<= (+ {' '.join(parts)} 0.0) {number(most)})"])
@@ -304,7 +304,7 @@ class _Cut:
 
 
 def _cut(row: Constraint, cycle: _Round, place: int, matrix: Matrix) -> _Cut | None:
-    """None for rows about choices, or with no room at the rest."""
+    """Returns the row as a cut about the start; None for rows about choices, or with no room at the rest."""
     states = len(cycle.rests[0])
     raw = list(row.linear.coefficients[:states])
     if any(row.linear.coefficients[states:]):
@@ -322,7 +322,7 @@ def _cut(row: Constraint, cycle: _Round, place: int, matrix: Matrix) -> _Cut | N
 
 
 def _apart(cut: _Cut, least: Fraction, matrix: Matrix, name: str, names: Sequence[str]) -> str | None:
-    """V <= least keeps the row from holding: size V - (a' y)^2 is a sum of squares, and gap^2 > size * least."""
+    """Returns a script: V <= least excludes the row, as size V - (a' y)^2 is a sum of squares, gap^2 > size least."""
     room = cut.gap**2 - cut.size * least
     if room < 0 or (room == 0 and not cut.strict):
         return None
@@ -341,7 +341,7 @@ def _apart(cut: _Cut, least: Fraction, matrix: Matrix, name: str, names: Sequenc
 def _all_closed(
     cycle: _Round, system: TransitionSystem, matrix: Matrix, most: Fraction, names: Sequence[str]
 ) -> list[str] | str:
-    """No edge but the kept ones can be taken where V <= most."""
+    """Returns scripts that no edge but those of the cycle can be taken where V <= most; or which one may."""
     scripts = []
     for place, (mode, edges) in enumerate(zip(cycle.modes, cycle.edges, strict=True)):
         same = {(e.target, e.update) for e in edges}
@@ -368,7 +368,7 @@ def _separated(
 def _goals(
     cycle: _Round, goal: TransitionSystem, broken: str, matrix: Matrix, names: Sequence[str]
 ) -> tuple[Fraction, list[str]] | str:
-    """A level c below which nothing is bad, and its scripts.
+    """Returns a level c below which nothing is bad, and its scripts.
 
     Without a `broken` mode every run is to end: it is enough that one of the kept edges is closed.
     """
@@ -401,20 +401,20 @@ def _goals(
 
 
 def _level(rows: Polyhedron, cycle: _Round, place: int, matrix: Matrix) -> Fraction | None:
-    """The largest level (nearly) of V that one row keeps apart from the set."""
+    """Returns the largest level (nearly) of V that one row keeps apart from the set."""
     cuts = [cut for row in rows if (cut := _cut(row, cycle, place, matrix)) is not None]
     levels = [SPARE * cut.gap**2 / cut.size if cut.size else ONE for cut in cuts]
     return _short(max(levels)) if levels else None
 
 
 def _short(number_: Fraction) -> Fraction:
-    """A little below, in few digits."""
+    """Returns a number a little below, in few digits."""
     size = Fraction(10) ** (math.floor(_log(number_) / math.log(10)) - 6) if number_ else ONE
     return (number_ // size) * size
 
 
 def _rounds_until(rho: Fraction, most: Fraction, least: Fraction) -> tuple[int, str] | None:
-    """(N, script): rho^N most <= least, by powers of rho that are squared and rounded up."""
+    """Returns (N, script): rho^N most <= least, by powers of rho that are squared and rounded up."""
     if most <= least:
         return 0, ground("inside from the start", [f"(<= {number(most)} {number(least)})"])
     count = math.ceil((_log(least) - _log(most)) / math.log(float(rho)) * 1.0001) + 1
@@ -441,6 +441,6 @@ def _log(value: Fraction) -> float:
 
 
 def _up(value: Fraction) -> Fraction:
-    """A little above, in few digits."""
+    """Returns a number a little above, in few digits."""
     size = Fraction(10) ** (math.floor(_log(value) / math.log(10)) - 12)
     return -((-value) // size) * size

@@ -1,4 +1,4 @@
-"""Quadratic forms in exact rationals: sums of squares by L D L', and the scripts that say so.
+"""Writes quadratic forms in exact rationals as sums of squares (L D L'), with the scripts that prove them.
 
 A form q(y) = y' P y is given by its symmetric matrix.  P = L D L' with D >= 0 writes q as sum d_i (l_i . y)^2: an
 identity of polynomials, which a solver checks by expanding, and finitely many signs.
@@ -19,28 +19,28 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 def times(left: Matrix, right: Matrix) -> Matrix:
-    """The product."""
+    """Returns the product."""
     columns = list(zip(*right, strict=True))
     return [[dot(row, column) for column in columns] for row in left]
 
 
 def dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
-    """sum a_i b_i."""
+    """Returns sum a_i b_i."""
     return sum((a * b for a, b in zip(one, other, strict=True) if a and b), ZERO)
 
 
 def congruence(matrix: Matrix, by: Matrix) -> Matrix:
-    """by' matrix by."""
+    """Returns by' matrix by."""
     return times([list(column) for column in zip(*by, strict=True)], times(matrix, by))
 
 
 def minus(left: Matrix, right: Matrix, factor: Fraction = ONE) -> Matrix:
-    """left - factor * right."""
+    """Returns left - factor * right."""
     return [[a - factor * b for a, b in zip(p, q, strict=True)] for p, q in zip(left, right, strict=True)]
 
 
 def solved(matrix: Matrix, right: Vector) -> Vector | None:
-    """x with matrix x = right; None where the matrix is singular."""
+    """Returns x with matrix x = right; None where the matrix is singular."""
     size = len(right)
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     for k in range(size):
@@ -57,7 +57,7 @@ def solved(matrix: Matrix, right: Vector) -> Vector | None:
 
 
 def squares(matrix: Matrix) -> Squares | None:
-    """The form as a sum of squares, or None where it is not positive semidefinite."""
+    """Returns the form as a sum of squares, or None where it is not positive semidefinite."""
     rest, terms = [list(row) for row in matrix], Squares()
     for k in range(len(rest)):
         pivot = rest[k][k]
@@ -72,7 +72,7 @@ def squares(matrix: Matrix) -> Squares | None:
 
 
 def form(matrix: Matrix, names: Sequence[str]) -> str:
-    """y' P y as an SMT-LIB term."""
+    """Returns y' P y as an SMT-LIB term."""
     parts = [
         f"(* {number(matrix[i][j] * (1 if i == j else 2))} {names[i]} {names[j]})"
         for i in range(len(names))
@@ -87,12 +87,12 @@ def _sum(parts: Sequence[str]) -> str:
 
 
 def linear(vector: Sequence[Fraction], names: Sequence[str]) -> str:
-    """a . y as an SMT-LIB term."""
+    """Returns a . y as an SMT-LIB term."""
     return _sum([f"(* {number(c)} {n})" for c, n in zip(vector, names, strict=True) if c])
 
 
 def identity(name: str, left: str, right: Squares, names: Sequence[str]) -> str:
-    """left = sum d_i (l_i . y)^2 with d_i >= 0, for all y: two scripts, each unsat."""
+    """Returns two scripts, each unsat: left = sum d_i (l_i . y)^2 for all y, and every d_i >= 0."""
     terms = [f"(* {number(d)} {linear(line, names)} {linear(line, names)})" for d, line in right]
     declared = "\n".join(f"(declare-const {n} Real)" for n in names)
     equal = f"; {name}\n(set-logic QF_NRA)\n{declared}\n(assert (not (= {left} {_sum(terms)})))\n(check-sat)\n"
@@ -100,5 +100,5 @@ def identity(name: str, left: str, right: Squares, names: Sequence[str]) -> str:
 
 
 def ground(name: str, facts: Sequence[str]) -> str:
-    """Facts about numbers as a script that is unsat."""
+    """Returns facts about numbers as a script that is unsat."""
     return f"; {name}\n(set-logic QF_LRA)\n(assert (not (and true {' '.join(facts)})))\n(check-sat)\n"

@@ -1,4 +1,4 @@
-"""Proofs of `eventually` and `eventually_always`: a chain of sets, each of which one step takes into the next.
+"""Proves `eventually` and `eventually_always` by a chain of sets, each of which one step takes into the next.
 
 The sets are bounds of a template per mode, guessed in floats from the largest inward and rounded
 outward.  A state counts its steps: at level k it lies in the k-th set, and the last level keeps
@@ -60,13 +60,13 @@ class ChainFrame:
         self.seen = _seen(runs.mode.reshape(-1), points, unit, len(self.inner.modes))
 
     def rational(self, bound: float, row: int) -> Fraction:
-        """A decimal above a scaled bound."""
+        """Returns a decimal above a scaled bound."""
         outward = (bound + OUT) * self.size[row] + self.offset[row]
         pitch = Fraction(10) ** math.floor(math.log10(max(self.size[row] * OUT, 1e-300)))
         return Fraction(math.ceil(Fraction(outward) / pitch)) * pitch
 
     def back(self, bound: Fraction, row: int) -> float:
-        """A rational bound in the frame."""
+        """Returns a rational bound in the frame."""
         return float((float(bound) - self.offset[row]) / self.size[row])
 
 
@@ -114,7 +114,7 @@ Exact = dict[int, tuple[Fraction | None, ...]]
 
 
 def rounded(frame: ChainFrame, bounds: TemplateBounds, before: Exact | None) -> Exact:
-    """Per reached mode its bounds as decimals (None: no bound), never above those of the level before."""
+    """Returns, per reached mode, its bounds as decimals (None: no bound), never above those of the level before."""
     decimals: Exact = {}
     for m in np.nonzero(bounds.reached)[0].tolist():
         row = [frame.rational(b, j) if np.isfinite(b) else None for j, b in enumerate(bounds.support[m].tolist())]
@@ -128,7 +128,7 @@ def rounded(frame: ChainFrame, bounds: TemplateBounds, before: Exact | None) -> 
 
 
 def bounds_of(frame: ChainFrame, exact: Exact) -> TemplateBounds:
-    """The decimals as bounds in the frame."""
+    """Returns the decimals as bounds in the frame."""
     modes, rows = len(frame.inner.modes), len(frame.directions)
     reached, support = np.zeros(modes, dtype=bool), np.full((modes, rows), -np.inf)
     for m, row in exact.items():
@@ -148,7 +148,7 @@ def _same(frame: ChainFrame, old: Exact, new: Exact) -> bool:
 
 
 def _good(frame: ChainFrame, bounds: TemplateBounds, goal: TransitionSystem, broken: str) -> bool:
-    """Do the bounds seem to miss every bad set and close every edge into the broken mode?"""
+    """Decides whether the bounds seem to miss every bad set and to close every edge into the broken mode."""
     place = {mode: k for k, mode in enumerate(frame.inner.modes)}
     wide = len(frame.inner.frame.scale)
     full = np.concatenate(
@@ -176,7 +176,7 @@ def _good(frame: ChainFrame, bounds: TemplateBounds, goal: TransitionSystem, bro
 
 
 def level_of(frame: ChainFrame, exact: Exact) -> Level:
-    """The set of each reached mode, as rows."""
+    """Returns the set of each reached mode, as rows."""
     return {frame.inner.modes[m]: tuple(_rows(frame.directions, row)) for m, row in exact.items()}
 
 
@@ -190,7 +190,7 @@ def _rows(directions: tuple[Direction, ...], bounds: tuple[Fraction | None, ...]
 
 
 def named(chain: list[Level]) -> Invariant:
-    """The chain as an invariant of the system with levels."""
+    """Returns the chain as an invariant of the system with levels."""
     modes = dict.fromkeys(mode for level in chain for mode in level)
     sets = {_at(mode, k): ((level[mode],) if mode in level else ()) for k, level in enumerate(chain) for mode in modes}
     return _Everywhere(sets)
@@ -208,7 +208,7 @@ def _at(mode: str, level: int) -> str:
 
 
 def levelled(plain: TransitionSystem, goal: TransitionSystem, broken: str, levels: int) -> TransitionSystem:
-    """The system that counts its steps up to the last level; bad states count at the last level only."""
+    """Returns the system that counts its steps up to the last level; bad states count at the last level only."""
     last = levels - 1
     edges = [
         AffineEdge(_at(e.source, k), _at(e.target, min(k + 1, last)), e.guard, e.update, e.label)

@@ -1,4 +1,4 @@
-"""A chain of sets from the starts into the basin of a quadratic Lyapunov function, as one proof."""
+"""Proves convergence by a chain of sets from the starts into the basin of a quadratic Lyapunov function."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_LEAD = 40  # sets before the basin
 
 
 def in_basin(plain: TransitionSystem, goal: TransitionSystem, broken: str, deadline: float) -> Descent | str:
-    """A proof that every run of `plain` is where it must be from some step on; or why there is none."""
+    """Returns a proof that every run of `plain` is where it must be from some step on; or why there is none."""
     frame = ChainFrame(plain, goal, 1, deadline)
     abstraction = frame.abstraction
     exact = rounded(frame, abstraction.start, None)
@@ -46,7 +46,7 @@ def in_basin(plain: TransitionSystem, goal: TransitionSystem, broken: str, deadl
 
 
 def _confirmed(plain: TransitionSystem, levels: list[Level], end: Basin, deadline: float) -> Descent | str:
-    """With z3's answer to every script."""
+    """Returns the proof if z3 confirms every script, else why there is none."""
     lead = certificate(_lead(plain, len(levels)), named(levels))
     script = joined([lead, *end.scripts])
     if now() >= deadline:
@@ -57,7 +57,7 @@ def _confirmed(plain: TransitionSystem, levels: list[Level], end: Basin, deadlin
 
 
 def _lead(plain: TransitionSystem, levels: int) -> TransitionSystem:
-    """The first steps: what leaves a set enters the next one; the last is not left."""
+    """Returns the system of the first steps: what leaves a set enters the next one; the last is not left."""
     every = levelled(plain, plain, "", levels)
     last = f" @{levels - 1}"
     edges: list[AffineEdge] = [edge for edge in every.edges if not edge.source.endswith(last)]

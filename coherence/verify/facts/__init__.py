@@ -1,1 +1,1 @@
-"""What stated numbers allow: ranges, limits, writers, signs, and whether conditions hold together."""
+"""Derives what stated numbers allow: intervals, limits, writers, signs, and whether conditions are satisfiable."""

@@ -1,4 +1,4 @@
-"""What a design says about its numbers: ranges of constants, of members, and of everything that loops write."""
+"""Collects the design facts about numbers: intervals of constants, of members, and of what loops write."""
 
 from __future__ import annotations
 

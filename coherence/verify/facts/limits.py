@@ -1,4 +1,4 @@
-"""A limit as trees: what it counts, its cap and its floor, with rounding."""
+"""Reads a limit as trees: what it counts, its cap and its floor, with rounding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A state that a solver found, in numbers that a reader can check in the head."""
+"""Replaces the numbers of a solver's state by ones that a reader can check in the head."""
 
 from __future__ import annotations
 

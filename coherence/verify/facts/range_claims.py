@@ -1,4 +1,4 @@
-"""Certificates: a condition over ranges as an SMT-LIB script that must be unsat."""
+"""Writes a condition over intervals as an SMT-LIB script that must be unsat."""
 
 from __future__ import annotations
 

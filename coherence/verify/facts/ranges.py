@@ -1,4 +1,4 @@
-"""A tree evaluated over intervals of constants: an enclosure, a three-valued truth, and values that are attained.
+"""Evaluates a tree over intervals of constants: an enclosure, a three-valued truth, and attained values.
 
 `enclosure` is outward (every value lies inside; a name that occurs twice is taken as two), `extremes`
 are inward (values at the ends of the ranges, each with its assignment).  Where both agree the range is

@@ -1,4 +1,4 @@
-"""Is there a state in which several conditions hold at once?  A solver over the ranges that the design states.
+"""Decides whether several conditions can hold in one state, by a solver over the stated intervals.
 
 Names are what they are in `known`: constants and commands within their ranges, outside things and states
 anywhere.  A value of the past is a free value within the range of what it is the past of (`fresh`), or the

@@ -1,4 +1,4 @@
-"""In which direction expressions move when one signal rises: signs of all ways from the signal to what reads it.
+"""Finds the direction in which expressions move when one signal rises, over all ways from it to its readers.
 
 Signs are sets of directions (UP, DOWN), joined over all ways; a way has the product of the signs of its partial
 derivatives.  Where all agree, two runs that begin alike and differ in the signal stay ordered for ever (states, delays,

@@ -1,4 +1,4 @@
-"""Ranges of everything that a design names, as far as a state of it may go: for questions about single states."""
+"""Finds the interval of everything that a design names in any one state."""
 
 from __future__ import annotations
 

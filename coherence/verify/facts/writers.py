@@ -1,4 +1,4 @@
-"""Who writes a signal, by which map, and how often: the loops of a design seen as writers of a field."""
+"""Finds who writes a signal, by which map, and how often: the loops of a design as writers of a field."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Proofs without a bound: invariants guessed in floats and proved in rationals."""
+"""Proves safety without a bound: invariants are guessed in floats and proved in rationals."""

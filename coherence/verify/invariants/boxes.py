@@ -1,4 +1,4 @@
-"""Invariants that are one box per mode, by exact interval iteration: where rounding would cross an edge.
+"""Finds invariants of one box per mode by exact interval iteration, where rounding would cross an edge.
 
 From the starts on, each edge carries the box of its mode, cut down by the guard, into the box of its target.  An end
 that keeps growing is moved to the next number that a guard, a start or a bad set names, excluded at first: so x < 80
@@ -24,7 +24,7 @@ PATIENCE, MOST_VISITS, PASSES, MOST_BITS = 8, 60, 2, 2000
 
 
 def box_invariant(system: TransitionSystem, deadline: float) -> Invariant | None:
-    """Boxes that the edges keep and that miss every bad set; None where there are none, or the time is over."""
+    """Returns boxes that the edges keep and that miss every bad set; None where there are none, or the time is over."""
     boxes: dict[str, Box] = {}
     states = len(system.variables)
     for mode, rows in system.initial:
@@ -73,7 +73,7 @@ def _grown(system: TransitionSystem, boxes: dict[str, Box], deadline: float) -> 
 
 
 def _lowered(system: TransitionSystem, boxes: dict[str, Box], start: dict[str, Box]) -> dict[str, Box]:
-    """What one step from within the boxes reaches: kept by the edges as well."""
+    """Returns what one step from within the boxes reaches: kept by the edges as well."""
     images = dict(start)
     for edge in system.edges:
         if edge.source in boxes:
@@ -84,13 +84,13 @@ def _lowered(system: TransitionSystem, boxes: dict[str, Box], start: dict[str, B
 
 
 def _image(edge: AffineEdge, box: Box, choices: int) -> Box | None:
-    """The box of what the edge makes of a box; None where it cannot be taken."""
+    """Returns the box of what the edge makes of a box; None where it cannot be taken."""
     inside = _cut((*box, *((FREE,) * choices)), edge.guard)
     return None if inside is None else tuple(_value(row, inside) for row in edge.update)
 
 
 def _value(row: LinearForm, box: Box) -> StrictInterval:
-    """The values of a sum over a box."""
+    """Returns the values of a sum over a box."""
     low, low_strict, high, high_strict = row.constant, False, row.constant, False
     ends: list[Fraction | None] = [low, high]
     for c, span in zip(row.coefficients, box, strict=True):
@@ -104,7 +104,7 @@ def _value(row: LinearForm, box: Box) -> StrictInterval:
 
 
 def _cut(box: Box, rows: Polyhedron) -> Box | None:
-    """A box around the part of a box where the rows hold; None where there is no such part."""
+    """Returns a box around the part of a box where the rows hold; None where there is no such part."""
     spans = list(box)
     for _ in range(2):
         for row in rows:
@@ -119,7 +119,7 @@ def _cut(box: Box, rows: Polyhedron) -> Box | None:
 
 
 def _allowed(row: Constraint, index: int, c: Fraction, box: Sequence[StrictInterval]) -> StrictInterval:
-    """What a row leaves for one variable, the others being anywhere in the box."""
+    """Returns what a row leaves for one variable, the others being anywhere in the box."""
     rest = LinearForm(tuple(d if k != index else Fraction(0) for k, d in enumerate(row.linear.coefficients)),
                   row.linear.constant)  # fmt: skip
     other = _value(rest, tuple(box))
@@ -150,7 +150,7 @@ def _joined(a: StrictInterval, b: StrictInterval) -> StrictInterval:
 
 
 def _widened(old: StrictInterval, new: StrictInterval, at: Sequence[Fraction]) -> StrictInterval:
-    """Ends that have grown, moved to the next threshold: without it first, then with it."""
+    """Returns ends that have grown, moved to the next threshold: without it first, then with it."""
     low, low_strict, high, high_strict = new.low, new.low_strict, new.high, new.high_strict
     if high is not None and (high, not high_strict) != (old.high, not old.high_strict):
         high = next((t for t in at if t > new.high or (t == new.high)), None)  # type: ignore[operator]
@@ -162,7 +162,7 @@ def _widened(old: StrictInterval, new: StrictInterval, at: Sequence[Fraction]) -
 
 
 def _thresholds(system: TransitionSystem) -> list[list[Fraction]]:
-    """Per variable the numbers that rows about it alone name, and where it would rest under an edge."""
+    """Returns, per variable, the numbers that rows about it alone name, and where it would rest under an edge."""
     edges: list[set[Fraction]] = [set() for _ in system.variables]
     polyhedra: Iterable[Polyhedron] = (
         *(rows for _, rows in system.initial + system.bad), *(edge.guard for edge in system.edges),

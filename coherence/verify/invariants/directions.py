@@ -1,4 +1,4 @@
-"""The directions d of a template: rows d.x <= s whose bounds s the prover then looks for.
+"""Chooses the directions d of a template: rows d.x <= s whose bounds s the prover then looks for.
 
 By effort: 0 has the box and the rows of the promise; 1 the rows of guards and starts and the left
 eigenvectors of the linear parts (a row d with d A = r d stays a row under the edge); 2 sums and
@@ -28,7 +28,7 @@ _SIDES = 12  # most pairs of sides of a polygon around a spiral
 
 
 def template(system: TransitionSystem, numeric: Numeric, points: Floats, *, effort: int) -> tuple[Direction, ...]:
-    """The directions, most useful first, each with its opposite, none twice; `effort` is 0 to 3."""
+    """Returns the directions, most useful first, each with its opposite, none twice; `effort` is 0 to 3."""
     states, scale = len(system.variables), numeric.frame.scale[: len(system.variables)]
     limit = 2 * states + LIMITS[effort]
     directions: dict[tuple[float, ...], Direction] = {}
@@ -77,13 +77,13 @@ def _unit(states: int, i: int) -> Direction:
 
 
 def _normals(polyhedra: Iterable[Polyhedron], states: int) -> Iterator[Direction]:
-    """The part of the rows that is about the state."""
+    """Yields the part of the rows that is about the state."""
     for polyhedron in polyhedra:
         yield from dict.fromkeys(row.linear.coefficients[:states] for row in polyhedron)
 
 
 def _coupled(system: TransitionSystem) -> list[tuple[int, int]]:
-    """Pairs of state variables that meet in a row, or of which one drives the other."""
+    """Returns pairs of state variables that meet in a row, or of which one drives the other."""
     states = len(system.variables)
     meet: dict[tuple[int, int], None] = {}
 
@@ -118,7 +118,7 @@ def _scaled_octagon(pairs: list[tuple[int, int]], scale: Floats) -> Iterator[Dir
 
 
 def _preimages(system: TransitionSystem, rows: list[Direction], depth: int) -> Iterator[Direction]:
-    """Rows that hold after an edge when a row held `depth` edges later."""
+    """Yields rows that hold after an edge when a row held `depth` edges later."""
     states = len(system.variables)
     updates = list(dict.fromkeys(edge.update for edge in system.edges))
     level = list(dict.fromkeys(rows + [_unit(states, i) for i in range(states)]))
@@ -133,7 +133,7 @@ def _preimage(direction: Direction, update: tuple[LinearForm, ...]) -> Direction
 
 
 def _changes(system: TransitionSystem) -> Iterator[Direction]:
-    """x_i' - x_i: how fast a variable moves."""
+    """Yields the directions x_i' - x_i: how fast a variable moves."""
     states = len(system.variables)
     for update in dict.fromkeys(edge.update for edge in system.edges):
         for i, row in enumerate(update):
@@ -141,7 +141,7 @@ def _changes(system: TransitionSystem) -> Iterator[Direction]:
 
 
 def _eigen(numeric: Numeric, scale: Floats, *, products: bool) -> Iterator[Direction]:
-    """Left eigenvectors of the linear parts, and of their products two by two."""
+    """Yields left eigenvectors of the linear parts, and of their products two by two."""
     states = numeric.states
     parts = list({part.tobytes(): part for part in numeric.matrix[:, :, :states].round(12)}.values())[:40]
     if products:
@@ -154,7 +154,7 @@ def _eigen(numeric: Numeric, scale: Floats, *, products: bool) -> Iterator[Direc
 
 
 def _turned(value: complex, vector: Complexes) -> Iterator[Floats]:
-    """The eigenvector; of a complex pair, directions of a polygon that the rotation shrinks into itself."""
+    """Yields the eigenvector; of a complex pair, directions of a polygon that the rotation shrinks into itself."""
     if abs(value.imag) < 1e-9:
         yield np.real(vector / vector[np.abs(vector).argmax()])
     elif value.imag > 0:
@@ -165,7 +165,7 @@ def _turned(value: complex, vector: Complexes) -> Iterator[Floats]:
 
 
 def _sides(pairs: list[tuple[int, int]], points: Floats, scale: Floats) -> Iterator[Direction]:
-    """Normals of the long sides of the convex hull of what runs visited, in planes of two variables."""
+    """Yields normals of the long sides of the convex hull of what runs visited, in planes of two variables."""
     angle = np.arange(64) * (2 * pi / 64)
     looks = np.stack([np.cos(angle), np.sin(angle)])
     for i, j in pairs:
@@ -182,7 +182,7 @@ def _sides(pairs: list[tuple[int, int]], points: Floats, scale: Floats) -> Itera
 
 
 def _rational(raw: Floats, scale: Floats, digits: int = 4) -> Direction:
-    """A nearby simple direction: relative to the coefficient that matters most."""
+    """Returns a nearby simple direction: relative to the coefficient that matters most."""
     weight = np.abs(raw) * scale
     lead = int(weight.argmax())
     if weight[lead] == 0:
@@ -199,7 +199,7 @@ def _near(value: float, digits: int) -> Fraction:
 
 
 def _simplified(direction: Direction) -> Direction:
-    """Scaled to a largest coefficient of 1, long fractions shortened; a direction may be any vector."""
+    """Returns the direction scaled to a largest coefficient of 1, long fractions shortened; it may be any vector."""
     most = max((abs(c) for c in direction), default=Fraction(0))
     if not most:
         return direction
@@ -208,7 +208,7 @@ def _simplified(direction: Direction) -> Direction:
 
 
 def _key(direction: Direction, scale: Floats) -> tuple[float, ...]:
-    """Equal for directions that are nearly the same in the frame; () for the zero vector."""
+    """Returns a key, equal for directions that are nearly the same in the frame; () for the zero vector."""
     vector = np.array([float(c) for c in direction]) * scale
     size = float(np.linalg.norm(vector))
     return tuple(float(x) + 0.0 for x in (vector / size).round(5)) if size > 0 else ()

@@ -1,4 +1,4 @@
-"""Bounds that no edge can leave, for given directions: a post-fixpoint of the abstract step F, in floats.
+"""Finds bounds that no edge can leave, for given directions: a post-fixpoint of the abstract step F, in floats.
 
 F(s) is, per mode and direction, the largest value after one edge from within the bounds s, or at a
 start.  Each value is the optimum of a linear program; its multipliers (the *policy*) bound F by an
@@ -78,11 +78,11 @@ class Abstraction:
 
     @property
     def left(self) -> float:
-        """Seconds until the deadline."""
+        """Returns the seconds until the deadline."""
         return self.deadline - now()
 
     def image(self, bounds: TemplateBounds) -> Image:
-        """One abstract step, with the multipliers that bound it."""
+        """Returns one abstract step, with the multipliers that bound it."""
         numeric = self.numeric
         edges = np.nonzero(bounds.reached[numeric.source])[0]
         limits = np.concatenate([bounds.support[numeric.source[edges]], numeric.guard.bound[edges]], axis=1)
@@ -103,7 +103,7 @@ class Abstraction:
         return TemplateBounds(reached, support)
 
     def unsafe(self, bounds: TemplateBounds) -> Emptiness:
-        """For each bad set in a reached mode, by how much the bounds miss it; other bad sets: +inf."""
+        """Returns, for each bad set in a reached mode, by how much the bounds miss it; other bad sets: +inf."""
         mode = self.numeric.bad_mode
         limits = np.concatenate([np.maximum(bounds.support[mode], -_FAR), self.numeric.bad.bound], axis=1)
         gaps = emptiness(self.bad_rows, limits)
@@ -111,14 +111,14 @@ class Abstraction:
 
 
 def _under(directions: Floats, guard: Floats) -> Floats:
-    """The rows of the template above the rows of each guard: (E, R + G, N)."""
+    """Returns the rows of the template above the rows of each guard: (E, R + G, N)."""
     template = np.zeros((len(guard), len(directions), guard.shape[2]))
     template[:, :, : directions.shape[1]] = directions
     return np.concatenate([template, guard], axis=1)
 
 
 def _start(numeric: Numeric, directions: Floats) -> TemplateBounds:
-    """The bounds of the initial sets."""
+    """Returns the bounds of the initial sets."""
     sets, normal = len(numeric.initial_mode), numeric.initial.normal
     objective = np.broadcast_to(directions, (sets, *directions.shape)).copy()
     some = emptiness(normal, numeric.initial.bound).margin <= APART
@@ -130,21 +130,21 @@ def _start(numeric: Numeric, directions: Floats) -> TemplateBounds:
 
 
 def _outward(count: int, width: int) -> Floats:
-    """The objective -t of the emptiness test, t being one more coordinate."""
+    """Returns the objective -t of the emptiness test, t being one more coordinate."""
     objective = np.zeros((count, 1, width + 1))
     objective[:, :, width] = -1.0
     return objective
 
 
 def emptiness(rows: Floats, limits: Floats, start: Ints | None = None) -> Emptiness:
-    """min t with rows x <= limits + t: positive exactly when the polyhedron is empty."""
+    """Returns min t with rows x <= limits + t: positive exactly when the polyhedron is empty."""
     lifted = np.concatenate([rows, np.full((*rows.shape[:2], 1), -1.0)], axis=2)
     optima = maximise(lifted, limits, _outward(len(rows), rows.shape[2]), start)
     return Emptiness(-optima.value[:, 0], optima.basis[:, 0], optima.multiplier[:, 0])
 
 
 def post_fixpoint(abstraction: Abstraction, seen: Floats, widen: float) -> tuple[TemplateBounds, Image] | None:
-    """Bounds that the abstract step keeps, found from what runs saw (M, R; -inf: nothing), and their image."""
+    """Returns bounds that the abstract step keeps, found from what runs saw (M, R; -inf: nothing), and their image."""
     start = abstraction.start
     bounds = _up(abstraction, TemplateBounds(start.reached, np.maximum(seen, start.support) + widen))
     return None if bounds is None else _down(abstraction, bounds)
@@ -173,7 +173,7 @@ def _up(abstraction: Abstraction, bounds: TemplateBounds) -> TemplateBounds | No
 
 
 def _hopeless(abstraction: Abstraction, bounds: TemplateBounds, image: Image, failures: Ints) -> Flags:
-    """The rows that a second policy cannot hold; `failures` counts."""
+    """Returns the rows that a second policy cannot hold; `failures` counts."""
     held = _held(abstraction, bounds, image, elastic=True)
     if held is not None:
         failures += held[1]
@@ -188,7 +188,7 @@ def _within(inner: TemplateBounds, outer: TemplateBounds) -> bool:
 
 
 def _widened(bounds: TemplateBounds, image: TemplateBounds, gone: Flags) -> TemplateBounds:
-    """Both together, a little more where the step led outside, no bound where it is given up."""
+    """Returns the hull of both, a little more where the step led outside, no bound where it is given up."""
     grown = np.where(image.support > bounds.support + _STILL, image.support + 0.05, bounds.support)
     return TemplateBounds(bounds.reached | image.reached, np.where(gone, np.inf, grown))
 
@@ -212,7 +212,7 @@ def _down(abstraction: Abstraction, bounds: TemplateBounds) -> tuple[TemplateBou
 def _held(
     abstraction: Abstraction, bounds: TemplateBounds, image: Image, *, elastic: bool
 ) -> tuple[TemplateBounds, Flags] | None:
-    """The least bounds that the policy of `image` keeps, and the rows that it cannot keep (if `elastic`)."""
+    """Returns the least bounds that the policy of `image` keeps, and the rows that it cannot keep (if `elastic`)."""
     support = image.next.support
     finite = np.isfinite(support) & image.next.reached[:, None]
     number = np.where(finite, np.cumsum(finite).reshape(finite.shape) - 1, -1)
@@ -235,7 +235,7 @@ def _held(
 
 
 def policy_rows(abstraction: Abstraction, bounds: TemplateBounds, image: Image, number: Ints) -> Sparse:
-    """s[target, j] - multipliers . s[source] >= constant, for each open edge and numbered row.
+    """Returns the rows s[target, j] - multipliers . s[source] >= constant, for each open edge and numbered row.
 
     `number` (M, R) is the column of a row, or -1: as a target it asks nothing, as a source it keeps its bound.
     """
@@ -256,7 +256,7 @@ def policy_rows(abstraction: Abstraction, bounds: TemplateBounds, image: Image, 
 
 
 def limits_of(abstraction: Abstraction, bounds: TemplateBounds, edge: Ints, basis: Ints) -> Floats:
-    """The right-hand sides of rows `basis` of edges `edge`; rows of the box count 0, nothing leans on them."""
+    """Returns the right-hand sides of rows `basis` of edges `edge`; rows of the box count 0, nothing leans on them."""
     numeric, template = abstraction.numeric, len(abstraction.directions)
     guards = numeric.guard.bound.shape[1]
     own = bounds.support[numeric.source[edge], np.minimum(basis, max(0, template - 1))] if template else np.zeros(1)
@@ -266,7 +266,7 @@ def limits_of(abstraction: Abstraction, bounds: TemplateBounds, edge: Ints, basi
 
 
 def _elastic(rows: Sparse, count: int) -> Sparse:
-    """The same rows, each softened by a column of its target."""
+    """Returns the same rows, each softened by a column of its target."""
     first = np.arange(len(rows.least))
     target = rows.column[: len(first)]
     return Sparse(

@@ -1,4 +1,4 @@
-"""How far the bounds of a guess may move: which rows the proof rests on, and an interval for each.
+"""Finds which rows of a guessed invariant its proof needs, and how far each bound may move.
 
 A row is needed when its multiplier carries the safety of a bad set, the emptiness of an edge that
 must not be taken, or another needed row.  The needed bounds are then moved apart as far as the
@@ -32,7 +32,7 @@ class InvariantGuess:
 
 
 def needed(guess: InvariantGuess) -> Flags:
-    """Which rows (M, R) the proof rests on."""
+    """Returns which rows (M, R) the proof rests on."""
     numeric, image, reached = guess.abstraction.numeric, guess.image, guess.bounds.reached
     need = np.zeros(guess.bounds.support.shape, dtype=bool)
     _carry(need, numeric.bad_mode, guess.unsafe, reached[numeric.bad_mode])
@@ -46,7 +46,7 @@ def needed(guess: InvariantGuess) -> Flags:
 
 
 def _must_stay_closed(guess: InvariantGuess, need: Flags) -> Flags:
-    """The closed edges whose target is false, or has rows to be kept."""
+    """Returns the closed edges whose target is false, or has rows to be kept."""
     target = guess.abstraction.numeric.target[guess.image.edges]
     matters = ~guess.bounds.reached[target] | need[target].any(axis=1)
     return (guess.image.closed.margin > guess.abstraction.apart) & matters
@@ -63,7 +63,7 @@ def _mark(need: Flags, mode: Ints, basis: Ints, weight: Floats) -> None:
 
 
 def room(guess: InvariantGuess, need: Flags) -> tuple[Floats, Floats] | None:
-    """Intervals (M, R each) such that any choice of one bound from each is kept by the policy."""
+    """Returns intervals (M, R each) such that any choice of one bound from each is kept by the policy."""
     number = _numbered(guess, need)
     count = int(number.max(initial=-1)) + 1
     held = policy_rows(guess.abstraction, guess.bounds, guess.image, number)
@@ -86,7 +86,7 @@ def room(guess: InvariantGuess, need: Flags) -> tuple[Floats, Floats] | None:
 
 
 def _numbered(guess: InvariantGuess, need: Flags) -> Ints:
-    """A number for each needed row, -1 for the others.
+    """Returns a number for each needed row, -1 for the others.
 
     Rows that edges hand round unchanged (a variable that keeps its value from mode to mode and back)
     must have one and the same bound: they share a number.
@@ -108,7 +108,7 @@ def _numbered(guess: InvariantGuess, need: Flags) -> Ints:
 
 
 def _unchanged(rows: Sparse) -> set[tuple[int, int]]:
-    """The (source, target) of rows that say no more than s[target] >= s[source]."""
+    """Returns the (source, target) of rows that say no more than s[target] >= s[source]."""
     k = len(rows.least)
     entries = np.bincount(rows.row[k:], minlength=k)  # the first k entries are the targets
     plain = np.abs(rows.value[k:] + 1) < _SAME
@@ -117,13 +117,13 @@ def _unchanged(rows: Sparse) -> set[tuple[int, int]]:
 
 
 def _floor(guess: InvariantGuess, need: Flags, number: Ints) -> Sparse:
-    """The bounds of the initial sets."""
+    """Returns the bounds of the initial sets."""
     m, j = np.nonzero(need & np.isfinite(guess.abstraction.start.support))
     return Sparse(np.arange(len(m)), number[m, j], np.ones(len(m)), guess.abstraction.start.support[m, j])
 
 
 def _with_room(rows: Sparse, count: int) -> Sparse:
-    """Rows s - ... >= least, of which the first entries are the targets, with s lowered by its room.
+    """Returns rows s - ... >= least, of which the first entries are the targets, with s lowered by its room.
 
     A bound that carries itself over (s - c s, an unchanged variable) is the same number on both sides.
     """
@@ -140,7 +140,7 @@ def _with_room(rows: Sparse, count: int) -> Sparse:
 
 
 def _empty_cases(guess: InvariantGuess, need: Flags) -> list[tuple[Emptiness, Ints, Floats, Flags]]:
-    """Bad sets and closed edges: the multipliers, the mode, the bounds of the own rows, and which of them count."""
+    """Returns bad sets and closed edges: multipliers, mode, bounds of the own rows, and which of them count."""
     numeric, edges = guess.abstraction.numeric, guess.image.edges
     bad = (guess.unsafe, numeric.bad_mode, numeric.bad.bound, guess.bounds.reached[numeric.bad_mode])
     closed = (guess.image.closed, numeric.source[edges], numeric.guard.bound[edges], _must_stay_closed(guess, need))
@@ -148,7 +148,7 @@ def _empty_cases(guess: InvariantGuess, need: Flags) -> list[tuple[Emptiness, In
 
 
 def _stay_apart(number: Ints, empty: Emptiness, mode: Ints, bound: Floats, which: Flags) -> Sparse:
-    """Moving the bounds may use up half of the margin (nearly none when it comes from a `<` alone)."""
+    """Returns rows by which moving the bounds uses at most half of the margin (nearly none where a `<` makes it)."""
     template, margin = number.shape[1], empty.margin[which]
     basis, weight, mode, bound = empty.basis[which], empty.multiplier[which], mode[which], bound[which]
     number = np.concatenate([number, np.full((len(number), 1), -1)], axis=1)  # the last one for rows of the guard

@@ -1,4 +1,4 @@
-"""One sparse linear program, by HiGHS: minimise cost.x with lower <= x <= upper and rows >= least.
+"""Solves one sparse linear program by HiGHS: minimise cost.x with lower <= x <= upper and rows >= least.
 
 Of many rows few matter.  They are added in turns: first, of each group, those that a guessed point
 violates most, then those that the optimum so far violates.
@@ -36,17 +36,17 @@ class Sparse:
     least: Floats
 
     def at(self, point: Floats) -> Floats:
-        """The value of each row."""
+        """Returns the value of each row."""
         return _sums(self.row, self.value * point[self.column], len(self.least))
 
 
 def _sums(group: Ints, values: Floats, count: int) -> Floats:
-    """The sum of the values of each group (numpy counts in integers when there is nothing to sum)."""
+    """Returns the sum of the values of each group (numpy counts in integers when there is nothing to sum)."""
     return np.bincount(group, weights=values, minlength=count).astype(np.float64)
 
 
 def stack(*parts: Sparse) -> Sparse:
-    """The rows of all parts, one below the other."""
+    """Returns the rows of all parts, one below the other."""
     first = np.cumsum([0, *(len(part.least) for part in parts)])
     row = np.concatenate([part.row + k for part, k in zip(parts, first[:-1], strict=True)])
     columns, values = np.concatenate([p.column for p in parts]), np.concatenate([p.value for p in parts])
@@ -56,7 +56,7 @@ def stack(*parts: Sparse) -> Sparse:
 def minimise(
     cost: Floats, lower: Floats, upper: Floats, rows: Sparse, *, group: Ints, point: Floats, seconds: float
 ) -> Floats | None:
-    """An optimal x, or None: no feasible point, no least value, out of time, or the solver failed.
+    """Returns an optimal x, or None: no feasible point, no least value, out of time, or the solver failed.
 
     `group` of each row, and a `point` near the optimum, say which rows to take first.
     """
@@ -82,7 +82,7 @@ def minimise(
 
 
 def _worst(lack: Floats, group: Ints) -> Any:
-    """The row of each group that lacks most."""
+    """Returns the row of each group that lacks most."""
     order = np.lexsort((-lack, group))
     first = np.r_[True, np.diff(group[order]) > 0]
     chosen = np.zeros(len(lack), dtype=bool)
@@ -129,7 +129,7 @@ def _solve(solver: Any, deadline: float) -> Floats | None:
 
 
 def _summed(rows: Sparse, columns: int) -> Sparse:
-    """Sorted by row, the values of one place added up, small ones left out (HiGHS wants each place once)."""
+    """Returns the rows sorted, the values of one place added up, small ones left out (HiGHS wants each place once)."""
     place, which = np.unique(rows.row * columns + rows.column, return_inverse=True)
     value = _sums(which, rows.value, len(place))
     keep = np.abs(value) > 1e-11

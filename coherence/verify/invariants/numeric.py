@@ -1,4 +1,4 @@
-"""A transition system in floating point, centred and scaled; good for guessing, never for a verdict.
+"""Lowers a transition system to floats, centred and scaled; good for guessing, never for a verdict.
 
 x = centre + scale * z.  Rows are a.z <= h with |a| = 1; an equation is two rows; `<` is `<=` with
 `h` less by `tighten`, so that sets which only touch at an excluded point count as apart.
@@ -60,7 +60,7 @@ class Numeric:
 
 
 def lower(system: TransitionSystem, frame: CoordinateFrame, *, tighten: float) -> Numeric:
-    """The system in `frame`."""
+    """Returns the system in `frame`."""
     states, modes = len(system.variables), system.modes
     index = {mode: number for number, mode in enumerate(modes)}
     only_states = CoordinateFrame(frame.centre[:states], frame.scale[:states])
@@ -86,7 +86,7 @@ def _indices(numbers: Iterable[int]) -> Ints:
 
 
 def coefficients(rows: Sequence[LinearForm], width: int) -> Floats:
-    """The coefficients of linear expressions, one row each."""
+    """Returns the coefficients of linear expressions, one row each."""
     return np.array([[float(c) for c in row.coefficients] for row in rows], dtype=float).reshape(len(rows), width)
 
 
@@ -100,7 +100,7 @@ def _updates(system: TransitionSystem, frame: CoordinateFrame) -> tuple[Floats, 
 
 
 def stacked(polyhedra: Sequence[Polyhedron], frame: CoordinateFrame, tighten: float) -> HalfspaceRows:
-    """Polyhedra in a frame, filled up to the same number of rows by rows that always hold."""
+    """Returns polyhedra in a frame, filled up to the same number of rows by rows that always hold."""
     each = [[row for constraint in p for row in _halfspaces(constraint, frame, tighten)] for p in polyhedra]
     most = max((len(rows) for rows in each), default=0)
     normal, bound = np.zeros((len(each), most, len(frame.scale))), np.full((len(each), most), NEVER)
@@ -122,7 +122,7 @@ def _halfspaces(constraint: Constraint, frame: CoordinateFrame, tighten: float) 
 
 
 def magnitudes(system: TransitionSystem) -> Floats:
-    """A first scale per state variable and choice: the largest |constant / coefficient| of a row about it alone."""
+    """Returns a scale per state variable and choice: the largest |constant / coefficient| of a row about it alone."""
     width = len(system.variables) + len(system.choices)
     size = [Fraction(0)] * width
     polyhedra = [p for _, p in system.initial + system.bad] + [edge.guard for edge in system.edges]

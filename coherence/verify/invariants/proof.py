@@ -1,4 +1,4 @@
-"""What a search for an invariant ends with: a proof with its certificate, or why there is none."""
+"""Defines what a search for an invariant ends with: a proof with its certificate, or why there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unbounded proofs for piecewise-affine systems: guess an invariant in floats, prove it in rationals.
+"""Proves safety of piecewise-affine systems without a bound: guesses in floats, proves in rationals.
 
 Random runs say how large things are; templates of directions say what an invariant may look like;
 policy iteration finds bounds that no edge leaves; z3 decides the obligations, text by text.  Only
@@ -14,7 +14,7 @@ SAMPLES, STEPS = 160, 120
 
 
 def prove(system: TransitionSystem, *, time_limit: float = 10.0, samples: int = SAMPLES, steps: int = STEPS) -> Result:
-    """A proof that no run of `system`, however long, enters one of its bad sets; or why there is none.
+    """Returns a proof that no run of `system`, however long, enters one of its bad sets; or why there is none.
 
     `time_limit` in seconds bounds the search (one step of it may end a little later); `samples` and
     `steps` say how many random runs of what length are drawn.  The search is reproducible, unless

@@ -1,4 +1,4 @@
-"""Random runs of a transition system, many at once: where it goes, and how large its numbers are.
+"""Samples random runs of a transition system, many at once: where it goes, and how large its numbers are.
 
 Starts and choices prefer corners of their sets; among the edges that may be taken, each run takes
 one at random.  Runs see part of what can happen: they guess an invariant, they never prove one.
@@ -33,7 +33,7 @@ class Runs:
 
 
 def sample(system: TransitionSystem, *, samples: int, steps: int) -> Runs:
-    """Runs of `steps` steps from about `samples` starts."""
+    """Returns runs of `steps` steps from about `samples` starts."""
     width = len(system.variables) + len(system.choices)
     numeric = lower(system, CoordinateFrame(np.zeros(width), magnitudes(system)), tighten=_TIGHTEN)
     rng = np.random.default_rng(SEED)
@@ -54,7 +54,7 @@ def sample(system: TransitionSystem, *, samples: int, steps: int) -> Runs:
 
 
 def frame_of(runs: Runs) -> CoordinateFrame:
-    """Coordinates in which what the runs visited is about [-1, 1] in each variable."""
+    """Returns coordinates in which what the runs visited is about [-1, 1] in each variable."""
     old, states = runs.numeric.frame, runs.numeric.states
     seen = [runs.point.reshape(-1, states)[:, i] for i in range(states)]
     seen += [runs.choice.reshape(-1, len(old.scale) - states)[:, j] for j in range(len(old.scale) - states)]
@@ -68,7 +68,7 @@ def frame_of(runs: Runs) -> CoordinateFrame:
 
 
 def bad_path(runs: Runs) -> tuple[int, ...] | None:
-    """The edges of the shortest run that is clearly inside a bad set, if one is."""
+    """Returns the edges of the shortest run that is clearly inside a bad set, if one is."""
     numeric, best = runs.numeric, None
     for mode, normal, bound in zip(numeric.bad_mode, numeric.bad.normal, numeric.bad.bound, strict=True):
         depth = (bound - runs.point @ normal.T).min(axis=2, initial=np.inf)
@@ -79,7 +79,7 @@ def bad_path(runs: Runs) -> tuple[int, ...] | None:
 
 
 def _starts(numeric: Numeric, samples: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """Corners of the initial sets, and mixtures of corners."""
+    """Returns corners of the initial sets, and mixtures of corners."""
     sets, states = len(numeric.initial_mode), numeric.states
     if not sets:
         return np.zeros(0, dtype=np.int64), np.zeros((0, states))
@@ -97,7 +97,7 @@ def _starts(numeric: Numeric, samples: int, rng: np.random.Generator) -> tuple[I
 
 
 def _outgoing(numeric: Numeric) -> Ints:
-    """The edges out of each mode (M, most), filled up with -1."""
+    """Returns the edges out of each mode (M, most), filled up with -1."""
     lists: list[list[int]] = [[] for _ in numeric.modes]
     for edge, source in enumerate(numeric.source):
         lists[source].append(edge)
@@ -109,7 +109,7 @@ def _outgoing(numeric: Numeric) -> Ints:
 def _choose(
     numeric: Numeric, outgoing: Ints, mode: Ints, point: Floats, rng: np.random.Generator
 ) -> tuple[Ints, Floats]:
-    """For each run an edge that may be taken (or -1), and values for its choices."""
+    """Returns, for each run, an edge that may be taken (or -1), and values for its choices."""
     states, runs = numeric.states, len(mode)
     edges = outgoing[mode]
     if not edges.size:
@@ -124,7 +124,7 @@ def _choose(
 
 
 def _pick(normal: Floats, room: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Choices one after another, each within the rows in which it is the last one; `room` that is left."""
+    """Returns choices one after another, each within the rows in which it is the last one; `room` that is left."""
     count = normal.shape[-1]
     choice = np.zeros((*room.shape[:2], count))
     last = np.where(normal != 0, np.arange(count), -1).max(axis=-1, initial=-1)
@@ -141,7 +141,7 @@ def _pick(normal: Floats, room: Floats, rng: np.random.Generator) -> tuple[Float
 
 
 def _finite(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """An interval to draw from, where one or both ends are missing."""
+    """Returns an interval to draw from, where one or both ends are missing."""
     bottom = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0, -1.0))
     top = np.where(np.isfinite(high), high, bottom + 2.0)
     return bottom, top

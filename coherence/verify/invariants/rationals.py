@@ -1,4 +1,4 @@
-"""Simple numbers out of intervals, exactly."""
+"""Picks simple rationals out of intervals, exactly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _RARE = Fraction(1, 30)
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction of least denominator in [low, high] (then nearest to 0).
+    """Returns the fraction of least denominator in [low, high] (then nearest to 0).
 
     SOURCE: Stern-Brocot tree, as a continued fraction: Graham, Knuth, Patashnik, Concrete Mathematics, 4.5.
     """
@@ -26,7 +26,7 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
 
 
 def roundest(low: Fraction, high: Fraction) -> Fraction:
-    """The multiple in [low, high] of the largest 5 * 10^k or 10^k that has one; 0 if it is inside."""
+    """Returns the multiple in [low, high] of the largest 5 * 10^k or 10^k that has one; 0 if it is inside."""
     if low <= 0 <= high:
         return Fraction(0)
     width = high - low
@@ -42,7 +42,7 @@ def roundest(low: Fraction, high: Fraction) -> Fraction:
 
 
 def striking(value: Fraction, low: Fraction, high: Fraction) -> bool:
-    """Whether it would be a coincidence that so simple a number as `value` lies in [low, high].
+    """Decides whether it would be a coincidence that so simple a number as `value` lies in [low, high].
 
     An interval of width w meets multiples of a pitch with probability w / pitch, and fractions of a
     denominator of at most q with about w q^2.
@@ -52,7 +52,7 @@ def striking(value: Fraction, low: Fraction, high: Fraction) -> bool:
 
 
 def _pitch(value: Fraction) -> Fraction:
-    """The largest 10^k of which a decimal number is a multiple; 0 for other fractions."""
+    """Returns the largest 10^k of which a decimal number is a multiple; 0 for other fractions."""
     odd = value.denominator
     twos = fives = 0
     while odd % 2 == 0:

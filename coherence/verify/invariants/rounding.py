@@ -1,4 +1,4 @@
-"""From bounds in floats to an invariant in simple rationals."""
+"""Rounds bounds in floats to an invariant in simple rationals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Style: TypeAlias = Literal["roomy", "tight", "strict"]
 
 
 def rational(guess: InvariantGuess, style: Style) -> Invariant | None:
-    """The invariant in rationals: `roomy` bounds, `tight` ones, or tight and `<` wherever no start is on the bound."""
+    """Returns the invariant in rationals: `roomy` bounds, `tight` ones, or tight and `<` where no start is on them."""
     need = needed(guess)
     interval = room(guess, need) if style == "roomy" else (guess.bounds.support, guess.bounds.support)
     if interval is None or not np.isfinite(np.where(need, interval, 0.0)).all():
@@ -46,7 +46,7 @@ def _polyhedron(guess: InvariantGuess, need: Flags, low: Floats, high: Floats, s
 
 
 def _number(low: float, high: float, unit: float) -> tuple[Fraction, bool]:
-    """A simple number in [low, high]; or the striking one just above, which a `<` has been shrunk from."""
+    """Returns a simple number in [low, high]; or the striking one just above, which a `<` has been shrunk from."""
     error = Fraction(_ERROR * unit) + Fraction(abs(low)) / 10**15
     first, last = Fraction(low), Fraction(max(low, high))
     if last - first > 1000 * error:

@@ -1,4 +1,4 @@
-"""The search behind `prove`: templates, widenings and roundings, from cheap to thorough."""
+"""Searches for an invariant, behind `prove`: templates, widenings and roundings, from cheap to thorough."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Ground:
 
 
 def search(system: TransitionSystem, *, time_limit: float, samples: int, steps: int) -> Result:
-    """See `coherence.verify.invariants.prover.prove`."""
+    """Searches for a proof, as `coherence.verify.invariants.prover.prove` says."""
     diary = Diary(now() + time_limit)
     path: tuple[int, ...] | None = None
     try:
@@ -101,7 +101,7 @@ def _ground(system: TransitionSystem, samples: int, steps: int, frame: Coordinat
 
 
 def _candidates(ground: Ground, diary: Diary, *, hopeful: bool) -> Iterator[tuple[Invariant, str]]:
-    """Invariants in rationals, the likely ones first: one polyhedron per mode, then unions of them.
+    """Yields invariants in rationals, the likely ones first: one polyhedron per mode, then unions of them.
 
     Not `hopeful`: a run in floats seems to be bad.  It may have crossed a bound that exact runs only
     come close to, so a little is tried all the same.
@@ -168,7 +168,7 @@ def _guess(
 
 
 def _seen(ground: Ground, directions: Floats) -> Floats:
-    """The largest value of each direction in each mode; -inf where no run was."""
+    """Returns the largest value of each direction in each mode; -inf where no run was."""
     mode = ground.runs.mode.reshape(-1)
     seen = np.full((len(ground.numeric.modes), len(directions)), -np.inf)
     for m in np.unique(mode):
@@ -177,7 +177,7 @@ def _seen(ground: Ground, directions: Floats) -> Floats:
 
 
 def _certified(system: TransitionSystem, invariant: Invariant, attempt: str, diary: Diary) -> InvariantProof | None:
-    """The proof, if z3 answers unsat to every obligation."""
+    """Returns the proof, if z3 answers unsat to every obligation."""
     if diary.left <= 0:
         return None
     claims = obligations(system, invariant)
@@ -194,13 +194,13 @@ def _certified(system: TransitionSystem, invariant: Invariant, attempt: str, dia
 
 
 def _certificate(system: TransitionSystem, invariant: Invariant, claims: tuple[Obligation, ...]) -> str:
-    """One short script, if z3 confirms it soon; else the scripts that it has confirmed, one after the other."""
+    """Returns one short script, if z3 confirms it soon; else the scripts that it has confirmed, one after the other."""
     whole = certificate(system, invariant)
     return whole if unsat(whole, timeout_ms=WHOLE_MS).unsat else joined(claim.smtlib for claim in claims)
 
 
 def _first_failure(claims: tuple[Obligation, ...], diary: Diary) -> str | None:
-    """The first claim that z3 does not confirm."""
+    """Returns the first claim that z3 does not confirm."""
     answers = unsat_each((claim.smtlib for claim in claims), timeout_ms=int(1000 * max(0.1, diary.left)))
     for claim, answer in zip(claims, answers, strict=True):
         if not answer.unsat:

@@ -1,4 +1,4 @@
-"""The proof obligations of an invariant, as SMT-LIB 2 texts in QF_LRA; each must be unsatisfiable.
+"""Writes the proof obligations of an invariant as SMT-LIB 2 texts in QF_LRA; each must be unsatisfiable.
 
 An invariant maps each mode to alternatives (a union of polyhedra over the state variables): no
 alternative is `false` (the mode is never entered), one empty alternative is `true`.
@@ -26,13 +26,13 @@ class Obligation:
 
 
 def obligations(system: TransitionSystem, invariant: Invariant) -> tuple[Obligation, ...]:
-    """Initiation for each initial set, consecution for each edge, safety for each bad set."""
+    """Returns the obligations: initiation for each initial set, consecution for each edge, safety for each bad set."""
     writer = _writer(system, invariant)
     return (*writer.initiation(), *writer.consecution(), *writer.safety())
 
 
 def certificate(system: TransitionSystem, invariant: Invariant) -> str:
-    """All obligations as one script, the negation of their conjunction: unsat exactly when each of them is."""
+    """Returns all obligations as one script, the negation of their conjunction: unsat exactly when each of them is."""
     writer = _writer(system, invariant)
     claims = [*writer.initiation_claims(), *writer.consecution_claims(), *writer.safety_claims()]
     body = "\n".join(f"  {_comment(name)}\n  {_and(rows)}" for name, rows in claims)
@@ -83,7 +83,7 @@ class _Writer:
         return "\n".join(f"(declare-const {_symbol(name)} Real)" for name in names)
 
     def define(self, modes: Iterable[str]) -> str:
-        """One predicate per mode, over the state variables."""
+        """Returns one predicate per mode, over the state variables."""
         arguments = " ".join(f"({_symbol(name)} Real)" for name in self.system.variables)
         return "\n".join(f"(define-fun {_inside(m)} ({arguments}) Bool {self._alternatives(m)})" for m in modes)
 
@@ -113,7 +113,7 @@ def _script(name: str, *parts: str) -> str:
 
 
 def _comment(name: str) -> str:
-    """One line, whatever the name: a label must not become a command."""
+    """Returns a comment of one line, whatever the name: a label must not become a command."""
     return "; " + " ".join(name.split())
 
 
@@ -130,7 +130,7 @@ def _or(rows: list[str]) -> str:
 
 
 def _row(constraint: Constraint, names: tuple[str, ...]) -> str:
-    """`sum c_i x_i REL -constant`, so that a bound is read where a reader expects it."""
+    """Returns the term `sum c_i x_i REL -constant`, so that a bound stands where a reader expects it."""
     linear = constraint.linear
     relation = "=" if constraint.relation == "==" else constraint.relation
     left = _term(LinearForm(linear.coefficients, Fraction(0)), names)
@@ -150,14 +150,14 @@ def _product(coefficient: Fraction, name: str) -> str:
 
 
 def number(value: Fraction) -> str:
-    """An exact rational as SMT-LIB reads it: 5 is `5.0`, -2/3 is `(- (/ 2.0 3.0))`."""
+    """Returns an exact rational as SMT-LIB reads it: 5 is `5.0`, -2/3 is `(- (/ 2.0 3.0))`."""
     size = abs(value)
     text = f"{size.numerator}.0" if size.denominator == 1 else f"(/ {size.numerator}.0 {size.denominator}.0)"
     return text if value >= 0 else f"(- {text})"
 
 
 def _symbol(name: str) -> str:
-    """A quoted symbol.  SMT-LIB allows neither bar nor backslash inside; such names are refused."""
+    """Returns a quoted symbol.  SMT-LIB allows neither bar nor backslash inside; such names are refused."""
     if "|" in name or "\\" in name:
         raise InternalError(f"{name!r} cannot be written in SMT-LIB")
     return f"|{name}|"

@@ -1,4 +1,4 @@
-"""Modes cut into cells by the half-spaces that their edges and promises speak of.
+"""Cuts modes into cells by the half-spaces of their edges and promises, for invariants that are unions.
 
 The cut system has the same runs; its invariants, one polyhedron per cell, are unions for the modes
 of the system it was made from.  Cells and edges that look empty in floats are left out: a guess,
@@ -36,7 +36,7 @@ class ModeDivision:
 
 
 def cut(system: TransitionSystem, frame: CoordinateFrame) -> ModeDivision | None:
-    """The system with its modes cut into cells, or None when there is nothing to cut or too much."""
+    """Returns the system with its modes cut into cells, or None when there is nothing to cut or too much."""
     states = len(system.variables)
     if not states or len(system.edges) > MOST_EDGES:
         return None
@@ -56,7 +56,7 @@ def cut(system: TransitionSystem, frame: CoordinateFrame) -> ModeDivision | None
 
 
 def uncut(division: ModeDivision, invariant: Invariant) -> Invariant:
-    """The invariant of the uncut system: each mode is in one of its cells, and there within its rows."""
+    """Returns the invariant of the uncut system: each mode is in one of its cells, and there within its rows."""
     return {
         mode: tuple(half_spaces + rows for name, half_spaces in cells for rows in invariant.get(name, ()))
         for mode, cells in division.cells.items()
@@ -64,13 +64,13 @@ def uncut(division: ModeDivision, invariant: Invariant) -> Invariant:
 
 
 def _nonempty(polyhedra: list[Polyhedron], frame: CoordinateFrame) -> list[bool]:
-    """Which polyhedra seem to have a point."""
+    """Returns, for each polyhedron, whether it seems to have a point."""
     rows = stacked(polyhedra, frame, TIGHTEN)
     return [bool(margin <= APART) for margin in emptiness(rows.normal, rows.bound).margin]
 
 
 def _rows_of(system: TransitionSystem) -> dict[str, list[Constraint]]:
-    """Per mode the rows of the guards out of it, then of its bad sets."""
+    """Returns, per mode, the rows of the guards out of it, then of its bad sets."""
     rows: dict[str, list[Constraint]] = {mode: [] for mode in system.modes}
     for mode, polyhedron in (*((edge.source, edge.guard) for edge in system.edges), *system.bad):
         rows[mode].extend(polyhedron)
@@ -78,7 +78,7 @@ def _rows_of(system: TransitionSystem) -> dict[str, list[Constraint]]:
 
 
 def _half_spaces(rows: Iterable[Constraint], states: int) -> list[Constraint]:
-    """What rows say about the state alone; each hyperplane once."""
+    """Returns what rows say about the state alone; each hyperplane once."""
     planes: dict[LinearForm, Constraint] = {}
     for row in rows:
         own, choices = row.linear.coefficients[:states], row.linear.coefficients[states:]
@@ -107,7 +107,7 @@ def _cells(mode: str, half_spaces: Iterable[Constraint], frame: CoordinateFrame)
 
 
 def _edges(edge: AffineEdge, cells: Mapping[str, tuple[tuple[str, Polyhedron], ...]]) -> Iterable[AffineEdge]:
-    """One edge per cell that it leaves and cell that it enters."""
+    """Returns one edge per cell that it leaves and cell that it enters."""
     width = len(edge.update[0].coefficients) if edge.update else 0
     entered = [
         (target, tuple(Constraint(after(row.linear, edge.update), row.relation) for row in behind))

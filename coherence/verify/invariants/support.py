@@ -1,4 +1,4 @@
-"""Many small linear programs at once: the largest value of each objective over its polyhedron.
+"""Solves many small linear programs at once: the largest value of each objective over its polyhedron.
 
 Every polyhedron lies in a big box, so a dual feasible basis is known from the start: the corner of
 the box in the direction of the objective.  From there the dual simplex method goes down; bases
@@ -33,7 +33,7 @@ class Optima:
 
 
 def maximise(normal: Floats, bound: Floats, objective: Floats, start: Ints | None = None) -> Optima:
-    """max objective[e, r] . x  subject to  normal[e] x <= bound[e], for all e and r.
+    """Returns max objective[e, r] . x subject to normal[e] x <= bound[e], for all e and r.
 
     `normal` (E, L, N), `bound` (E, L; +inf drops a row), `objective` (E, R, N); `start` is the basis
     of an earlier call with the same rows and objectives.
@@ -64,14 +64,14 @@ def _nudged(objective: Floats) -> Floats:
 
 
 def corner(objective: Floats, rows: int) -> Ints:
-    """The first basis for polyhedra of `rows` rows: the corner of the box that each objective points to."""
+    """Returns the first basis for polyhedra of `rows` rows: the corner of the box that each objective points to."""
     width = objective.shape[2]
     first: Ints = rows + np.arange(width) + width * (objective < 0).astype(np.int64)
     return first
 
 
 def _gather(array: Floats, basis: Ints) -> Floats:
-    """array[e, basis[e, r]] for all e, r."""
+    """Returns array[e, basis[e, r]] for all e, r."""
     gathered: Floats = array[np.arange(len(array))[:, None, None], basis]
     return gathered
 
@@ -98,7 +98,7 @@ def _descend(matrix: Floats, limits: Floats, objective: Floats, basis: Ints) -> 
 
 
 def _pivot(matrix: Floats, basis: Ints, inverse: Floats, weight: Floats, e: Ints, r: Ints, entering: Ints) -> Flags:
-    """Row `entering` replaces the row of the basis whose multiplier vanishes first; True where none does."""
+    """Puts row `entering` in place of the row of the basis whose multiplier vanishes first; True where none does."""
     new = matrix[e, entering]
     share = np.einsum("kn,knm->km", new, inverse[e, r])
     useful = share > _PIVOT
@@ -127,7 +127,7 @@ def _read(matrix: Floats, limits: Floats, objective: Floats, basis: Ints, empty:
 
 
 def vertices(normal: Floats, bound: Floats, optima: Optima) -> Floats:
-    """The point (E, R, N) at which each optimum is taken."""
+    """Returns the point (E, R, N) at which each optimum is taken."""
     matrix, limits = _boxed(normal, bound)
     rows, values = _gather(matrix, optima.basis), _gather(limits, optima.basis)
     return np.linalg.solve(rows, values[..., None])[..., 0].astype(np.float64, copy=False) if rows.size else values

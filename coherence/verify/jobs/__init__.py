@@ -1,1 +1,1 @@
-"""Jobs, gangs, evictors and placers as finite relations, explored exactly."""
+"""Explores jobs, gangs, evictors and placers as finite relations, exactly."""

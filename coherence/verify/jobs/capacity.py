@@ -1,4 +1,4 @@
-"""Is there room for one more member of a thing: what it needs against what the others leave."""
+"""Decides whether there is room for one more member of a thing: its needs against what the others leave."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Room:
 
     @property
     def claim(self) -> str:
-        """The room as an SMT-LIB term."""
+        """Returns the room as an SMT-LIB term."""
         return (
             f"(>= {real(self.left)} {real(self.need)})" if self.left is not None and self.need is not None else "false"
         )
@@ -52,7 +52,7 @@ def _shown(value: Fraction | None, quantity: Quantity | None) -> str:
 
 
 def room_for_one(facts: Known, thing: str, count: int) -> Room:
-    """The worst over all resources, in the worst case of every range, with `count` members of `thing` running."""
+    """Returns the room of the scarcest resource, in the worst case of every range, with `count` members of `thing`."""
     component = facts.design.components.get(thing)
     needs = needed(component) if component else {}
     if component is None or not needs:
@@ -63,7 +63,7 @@ def room_for_one(facts: Known, thing: str, count: int) -> Room:
 
 
 def needed(component: Component) -> Mapping[str, Quantity]:
-    """Resource -> how much one member holds; `needs: 4 cpu` names its resource by the unit."""
+    """Returns resource -> how much one member holds; `needs: 4 cpu` names its resource by the unit."""
     needs = component.needs
     if isinstance(needs, Quantity):
         tags = [tag for tag, _ in needs.dimension.tags.powers]
@@ -72,7 +72,7 @@ def needed(component: Component) -> Mapping[str, Quantity]:
 
 
 def supplies(facts: Known, component: Component, resource: str) -> str:
-    """The path of the capacity that a component draws on: of what it runs on, else of the one thing that has it."""
+    """Returns the path of the capacity that a component draws on: of what it runs on, else of the one that has it."""
     if component.runs_on is not None:
         candidates = [f"{component.runs_on.text}.{resource}", f"{component.runs_on.text}.count"]
     else:
@@ -99,7 +99,7 @@ def _left(facts: Known, component: Component, count: int, resource: str, need: Q
 
 
 def _others(facts: Known, component: Component, resource: str, supply: str) -> Iterator[tuple[str, Quantity]]:
-    """Other components that hold the same resource of the same capacity."""
+    """Yields other components that hold the same resource of the same capacity."""
     for name, other in facts.design.components.items():
         need = needed(other).get(resource)
         if name != component.name and need is not None and supplies(facts, other, resource) == supply:

@@ -1,4 +1,4 @@
-"""Certificates of explored relations: a number that falls with every step, as integers that a solver checks again."""
+"""Writes certificates of explored relations: an integer rank that falls with every step, for a solver to re-check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_TERMS = 6000
 
 
 def falling(contest: Contest, graph: StateGraph[State], kinds: Collection[str]) -> str | None:
-    """A script: a rank over the states falls with every step of these kinds, so none repeats; None where too long."""
+    """Returns a script: a rank over the states falls with every step of these kinds; None where it is too long."""
     rank = ranks(graph, kinds)
     steps = [(state, e.to) for state, edges in graph.edges.items() for e in edges if e.kind in kinds]
     width = sum(kind.number for kind in contest.kinds)
@@ -27,7 +27,7 @@ Vector: TypeAlias = tuple[int, ...]
 
 
 def ranked(rank: Mapping[Vector, int], steps: Sequence[tuple[Vector, Vector]], names: Sequence[str]) -> str:
-    """A script: the rank of the first is above that of the second in every step."""
+    """Returns a script: the rank of the first is above that of the second in every step."""
     if not steps:
         return Certificate(claim="true").script()
     body = "0"
@@ -43,7 +43,7 @@ def ranked(rank: Mapping[Vector, int], steps: Sequence[tuple[Vector, Vector]], n
 
 
 def flat(state: State) -> Vector:
-    """The members held by each job, kind by kind."""
+    """Returns the members held by each job, kind by kind."""
     return tuple(held for jobs in state for held in jobs)
 
 
@@ -56,7 +56,7 @@ def _integer(x: int) -> str:
 
 
 def saturated(contest: Contest) -> str | None:
-    """A script: all jobs together need no more than there is; None where they do."""
+    """Returns a script: all jobs together need no more than there is; None where they do."""
     if contest.caps or any(contest.total(r) > amount for r, amount in contest.capacity.items()):
         return None
     claims = (f"(<= {rational(contest.total(r))} {rational(amount)})" for r, amount in contest.capacity.items())
@@ -64,7 +64,7 @@ def saturated(contest: Contest) -> str | None:
 
 
 def standing(contest: Contest, graph: StateGraph[State]) -> str | None:
-    """A script: in no quiet state that was reached does a job hold a part of what it waits for."""
+    """Returns a script: in no quiet state that was reached does a job hold a part of what it waits for."""
     names = [f"x{n}" for n in range(sum(kind.number for kind in contest.kinds))]
     barriers = [kind.barrier for kind in contest.kinds for _ in range(kind.number)]
     part = [f"(and (< 0 {name}) (< {name} {least}))" for name, least in zip(names, barriers, strict=True)]

@@ -1,4 +1,4 @@
-"""Jobs that compete for capacities: kinds of like jobs, who is admitted first, who may take from whom.
+"""Reads the jobs of a design as a contest for capacities: kinds of like jobs, admission order, preemption rule.
 
 A kind is some like jobs; a state says of each job how many of its members hold their needs, sorted within the kind.
 """
@@ -54,7 +54,7 @@ class JobKind:
 
     @property
     def all_needs(self) -> dict[str, Amount]:
-        """What all jobs of the kind hold together."""
+        """Returns what all jobs of the kind hold together."""
         return {resource: need * self.members * self.number for resource, need in self.needs.items()}
 
 
@@ -80,11 +80,11 @@ class Contest:
     taken: Mapping[str, Amount] = field(default_factory=dict)
 
     def whole(self, resource: str) -> bool:
-        """Is the resource counted in whole units (no bytes, no watts)?"""
+        """Decides whether the resource is counted in whole units (no bytes, no watts)."""
         return self.units[resource] == Dimension(((resource, 1),))
 
     def shown(self, resource: str, amount: Amount) -> str:
-        """An amount of a resource with its unit."""
+        """Returns an amount of a resource with its unit."""
         return show(amount, self.units[resource])
 
     @property
@@ -92,21 +92,21 @@ class Contest:
         return tuple(dict.fromkeys(kind.queue for kind in self.kinds if kind.queue))
 
     def total(self, resource: str) -> Amount:
-        """What all jobs (and what holds it anyway) need of it together."""
+        """Returns what all jobs (and what holds it anyway) need of it together."""
         return sum((kind.all_needs.get(resource, 0) for kind in self.kinds), self.taken.get(resource, 0))
 
     def open(self, resource: str) -> Amount:
-        """What there is for jobs."""
+        """Returns what there is for jobs."""
         return self.capacity[resource] - self.taken.get(resource, 0)
 
 
 def plain(amount: Fraction) -> Amount:
-    """The amount, as an int where it is whole."""
+    """Returns the amount, as an int where it is whole."""
     return int(amount) if amount.denominator == 1 else amount
 
 
 def contest(facts: Known, *, components: bool = False) -> Contest:
-    """The contest of a design's jobs (and of its components that hold the same resources).  Raises NeedsError."""
+    """Returns the contest of a design's jobs (and of components that hold the same resources).  Raises NeedsError."""
     design = facts.design
     order = design.order
     kinds = _merged(facts, [_job(facts, job) for job in design.jobs.values()])
@@ -157,7 +157,7 @@ def _count(job: Job, key: str, default: int) -> int:
 
 
 def _several(job: Job, key: str, copies: int) -> int:
-    """The value of `gang` or `barrier`: a number, or `all` of the copies; 0 where it is not stated."""
+    """Returns the value of `gang` or `barrier`: a number, or `all` of the copies; 0 where it is not stated."""
     value = job.constants.get(key)
     if isinstance(value, Formula) and value.tree == Name("all"):
         return copies
@@ -165,7 +165,7 @@ def _several(job: Job, key: str, copies: int) -> int:
 
 
 def _waits(facts: Known, name: str) -> bool:
-    """Does an event speak of members of the thing that wait for each other?"""
+    """Decides whether an event speaks of members of the thing that wait for each other."""
     from coherence.language.names import events
 
     return any(
@@ -190,12 +190,12 @@ def _needs(thing: Job | Component, place: Place) -> dict[str, Amount]:
 
 
 def waits_together(facts: Known, component: Component) -> bool:
-    """Do the members of a component wait for each other?"""
+    """Decides whether the members of a component wait for each other."""
     return _waits(facts, component.name) or bool(component.part and component.part.text == "barrier")
 
 
 def _component(facts: Known, component: Component) -> JobKind | None:
-    """A component whose members wait for each other and hold something; None for any other."""
+    """Returns a component whose members wait for each other and hold something; None for any other."""
     if component.needs is None or not waits_together(facts, component):
         return None
     number, place = _members(facts, component)
@@ -204,7 +204,7 @@ def _component(facts: Known, component: Component) -> JobKind | None:
 
 
 def _members(facts: Known, component: Component) -> tuple[int, Place]:
-    """How many members it has (`ranks` of a barrier, else copies), and where that stands."""
+    """Returns how many members it has (`ranks` of a barrier, else copies), and where that stands."""
     path = f"{component.name}.ranks" if f"{component.name}.ranks" in facts.values else f"{component.name}.copies"
     given = facts.quantities.get(path)
     if given is None or not given.exact or given.low.denominator != 1 or not 0 <= given.low <= MOST_ALIKE:
@@ -213,7 +213,7 @@ def _members(facts: Known, component: Component) -> tuple[int, Place]:
 
 
 def _taken(facts: Known, resource: str, supply: str, own: set[str]) -> Amount:
-    """What components that are no contestants hold of a capacity, all of them running."""
+    """Returns what components that are no contestants hold of a capacity, all of them running."""
     held: Amount = 0
     for component in facts.design.components.values():
         need = needed(component).get(resource) if component.name not in own else None
@@ -223,7 +223,7 @@ def _taken(facts: Known, resource: str, supply: str, own: set[str]) -> Amount:
 
 
 def _merged(facts: Known, kinds: list[JobKind]) -> list[JobKind]:
-    """Jobs alike as one kind, except those that a rule names."""
+    """Returns jobs alike as one kind, except those that a rule names."""
     order = facts.design.order
     named = {order.preempt.job, order.preempt.victim} if order and order.preempt else set()
     groups: dict[object, list[JobKind]] = {}
@@ -247,7 +247,7 @@ def _merge(group: list[JobKind]) -> JobKind:
 
 
 def _supply(facts: Known, resource: str, kind: JobKind) -> str:
-    """The path of the capacity of a resource: a component or tier of its name, or the one thing that has it."""
+    """Returns the path of the capacity of a resource: a component or tier of its name, or the one thing that has it."""
     own = f"{resource}.count"
     if own in facts.values:
         return own
@@ -266,20 +266,20 @@ def _span(facts: Known, path: str) -> tuple[Fraction, Fraction]:
 
 
 def _unit(facts: Known, path: str, resource: str) -> Dimension:
-    """The unit in which amounts of the resource are shown: its own name where they are counted."""
+    """Returns the unit in which amounts of the resource are shown: its own name where they are counted."""
     quantity = facts.quantities.get(path)
     physical = quantity.dimension.physical if quantity else Dimension()
     return physical if physical.powers else Dimension(((resource, 1),))
 
 
 def _words(kinds: list[JobKind], supply: Mapping[str, str]) -> frozenset[str]:
-    """What a limit on jobs speaks of: their queues, their capacities, or jobs by name."""
+    """Returns what a limit on jobs speaks of: their queues, their capacities, or jobs by name."""
     owners = (path.partition(".")[0] for path in supply.values())
     return frozenset([*(kind.queue for kind in kinds), *owners, *(name for kind in kinds for name in kind.jobs)])
 
 
 def _caps(facts: Known, about: frozenset[str]) -> Iterator[tuple[str, object, object]]:
-    """Limits on jobs that may hold an admission back: those that wait or reject at their cap."""
+    """Yields limits on jobs that may hold an admission back: those that wait or reject at their cap."""
     for limit in facts.design.limits.values():
         waits = limit.when_full is None or limit.when_full.text in ("wait", "reject")
         tree = cap(facts, limit)

@@ -1,4 +1,4 @@
-"""Steps of a contest: a job comes, the first in order that fits is admitted, else one that waits takes its victims.
+"""Steps a contest: a job comes, the first in order that fits is admitted, else a waiting one takes its victims.
 
 Preemption acts when nothing can be admitted, takes only what lets the taker in, and takes no more than that
 (as Kubernetes, Kueue and Volcano do); a taker that fits nowhere takes in vain.
@@ -19,25 +19,25 @@ SCHEDULER = (ADMIT, TAKE, VAIN)
 
 
 def nobody(contest: Contest) -> State:
-    """The state in which no job has come yet."""
+    """Returns the state in which no job has come yet."""
     return tuple((AWAY,) * kind.number for kind in contest.kinds)
 
 
 def moved(state: State, kind: int, old: int, new: int) -> State:
-    """The state after one job of a kind went from `old` to `new` members."""
+    """Returns the state after one job of a kind went from `old` to `new` members."""
     jobs = list(state[kind])
     jobs.remove(old)
     return (*state[:kind], tuple(sorted([*jobs, new])), *state[kind + 1 :])
 
 
 def steps(contest: Contest, state: State) -> Iterator[StateStep[State]]:
-    """Every step that is possible: arrivals, and those of the scheduler."""
+    """Yields every step that is possible: arrivals, and those of the scheduler."""
     yield from arrivals(contest, state)
     yield from scheduled(contest, state)
 
 
 def arrivals(contest: Contest, state: State) -> Iterator[StateStep[State]]:
-    """The next jobs to come: the oldest where ages are given, else any."""
+    """Yields the next jobs to come: the oldest where ages are given, else any."""
     coming = [k for k, jobs in enumerate(state) if AWAY in jobs]
     ages = [contest.kinds[k].attributes.get("age") for k in coming]
     if all(age is not None for age in ages):
@@ -47,12 +47,12 @@ def arrivals(contest: Contest, state: State) -> Iterator[StateStep[State]]:
 
 
 def scheduled(contest: Contest, state: State) -> list[StateStep[State]]:
-    """Admissions by order; preemptions where nothing can be admitted."""
+    """Returns admissions by order; preemptions where nothing can be admitted."""
     return list(admissions(contest, state)) or list(takes(contest, state))
 
 
 def admissions(contest: Contest, state: State) -> Iterator[StateStep[State]]:
-    """The waiting job (or member) that comes first in the order among those that fit; all of them where equal."""
+    """Yields the admission of the waiting job that comes first in the order among those that fit; all where equal."""
     spare = {resource: free(contest, state, resource) for resource in contest.capacity}
     able = [(k, held) for k, held in waiting(contest, state) if fits(contest, state, k, held, spare)]
     values = [key(contest, state, contest.kinds[k], held) for k, held in able]
@@ -64,7 +64,7 @@ def admissions(contest: Contest, state: State) -> Iterator[StateStep[State]]:
 
 
 def waiting(contest: Contest, state: State) -> Iterator[tuple[int, int]]:
-    """(kind, members held) of the jobs that want more."""
+    """Yields (kind, members held) of the jobs that want more."""
     for k, jobs in enumerate(state):
         for held in dict.fromkeys(jobs):
             if 0 <= held < contest.kinds[k].members:
@@ -72,12 +72,12 @@ def waiting(contest: Contest, state: State) -> Iterator[tuple[int, int]]:
 
 
 def chunk(kind: JobKind, held: int) -> int:
-    """How many members are admitted at once."""
+    """Returns how many members are admitted at once."""
     return min(kind.chunk if held == 0 else 1, kind.members - held)
 
 
 def fits(contest: Contest, state: State, k: int, held: int, spare: Mapping[str, Amount] | None = None) -> bool:
-    """Is there room for what is admitted at once, also under the limits?  `spare` is what nobody holds, if known."""
+    """Decides whether there is room for what is admitted at once, also under the limits; `spare`: held by nobody."""
     kind = contest.kinds[k]
     number = chunk(kind, held)
     spare = spare or {resource: free(contest, state, resource) for resource in kind.needs}
@@ -92,7 +92,7 @@ def _allowed(contest: Contest, state: State, kind: JobKind, held: int) -> bool:
 
 
 def takes(contest: Contest, state: State) -> Iterator[StateStep[State]]:
-    """Preemptions: for each kind that waits, each set of victims that just lets it in."""
+    """Yields preemptions: for each kind that waits, each set of victims that just lets it in."""
     if contest.preempt is None:
         return
     for k, held in waiting(contest, state):
@@ -106,14 +106,14 @@ def takes(contest: Contest, state: State) -> Iterator[StateStep[State]]:
 
 
 def never_fits(contest: Contest, kind: JobKind, held: int) -> bool:
-    """Does the job need more than there is?"""
+    """Decides whether the job needs more than there is."""
     return any(need * (held + chunk(kind, held)) > contest.open(r) for r, need in kind.needs.items())
 
 
 def _victims(
     contest: Contest, state: State, k: int, held: int, *, hopeless: bool
 ) -> Iterator[tuple[tuple[str, ...], State]]:
-    """Sequences of victims after which the taker fits (of a hopeless taker: each single victim)."""
+    """Yields sequences of victims after which the taker fits (of a hopeless taker: each single victim)."""
     stack: list[tuple[tuple[str, ...], State]] = [((), state)]
     seen = {state}
     while stack:
@@ -166,7 +166,7 @@ def _one_of(kind: JobKind) -> str:
 
 
 def endings(contest: Contest, state: State) -> Iterator[StateStep[State]]:
-    """Jobs of which enough members are there may end (after a while), and give everything back."""
+    """Yields the end of each job of which enough members are there: it gives everything back."""
     for k, jobs in enumerate(state):
         kind = contest.kinds[k]
         for held in dict.fromkeys(jobs):

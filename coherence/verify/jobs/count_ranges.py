@@ -1,4 +1,4 @@
-"""Verdicts as a predicate of how many there are: the range of members, other numbers of places, and runs in words."""
+"""Finds verdicts for every number of members and of places, and renders runs of equal verdicts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PlaceVerdicts:
 
 
 def count_range(facts: Known, thing: str, most: int, place: Place) -> tuple[int, int]:
-    """The fewest and the most members that the thing may have.  Raises NeedsError."""
+    """Returns the fewest and the most members that the thing may have.  Raises NeedsError."""
     range_ = copies(facts, thing)
     if range_ is None or range_.low is None or range_.high is None:
         raise NeedsError(f"copies of {thing} (how many there may be)", place)
@@ -40,7 +40,7 @@ def count_range(facts: Known, thing: str, most: int, place: Place) -> tuple[int,
 
 
 def _reached(facts: Known, thing: str, low: int, high: int) -> tuple[int, int]:
-    """The part of the bounds that a proportional autoscaler can leave its stated beginning for.
+    """Returns the part of the bounds that a proportional autoscaler can leave its stated beginning for.
 
     It goes up only where its signal may exceed setpoint * (1 + tolerance), down only below setpoint * (1 - tolerance).
     """
@@ -60,7 +60,7 @@ def _reached(facts: Known, thing: str, low: int, high: int) -> tuple[int, int]:
 
 
 def adders(facts: Known, there: Cluster) -> str | None:
-    """A loop that may add places, but the design does not say which."""
+    """Returns a loop that may add places of which the design does not say the kind."""
     own = {name for site in there.sites for name in site.name.split(", ")}
     words = {word for node in NODE_WORDS for word in (node, node + "s")}
     for loop in facts.design.loops.values():
@@ -73,7 +73,7 @@ def adders(facts: Known, there: Cluster) -> str | None:
 
 
 def variants(facts: Known) -> list[dict[str, int]]:
-    """The numbers of places that the design leaves open: one choice for each value of each stated range."""
+    """Returns the numbers of places that the design leaves open: one choice for each value of each stated range."""
     choices: list[dict[str, int]] = [{}]
     for name, given in facts.design.places.items():
         count = given.get("count")
@@ -86,7 +86,7 @@ def variants(facts: Known) -> list[dict[str, int]]:
 
 
 def swept_nodes(facts: Known, there: Cluster, low: int, high: int) -> tuple[PlaceVerdicts, ...]:
-    """The placement verdict for 1 to 50 places of each kind whose count is stated, the others as they are."""
+    """Returns the placement verdict for 1 to 50 places of each kind whose count is stated, the others as they are."""
     kinds = [name for name, given in facts.design.places.items() if "count" in given]
     return tuple(_swept(facts, there, low, high, name, MOST_SWEPT // len(kinds)) for name in kinds)
 
@@ -104,12 +104,12 @@ def _swept(facts: Known, there: Cluster, low: int, high: int, name: str, budget:
 
 
 def summary(kinds: Iterable[PlaceVerdicts]) -> str:
-    """`; node: conflict at 1 to 2, none at 3 to 50` for each kind of places."""
+    """Renders `; node: conflict at 1 to 2, none at 3 to 50` for each kind of places."""
     return "".join(f"; {nodes.name}: {render_verdicts(nodes.verdicts)}" for nodes in kinds if nodes.verdicts)
 
 
 def render_verdicts(verdicts: Sequence[tuple[int, str]], *, saturated: bool = False) -> str:
-    """Runs of equal verdicts in words; the last is open only where nothing can change any more (`saturated`)."""
+    """Renders runs of equal verdicts; the last is open only where nothing can change any more (`saturated`)."""
     words = {CERTAIN: "conflict", POSSIBLE: "conflict by some choices", NONE: "none"}
     runs: list[tuple[int, int, str]] = []
     for number, verdict in verdicts:

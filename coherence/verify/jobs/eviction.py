@@ -1,4 +1,4 @@
-"""An evictor against a placer: after every eviction the placer answers, and the evictor looks again."""
+"""Decides whether an evictor and a placer undo each other: after every eviction the placer answers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Chase:
 
 
 def evictor(thing: str, condition: Tree) -> Evictor | None:
-    """The evictor of a trigger that counts the thing by place; None where it does not."""
+    """Returns the evictor of a trigger that counts the thing by place; None where it does not."""
     tree = condition.condition if isinstance(condition, Held) else condition
     labels = tuple(
         dict.fromkeys(
@@ -67,12 +67,12 @@ def evictor(thing: str, condition: Tree) -> Evictor | None:
 
 
 def counted(thing: str, by: str) -> str:
-    """The name that stands for `count of thing by label` in the evictor's trigger."""
+    """Returns the name that stands for `count of thing by label` in the evictor's trigger."""
     return f"{thing}.most_by_{by}"
 
 
 def _named(tree: Tree) -> Tree:
-    """The tree with every `count of x by y` as a name."""
+    """Returns the tree with every `count of x by y` as a name."""
     match tree:
         case Call(function="count by", arguments=(Name(path=thing), Name(path=by))):
             return Name(counted(thing, by), tree.span)
@@ -93,13 +93,13 @@ def _named(tree: Tree) -> Tree:
 
 
 def acts(evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction]) -> bool:
-    """Does the trigger hold in a state?  Raises NeedsError for a name without a value."""
+    """Decides whether the trigger holds in a state.  Raises NeedsError for a name without a value."""
     most = {counted(evicts.thing, by): Fraction(max(domains(there, state, by), default=0)) for by in evicts.labels}
     return bool(evaluate(evicts.trigger, SteadyState(lambda path: most.get(path, constants.get(path)))))
 
 
 def always_acts(evicts: Evictor, there: Cluster, members: int, constants: Values) -> bool | None:
-    """Does the trigger hold (or fail) however so many members lie?  None: it depends.
+    """Decides whether the trigger holds (or fails) for every placement of so many members; None: it depends.
 
     The fullest of D domains has at least members / D, rounded up.
     """
@@ -112,7 +112,7 @@ def always_acts(evicts: Evictor, there: Cluster, members: int, constants: Values
 
 
 def chase(evicts: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> Chase:
-    """`certain`: from some placement on, every answer of the placer lets the evictor act again, for ever.
+    """Decides whether evictor and placer undo each other for ever; `certain`: from some placement on, always.
 
     `possible`: some answers do.  `none`: it comes to rest.  `idle`: it never acts.  `blocked`: not all can be placed.
     """
@@ -133,7 +133,7 @@ def chase(evicts: Evictor, there: Cluster, members: int, constants: Mapping[str,
 
 
 def settles(evicts: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> bool:
-    """Does a placer that evens out nodes alike always bring the trigger to rest?
+    """Decides whether a placer that evens out nodes alike always brings the trigger to rest.
 
     Where it acts, the fullest node has more than members / nodes rounded up, so at least two more than the emptiest,
     to which the member goes: the sum of squares falls with every round.
@@ -154,7 +154,7 @@ def _fill(there: Cluster, state: Counts, members: int) -> list[StateStep[Counts]
 
 
 def _placed(there: Cluster, members: int) -> Counts | None:
-    """A placement of all members, each on the emptiest place that takes it; None where one is refused."""
+    """Returns a placement of all members, each on the emptiest place that takes it; None where one is refused."""
     state = empty(there)
     for _ in range(members):
         options = [edge.to for edge in places(there, state)]
@@ -179,7 +179,7 @@ def _judged(graph: StateGraph[Counts]) -> Chase:
 def moves(
     evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
 ) -> Iterator[StateStep[Counts]]:
-    """Each eviction from a fullest place, with each answer of the placer (within the musts, by its wishes)."""
+    """Yields each eviction from a fullest place, with each answer of the placer (within the musts, by its wishes)."""
     if not acts(evicts, there, state, constants):
         return
     for k, n in spots(state, every=every):
@@ -196,7 +196,7 @@ def _moved(there: Cluster, k: int, node: int, edge: StateStep[Counts]) -> str:
 
 
 def needs_of(evicts: Evictor, constants: Mapping[str, Fraction]) -> str | None:
-    """The first name of the trigger without a value."""
+    """Returns the first name of the trigger without a value."""
     from coherence.language.expressions import names
 
     own = {counted(evicts.thing, by) for by in evicts.labels}

@@ -1,4 +1,4 @@
-"""Jobs whose members wait for each other: is a state reachable in which each holds a part and none goes on?"""
+"""Decides whether jobs whose members wait for each other can come to a standstill, each holding a part."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Standstill:
 
 
 def gangs(contest: Contest) -> list[JobKind]:
-    """The kinds whose members wait for each other."""
+    """Returns the kinds whose members wait for each other."""
     return [kind for kind in contest.kinds if kind.members > 1 and kind.barrier > 1]
 
 
@@ -55,7 +55,7 @@ def standstill(contest: Contest, *, most: int = MOST_STATES) -> Standstill:
 
 
 def _least_part(contest: Contest, state: State) -> Fraction:
-    """The smallest share that a job holds of what it waits for: the plainest deadlock has it largest."""
+    """Returns the smallest share that a job holds of what it waits for: the plainest deadlock has it largest."""
     pairs = zip(contest.kinds, state, strict=True)
     return min(
         (Fraction(held, k.barrier) for k, jobs in pairs for held in jobs if 0 <= held < k.barrier), default=Fraction(0)
@@ -63,12 +63,12 @@ def _least_part(contest: Contest, state: State) -> Fraction:
 
 
 def _forced(caught: list[State], contest: Contest) -> bool:
-    """Is a state lost in which no job holds a part of itself yet?"""
+    """Decides whether a standstill is certain from a state in which no job holds a part of its members yet."""
     return any(not waits(contest, state) and _undecided(contest, state) for state in caught)
 
 
 def _undecided(contest: Contest, state: State) -> bool:
-    """No waiting job has been given a part: nothing has gone wrong so far."""
+    """Decides whether no waiting job holds a part of its members yet."""
     return all(
         held <= 0 or held >= kind.barrier for kind, jobs in zip(contest.kinds, state, strict=True) for held in jobs
     )
@@ -81,7 +81,7 @@ def _steps(contest: Contest, state: State) -> Iterator[StateStep[State]]:
 
 
 def waits(contest: Contest, state: State) -> bool:
-    """Does some job hold a part of what it waits for (or nothing, where it fits nowhere)?"""
+    """Decides whether some job holds a part of what it waits for (or nothing, where it fits nowhere)."""
     for kind, jobs in zip(contest.kinds, state, strict=True):
         if kind.barrier > 1 and any(0 < held < kind.barrier for held in jobs):
             return True
@@ -95,7 +95,7 @@ def _too_large(contest: Contest, kind: JobKind) -> bool:
 
 
 def held_by(contest: Contest, state: State) -> str:
-    """Who holds how much, in words: `a: 4 of 8, b: 4 of 8`."""
+    """Renders who holds how much: `a: 4 of 8, b: 4 of 8`."""
     parts = []
     for kind, jobs in zip(contest.kinds, state, strict=True):
         names = kind.jobs if len(kind.jobs) == len(jobs) else (kind.name,) * len(jobs)
@@ -104,13 +104,13 @@ def held_by(contest: Contest, state: State) -> str:
 
 
 def as_gangs(contest: Contest) -> Contest:
-    """The same with every waiting job admitted whole or not at all."""
+    """Returns the contest with every waiting job admitted whole or not at all."""
     whole = (replace(kind, chunk=kind.barrier) if kind.barrier > 1 else kind for kind in contest.kinds)
     return replace(contest, kinds=tuple(whole))
 
 
 def sweep(contest: Contest, resource: str) -> tuple[tuple[int, str], ...]:
-    """The verdict for each whole amount of the resource up to 50 or until everything fits at once."""
+    """Returns the verdict for each whole amount of the resource up to 50 or until everything fits at once."""
     total = contest.total(resource)
     bound, budget = min(int(total), max(BOUND, int(contest.capacity[resource]) + 1)), MOST_SWEPT
     verdicts: list[tuple[int, str]] = []

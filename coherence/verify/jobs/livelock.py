@@ -1,4 +1,4 @@
-"""Does a contest come to rest?  A cycle of preemptions and admissions without progress, for one or every capacity."""
+"""Decides whether a contest comes to rest, or preemptions and admissions cycle, for one or every capacity."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _judged(graph: StateGraph[State], component: list[State], caught: set[State]
 
 
 def variants(contest: Contest) -> list[Contest]:
-    """One contest for each amount that differs, of a capacity that is stated as a range.  Raises NeedsError."""
+    """Returns one contest for each amount that differs, of a capacity that is stated as a range.  Raises NeedsError."""
     if not contest.spans:
         return [contest]
     if len(contest.spans) > 1:
@@ -84,18 +84,18 @@ class Sweep:
     whole: bool
 
     def at(self, amount: Amount) -> str:
-        """The verdict at an amount."""
+        """Returns the verdict at an amount."""
         return next((verdict for start, verdict in reversed(self.verdicts) if start <= amount), NONE)
 
     def runs(self) -> list[tuple[Amount, Amount | None, str]]:
-        """(from, below, verdict) with equal neighbours joined; the last is open."""
+        """Returns (from, below, verdict) with equal neighbours joined; the last is open."""
         starts = [pair for k, pair in enumerate(self.verdicts) if k == 0 or self.verdicts[k - 1][1] != pair[1]]
         ends: list[Amount | None] = [later[0] for _, later in pairwise(starts)]
         return [(start, end, verdict) for (start, verdict), end in zip(starts, [*ends, None], strict=True)]
 
 
 def sweep(contest: Contest, resource: str) -> Sweep:
-    """The verdict for every amount of the resource.
+    """Returns the verdict for every amount of the resource.
 
     What is held is always a sum of needs, so nothing changes between two such sums; from their total on everything
     fits at once.  Where a rule reads the capacity itself, whole amounts up to 50 (or the total) are tried.
@@ -141,7 +141,7 @@ def _parts(contest: Contest, resource: str) -> Iterator[Amount]:
 
 
 def _reads_capacity(contest: Contest, resource: str) -> bool:
-    """Does a rule or a limit read how much there is or how much is free?"""
+    """Decides whether a rule or a limit reads how much there is or how much is free."""
     trees = [
         rule.tree
         for rule in (contest.admit and contest.admit.by, contest.preempt and contest.preempt.condition)
@@ -153,7 +153,7 @@ def _reads_capacity(contest: Contest, resource: str) -> bool:
 
 
 def render_intervals(contest: Contest, swept: Sweep) -> str:
-    """The intervals in words: `5 to 8 cpu` for whole amounts, `5 GiB to below 9 GiB` else."""
+    """Renders the intervals: `5 to 8 cpu` for whole amounts, `5 GiB to below 9 GiB` else."""
     parts = [
         _interval(contest, swept, start, end)
         for start, end, verdict in swept.runs() if verdict in (CERTAIN, POSSIBLE)
@@ -171,11 +171,11 @@ def _interval(contest: Contest, swept: Sweep, start: Amount, end: Amount | None)
 
 
 def smallest_free(swept: Sweep, above: Amount) -> Amount | None:
-    """The smallest amount above one at which nothing cycles, at it and beyond to the next change."""
+    """Returns the smallest amount above one at which nothing cycles, at it and beyond to the next change."""
     return next((start for start, verdict in swept.verdicts if start > above and verdict == NONE), None)
 
 
 def contested(contest: Contest, edges: Sequence[StateStep[State]]) -> str:
-    """The resource that is short: the one of which all jobs together need most beyond what there is."""
+    """Returns the resource that is short: the one of which all jobs together need most beyond what there is."""
     del edges
     return max(contest.capacity, key=lambda r: (contest.total(r) - contest.capacity[r], r))

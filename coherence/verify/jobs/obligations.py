@@ -1,4 +1,4 @@
-"""Obligations over whole numbers: where the next member may go, as SMT-LIB that a solver checks again."""
+"""Writes where the next member may go as SMT-LIB over integers, for a solver to re-check."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_TERMS = 3000
 
 
 def always_a_place(cluster: Cluster, outcome: Placement, high: int) -> str | None:
-    """A script: in every state that was reached with fewer than `high` members some place may take one more."""
+    """Returns a script: in every state that was reached with fewer than `high` members some place may take one more."""
     nodes = sum(site.number for site in cluster.sites)
     states = [state for state in outcome.graph.edges if total(state) < high]
     if len(states) * nodes > MOST_TERMS or any(site.most > site.number for site in cluster.sites) or nodes > 60:
@@ -38,7 +38,7 @@ def always_a_place(cluster: Cluster, outcome: Placement, high: int) -> str | Non
 
 
 def no_place(cluster: Cluster, state: Counts) -> str:
-    """A script: in this state no place may take one more."""
+    """Returns a script: in this state no place may take one more."""
     names = variables(cluster)
     lets = " ".join(f"({name} {held})" for name, held in zip(names, flat(state), strict=True))
     body = " ".join(may_take(cluster, k) for k in range(len(names)))
@@ -46,7 +46,7 @@ def no_place(cluster: Cluster, state: Counts) -> str:
 
 
 def no_solution(cluster: Cluster, count: int) -> str:
-    """A script: so many members cannot meet all musts, however they came to their places (unsat where it is so)."""
+    """Returns a script: so many members cannot meet all musts, however they are placed (unsat where it is so)."""
     names = variables(cluster)
     rows = [f"(declare-const {name} Int)" for name in names]
     rows += [f"(assert (>= {name} 0))" for name in names]
@@ -66,17 +66,17 @@ def no_solution(cluster: Cluster, count: int) -> str:
 
 
 def variables(cluster: Cluster) -> list[str]:
-    """One name per node, class by class."""
+    """Returns one name per node, class by class."""
     return [f"n{k}_{n}" for k, site in enumerate(cluster.sites) for n in range(site.number)]
 
 
 def flat(state: Counts) -> list[int]:
-    """The members of each node, class by class."""
+    """Returns the members of each node, class by class."""
     return [held for nodes in state for held in nodes]
 
 
 def may_take(cluster: Cluster, node: int) -> str:
-    """The term: one more member on this node is within its room and every must."""
+    """Returns the term: one more member on this node is within its room and every must."""
     names = variables(cluster)
     rooms = [site.room for site in cluster.sites for _ in range(site.number)]
     room = [f"(< {names[node]} {rooms[node]})"] if rooms[node] is not None else []
@@ -95,7 +95,7 @@ def _must_terms(cluster: Cluster, rule: Spread, name: str) -> Iterator[str]:
 
 
 def _domains(cluster: Cluster, rule: Spread) -> list[list[str]]:
-    """The variables of each domain of a rule."""
+    """Returns the variables of each domain of a rule."""
     groups: dict[str, list[str]] = {}
     for k, site in enumerate(cluster.sites):
         for n in range(site.number):
@@ -108,7 +108,7 @@ def _sum(names: list[str]) -> str:
 
 
 def never_acts(evicts: Evictor, cluster: Cluster, members: int, constants: Values) -> str | None:
-    """A script: however so many members lie, the trigger fails (the fullest of D domains has at least members / D)."""
+    """Returns a script: wherever the members are, the trigger fails (one of D domains has at least members / D)."""
     ones = tuple((1,) * site.number for site in cluster.sites)
     spans = {
         counted(evicts.thing, by): Interval(Fraction(-(-members // len(domains(cluster, ones, by)))), Fraction(members))
@@ -118,7 +118,7 @@ def never_acts(evicts: Evictor, cluster: Cluster, members: int, constants: Value
 
 
 def comes_to_rest(cluster: Cluster, graph: StateGraph[Counts], kind: str) -> str | None:
-    """A script: a rank falls with every step of this kind; None where it is too long."""
+    """Returns a script: a rank falls with every step of this kind; None where it is too long."""
     steps = [(flat(state), flat(e.to)) for state, edges in graph.edges.items() for e in edges if e.kind == kind]
     rank = ranks(graph, (kind,))
     names = variables(cluster)
@@ -129,7 +129,7 @@ def comes_to_rest(cluster: Cluster, graph: StateGraph[Counts], kind: str) -> str
 
 
 def levels_out(cluster: Cluster, members: int) -> str:
-    """A script: a node above members / nodes (rounded up) has at least two more than the emptiest one.
+    """Returns a script: a node above members / nodes (rounded up) has at least two more than the emptiest one.
 
     `f` is the fullest node, `e` the emptiest: the others have at least `e` each.
     """

@@ -1,4 +1,4 @@
-"""What the words of an order mean in a state: `job.priority`, `queue.used / queue.deserved`, `cpu.free`."""
+"""Evaluates the words of an order in a state: `job.priority`, `queue.used / queue.deserved`, `cpu.free`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SteadyState:
 
 
 def used(contest: Contest, state: State, resource: str, queue: str | None = None) -> Amount:
-    """How much of a resource is held, by all jobs or by those of one queue."""
+    """Returns how much of a resource is held, by all jobs or by those of one queue."""
     total: Amount = 0
     for kind, jobs in zip(contest.kinds, state, strict=True):
         if resource in kind.needs and (queue is None or kind.queue == queue):
@@ -47,12 +47,12 @@ def used(contest: Contest, state: State, resource: str, queue: str | None = None
 
 
 def free(contest: Contest, state: State, resource: str) -> Amount:
-    """How much of a resource nobody holds."""
+    """Returns how much of a resource nobody holds."""
     return contest.open(resource) - used(contest, state, resource)
 
 
 def key(contest: Contest, state: State, kind: JobKind, held: int) -> Amount | float:
-    """The value by which a waiting job is ordered, smallest first; division by zero is infinite."""
+    """Returns the value by which a waiting job is ordered, smallest first; division by zero is infinite."""
     if contest.admit is None:
         return 0
     roles = {"job": kind, "candidate": kind}
@@ -69,7 +69,7 @@ def key(contest: Contest, state: State, kind: JobKind, held: int) -> Amount | fl
 
 
 def may_take(contest: Contest, state: State, taker: JobKind, victim: JobKind) -> bool:
-    """Does the preemption rule let `taker` take a job of `victim`?"""
+    """Decides whether the preemption rule lets `taker` take a job of `victim`."""
     rule = contest.preempt
     if rule is None or not names(contest, rule.job, taker) or not names(contest, rule.victim, victim):
         return False
@@ -83,7 +83,7 @@ def may_take(contest: Contest, state: State, taker: JobKind, victim: JobKind) ->
 
 
 def names(contest: Contest, word: str, kind: JobKind) -> bool:
-    """Does a word of the rule mean this kind: one of its jobs, its queue, or any job?"""
+    """Decides whether a word of the rule means this kind: one of its jobs, its queue, or any job."""
     jobs = {job for other in contest.kinds for job in other.jobs}
     if word in jobs:
         return word in kind.jobs
@@ -91,7 +91,7 @@ def names(contest: Contest, word: str, kind: JobKind) -> bool:
 
 
 def _about_queues(contest: Contest) -> bool:
-    """Is the condition about the victim's queue alone?  Then a job of that queue gains nothing."""
+    """Decides whether the condition is about the victim's queue alone: then a job of that queue gains nothing."""
     from coherence.language.expressions import names as paths
 
     assert contest.preempt is not None
@@ -102,7 +102,7 @@ def _about_queues(contest: Contest) -> bool:
 def lookup(
     contest: Contest, state: State, path: str, roles: Mapping[str, JobKind], about: JobKind, held: int
 ) -> Amount | None:
-    """The value of a name; None where the design does not say."""
+    """Returns the value of a name; None where the design does not say."""
     head, _, rest = path.partition(".")
     named = next((kind for kind in contest.kinds if head in kind.jobs), None)
     if head in contest.queues and rest:

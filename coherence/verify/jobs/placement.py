@@ -1,4 +1,4 @@
-"""Can every number of members be placed?  One at a time, from every state that placement and scale-down reach."""
+"""Decides whether every number of members can be placed one at a time, from every reachable state."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Placement:
 
     @property
     def blocked(self) -> int:
-        """The number of members that cannot be had from `stuck`."""
+        """Returns the number of members that cannot be had from `stuck`."""
         return (total(self.stuck) if self.stuck is not None else self.reached) + 1
 
 
 def placement(cluster: Cluster, low: int, high: int, *, most: int = MOST_STATES) -> Placement:
-    """Every count from 0 (the start) to `high`; scale-down goes no lower than `low`.
+    """Explores every count from 0 (the start) to `high`; scale-down goes no lower than `low`.
 
     `certain`: no choice of places ever reaches `high`.  `possible`: some reachable state has no place for the next.
     """
@@ -69,7 +69,7 @@ def _onward(edges: Sequence[StateStep[Counts]]) -> bool:
 
 
 def successors(cluster: Cluster, state: Counts, low: int, high: int) -> list[StateStep[Counts]]:
-    """Placements (a new place where there is none), and removals while there are more than `low`."""
+    """Returns placements (a new place where there is none), and removals while there are more than `low`."""
     members = total(state)
     onward = placed(cluster, state) if members < high else []
     if members < high and not onward:
@@ -78,7 +78,7 @@ def successors(cluster: Cluster, state: Counts, low: int, high: int) -> list[Sta
 
 
 def steps_to(cluster: Cluster, graph: StateGraph[Counts], state: Counts) -> list[tuple[str, Counts]]:
-    """The run to a state with the places named: (what happens, members on each place afterwards)."""
+    """Returns the run to a state with the places named: (what happens, members on each place afterwards)."""
     here, lines = empty(cluster), list[tuple[str, Counts]]()
     for edge in way_to(graph, state):
         step = concrete(cluster, here, edge)
@@ -88,7 +88,7 @@ def steps_to(cluster: Cluster, graph: StateGraph[Counts], state: Counts) -> list
 
 
 def concrete(cluster: Cluster, here: Counts, edge: StateStep[Counts]) -> StateStep[Counts]:
-    """The named step whose result stands for the same state as the edge's."""
+    """Returns the named step whose result stands for the same state as the edge's."""
     makers = {PLACE: places, REMOVE: removals}
     steps = makers[edge.kind](cluster, here, every=True) if edge.kind in makers else additions(cluster, here)
     return next(step for step in steps if canonical(cluster, step.to) == edge.to)
@@ -132,13 +132,13 @@ def levels(cluster: Cluster, bound: int, *, most: int = MOST_STATES) -> Levels:
 
 
 def _next(cluster: Cluster, state: Counts) -> list[StateStep[Counts]]:
-    """Placements; where there is none, those after a place was added."""
+    """Returns placements; where there is none, those after a place was added."""
     direct = list(places(cluster, state))
     return direct or [edge for more in additions(cluster, state) for edge in places(cluster, more.to)]
 
 
 def _even(cluster: Cluster) -> bool:
-    """Does one member more on every place leave every difference as it is?"""
+    """Decides whether one member more on every place leaves every difference as it is."""
     if any(site.room is not None or site.most != site.number for site in cluster.sites):
         return False
     ones = tuple((1,) * site.number for site in cluster.sites)
@@ -156,7 +156,7 @@ def _shifted(cluster: Cluster, state: Counts) -> Counts:
 
 
 def on_paper(cluster: Cluster, count: int) -> Counts | bool | None:
-    """A way to place so many within all musts, however it came about; None: there is none; False: too many to try."""
+    """Returns a placement of so many within all musts, however it is reached; None: none; False: too many to try."""
     nodes = sum(site.number for site in cluster.sites)
     rooms = [count if s.room is None else min(s.room, count) for s in cluster.sites for _ in range(s.number)]
     if (count + 1) ** max(0, nodes - 1) > MOST_ON_PAPER:
@@ -180,7 +180,7 @@ def _grouped(cluster: Cluster, flat: list[int]) -> Counts:
 
 
 def holds(cluster: Cluster, state: Counts) -> bool:
-    """Does every must hold in the state?"""
+    """Decides whether every must holds in the state."""
     for rule in cluster.musts:
         counts = domains(cluster, state, rule.by)
         if rule.together and sum(1 for held in counts if held) > 1:

@@ -1,4 +1,4 @@
-"""Placement step by step: one member goes to a place where every must still holds, or leaves one.
+"""Steps a placement: one member goes to a place where every must still holds, or leaves one.
 
 A state says how many members each node has, sorted within a class of nodes alike; like domains are interchangeable.
 """
@@ -22,17 +22,17 @@ PLACE, REMOVE, ADD, EVICT = "place", "remove", "add", "evict"
 
 
 def empty(cluster: Cluster) -> Counts:
-    """No member anywhere."""
+    """Returns the state without any member."""
     return tuple((0,) * site.number for site in cluster.sites)
 
 
 def total(counts: Counts) -> int:
-    """How many members are placed."""
+    """Returns how many members are placed."""
     return sum(sum(nodes) for nodes in counts)
 
 
 def canonical(cluster: Cluster, counts: Counts) -> Counts:
-    """The one state that stands for all that differ only by the names of like nodes and like domains."""
+    """Returns the one state that stands for all that differ only by the names of like nodes and like domains."""
     inner = [tuple(sorted(nodes)) for nodes in counts]
     for blocks in cluster.alike:
         states = sorted(tuple(inner[k] for k in block) for block in blocks)
@@ -43,7 +43,7 @@ def canonical(cluster: Cluster, counts: Counts) -> Counts:
 
 
 def domains(cluster: Cluster, counts: Counts, by: str) -> list[int]:
-    """Members in each domain of a label, or on each node."""
+    """Returns members in each domain of a label, or on each node."""
     if cluster.sites and by in cluster.sites[0].labels:
         sums: Counter[str] = Counter()
         for site, nodes in zip(cluster.sites, counts, strict=True):
@@ -53,7 +53,7 @@ def domains(cluster: Cluster, counts: Counts, by: str) -> list[int]:
 
 
 def domain_of(cluster: Cluster, counts: Counts, by: str, k: int, node: int) -> int:
-    """Members in the domain of a node."""
+    """Returns members in the domain of a node."""
     site = cluster.sites[k]
     if by not in site.labels:
         return counts[k][node]
@@ -62,20 +62,20 @@ def domain_of(cluster: Cluster, counts: Counts, by: str, k: int, node: int) -> i
 
 
 def put(counts: Counts, k: int, node: int, change: int) -> Counts:
-    """The state after a node gained or lost members."""
+    """Returns the state after a node gained or lost members."""
     nodes = list(counts[k])
     nodes[node] += change
     return (*counts[:k], tuple(nodes), *counts[k + 1 :])
 
 
 def spots(counts: Counts, *, every: bool = False) -> Iterator[tuple[int, int]]:
-    """(class, node): one node for each number of members in a class, or every node."""
+    """Yields (class, node): one node for each number of members in a class, or every node."""
     for k, nodes in enumerate(counts):
         yield from ((k, n) for n in (range(len(nodes)) if every else map(nodes.index, dict.fromkeys(nodes))))
 
 
 def excess(cluster: Cluster, after: Counts, rule: Spread, k: int, node: int) -> int:
-    """By how much a rule is broken in the domain that has just received a member (0 or less: it holds)."""
+    """Returns by how much a rule is broken in the domain that has just received a member (0 or less: it holds)."""
     own, every = domain_of(cluster, after, rule.by, k, node), domains(cluster, after, rule.by)
     if rule.together:
         return sum(every) - own
@@ -85,7 +85,7 @@ def excess(cluster: Cluster, after: Counts, rule: Spread, k: int, node: int) -> 
 def places(
     cluster: Cluster, counts: Counts, *, wishes: bool = False, every: bool = False
 ) -> Iterator[StateStep[Counts]]:
-    """Every placement of one more member; with `wishes` only those that break the soft rules least."""
+    """Yields every placement of one more member; with `wishes` only those that break the soft rules least."""
     able = _able(cluster, counts, every=every)
     if wishes and cluster.wishes:
         soft = [_tally_of(cluster, counts, rule) for rule in cluster.wishes]
@@ -96,7 +96,7 @@ def places(
 
 
 def _able(cluster: Cluster, counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
-    """Where one more member may go by every must."""
+    """Returns the nodes on which one more member may go by every must."""
     musts = [_tally_of(cluster, counts, rule) for rule in cluster.musts]
     return [
         (k, n) for k, n in spots(counts, every=every)
@@ -124,7 +124,7 @@ class _Tally:
     next: int
 
     def excess(self, cluster: Cluster, counts: Counts, k: int, node: int) -> int:
-        """By how much the rule is broken where one more member goes to this node (0 or less: it holds)."""
+        """Returns by how much the rule is broken where one more member goes to this node (0 or less: it holds)."""
         own = counts[k][node] if self.sums is None else self.sums[cluster.sites[k].labels[self.rule.by]]
         if self.rule.together:
             return self.every - own
@@ -144,7 +144,7 @@ def _tally_of(cluster: Cluster, counts: Counts, rule: Spread) -> _Tally:
 
 
 def removals(cluster: Cluster, counts: Counts, *, every: bool = False) -> Iterator[StateStep[Counts]]:
-    """Scale-down takes one from a fullest place (as a ReplicaSet does)."""
+    """Yields removals: scale-down takes one from a fullest place (as a ReplicaSet does)."""
     for k, n in _fullest(counts, every=every):
         yield StateStep(REMOVE, f"one leaves {name_of(cluster, k, n)}", put(counts, k, n, -1))
 
@@ -155,7 +155,7 @@ def _fullest(counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
 
 
 def additions(cluster: Cluster, counts: Counts) -> Iterator[StateStep[Counts]]:
-    """A loop adds an empty node of a kind of which there may be more."""
+    """Yields additions: a loop adds an empty node of a kind of which there may be more."""
     for k, site in enumerate(cluster.sites):
         if len(counts[k]) < site.most:
             after = (*counts[:k], (*counts[k], 0), *counts[k + 1 :])
@@ -163,7 +163,7 @@ def additions(cluster: Cluster, counts: Counts) -> Iterator[StateStep[Counts]]:
 
 
 def name_of(cluster: Cluster, k: int, node: int) -> str:
-    """A place in words: its name, or one of several alike."""
+    """Renders a place: its name, or one of several alike."""
     names = cluster.sites[k].name.split(", ")
     if not cluster.each:
         return " or ".join(names)
@@ -172,7 +172,7 @@ def name_of(cluster: Cluster, k: int, node: int) -> str:
 
 
 def shown(cluster: Cluster, counts: Counts) -> str:
-    """The members on each place, in words: `n1: 2, n2: 1, n3: 2`."""
+    """Renders the members on each place: `n1: 2, n2: 1, n3: 2`."""
     if sum(len(nodes) for nodes in counts) <= 8:
         pairs = ((name_of(cluster, k, n), held) for k, nodes in enumerate(counts) for n, held in enumerate(nodes))
         return ", ".join(f"{name}: {held}" for name, held in pairs)
@@ -184,19 +184,19 @@ def _tally(nodes: Sequence[int]) -> str:
 
 
 def placed(cluster: Cluster, counts: Counts) -> list[StateStep[Counts]]:
-    """Every placement of one more member between representatives."""
+    """Returns every placement of one more member between representatives."""
     return _between(cluster, counts, PLACE, _able(cluster, counts), 1)
 
 
 def removed(cluster: Cluster, counts: Counts) -> list[StateStep[Counts]]:
-    """Every removal by scale-down between representatives."""
+    """Returns every removal by scale-down between representatives."""
     return _between(cluster, counts, REMOVE, _fullest(counts), -1)
 
 
 def _between(
     cluster: Cluster, counts: Counts, kind: str, able: list[tuple[int, int]], change: int
 ) -> list[StateStep[Counts]]:
-    """One member more or less on one of the nodes alike: the one by which the order of a representative stays."""
+    """Returns steps by one member on one of the nodes alike: the one by which a representative stays in order."""
     moved = dict.fromkeys(_moved(counts, k, counts[k][n], change) for k, n in able)
     representatives = dict.fromkeys(canonical(cluster, after) for after in moved) if cluster.alike else moved
     return [StateStep(kind, "", to) for to in representatives]
@@ -208,6 +208,6 @@ def _moved(counts: Counts, k: int, held: int, change: int) -> Counts:
 
 
 def canonical_edges(cluster: Cluster, edges: Iterator[StateStep[Counts]]) -> list[StateStep[Counts]]:
-    """The steps between representatives; texts name kinds of acts only, since names are exchanged."""
+    """Returns the steps between representatives; texts name kinds of acts only, since names are exchanged."""
     distinct = dict.fromkeys((edge.kind, canonical(cluster, edge.to)) for edge in edges)
     return [StateStep(kind, "", to) for kind, to in distinct]

@@ -1,4 +1,4 @@
-"""Places where members of a thing may be put, and its rules: nodes alike as one class, labels as domains.
+"""Reads places where members of a thing may be put, and its rules: nodes alike as one class, labels as domains.
 
 Nodes matter one by one only where a rule counts by node; else the nodes of one domain are one place with their
 room together.
@@ -59,12 +59,12 @@ class Cluster:
 
     @property
     def nodes(self) -> int:
-        """The places that count one by one."""
+        """Returns the places that count one by one."""
         return sum(site.number for site in self.sites)
 
     @property
     def places_text(self) -> str:
-        """How many places there are, in words: `3 places`, or `2 places by zone`."""
+        """Returns how many places there are, in words: `3 places`, or `2 places by zone`."""
         labels = dict.fromkeys(label for site in self.sites for label in site.labels)
         kind = f" by {' and '.join(labels)}" if labels and not self.each else ""
         return f"{self.nodes} place{'s' if self.nodes != 1 else ''}{kind}"
@@ -73,7 +73,7 @@ class Cluster:
 def cluster(
     facts: Known, thing: str, *, by: tuple[str, ...] = (), numbers: Mapping[str, int] | None = None, soft: bool = True
 ) -> Cluster:
-    """The places of a thing under its rules; `by` are further labels that matter, `numbers` other counts of places.
+    """Returns the places of a thing under its rules; `by`: further labels that matter, `numbers`: other counts.
 
     Without `soft` only the musts matter, so that places that differ for a preference alone are alike.
 
@@ -106,7 +106,7 @@ def _only(site: Site, labels: tuple[str, ...]) -> dict[str, str]:
 
 
 def _is_label(facts: Known, sites: list[Site], word: str) -> bool:
-    """Is it a label of the places?  Else it must mean the nodes themselves."""
+    """Decides whether a word is a label of the places; else it must mean the nodes themselves."""
     if any(word in site.labels for site in sites):
         return True
     if word in NODE_WORDS or word in facts.design.places:
@@ -126,7 +126,7 @@ def _site(facts: Known, thing: str, name: str, given: Mapping[str, Any], numbers
 
 
 def _nowhere(facts: Known) -> Place:
-    """The place of a site about which nothing is written."""
+    """Returns the place of a site about which nothing is written."""
     return Place(facts.design.file, 1, 1, 1, 1)
 
 
@@ -135,7 +135,7 @@ def _text(given: Quantity | Formula | Word) -> str:
 
 
 def _numbers(facts: Known, name: str, counted: object) -> tuple[int, int, str]:
-    """(nodes there are, nodes there may be, the loop that adds them)."""
+    """Returns (nodes there are, nodes there may be, the loop that adds them)."""
     low = 1
     if counted is not None:
         if not isinstance(counted, Quantity) or not counted.exact or counted.low.denominator != 1:
@@ -155,7 +155,7 @@ def _bounded(number: int, name: str) -> int:
 
 
 def _room(facts: Known, thing: str, given: Mapping[str, Any]) -> int | None:
-    """How many members fit on one node, by what they need and what it has."""
+    """Returns how many members fit on one node, by what they need and what it has."""
     component = facts.design.components.get(thing)
     rooms = []
     for resource, need in (needed(component) if component else {}).items():
@@ -166,7 +166,7 @@ def _room(facts: Known, thing: str, given: Mapping[str, Any]) -> int | None:
 
 
 def _merged(sites: list[Site], *, each: bool) -> Iterator[Site]:
-    """Sites alike as one class; where nodes do not count one by one, a class is one place with all the room."""
+    """Yields sites alike as one class; where nodes do not count one by one, a class is one place with all the room."""
     groups: dict[object, list[Site]] = {}
     for site in sites:
         alike: object = (
@@ -188,7 +188,7 @@ def _merged(sites: list[Site], *, each: bool) -> Iterator[Site]:
 
 
 def _alike(sites: tuple[Site, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """Domains that may be exchanged, where one label is used: the same numbers of nodes with the same room."""
+    """Returns domains that may be exchanged, where one label is used: the same numbers of nodes with the same room."""
     labels = dict.fromkeys(label for site in sites for label in site.labels)
     if len(labels) != 1:
         return ()

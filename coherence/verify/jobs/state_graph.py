@@ -1,4 +1,4 @@
-"""A finite relation explored state by state: what is reachable, what never comes to rest, and a way there.
+"""Explores a finite relation state by state: what is reachable, what never comes to rest, and a way there.
 
 States are values with members of one kind sorted, so that states alike are one.  An edge has a kind (who acts),
 a text (for the timeline) and the state it leads to.  A state without edges is quiet.
@@ -26,7 +26,7 @@ class StateStep(Generic[S]):
 
     @property
     def text(self) -> str:
-        """What happens, for the timeline."""
+        """Returns what happens, for the timeline."""
         return self.words if isinstance(self.words, str) else self.words()
 
 
@@ -43,12 +43,12 @@ class StateGraph(Generic[S]):
 
     @property
     def quiet(self) -> list[S]:
-        """States in which nobody acts."""
+        """Returns states in which nobody acts."""
         return [state for state, steps in self.edges.items() if not steps]
 
 
 def explore(starts: Iterable[S], successors: Successors[S], *, most: int) -> StateGraph[S]:
-    """All states reachable from the starts, breadth first; not complete where there are more than `most`."""
+    """Returns all states reachable from the starts, breadth first; not complete where there are more than `most`."""
     came: dict[S, tuple[S, StateStep[S]] | None] = dict.fromkeys(starts)
     waiting, edges = deque(came), dict[S, tuple[StateStep[S], ...]]()
     while waiting and len(came) <= most:
@@ -62,7 +62,7 @@ def explore(starts: Iterable[S], successors: Successors[S], *, most: int) -> Sta
 
 
 def trapped(graph: StateGraph[S]) -> list[S]:
-    """States from which no quiet state can be reached, whatever is chosen; in order of discovery."""
+    """Returns states from which no quiet state can be reached, whatever is chosen; in order of discovery."""
     before: dict[S, list[S]] = {}
     for state, steps in graph.edges.items():
         for edge in steps:
@@ -77,12 +77,12 @@ def trapped(graph: StateGraph[S]) -> list[S]:
 
 
 def components(graph: StateGraph[S]) -> list[list[S]]:
-    """The strongly connected components that contain a step, the last found state of each first."""
+    """Returns the strongly connected components that contain a step, the last found state of each first."""
     return [list(reversed(group)) for group in cycles({s: [e.to for e in es] for s, es in graph.edges.items()})]
 
 
 def way_to(graph: StateGraph[S], state: S) -> list[StateStep[S]]:
-    """The steps of a shortest run from a start to the state."""
+    """Returns the steps of a shortest run from a start to the state."""
     steps: list[StateStep[S]] = []
     came = graph.came[state]
     while came is not None:
@@ -92,14 +92,14 @@ def way_to(graph: StateGraph[S], state: S) -> list[StateStep[S]]:
 
 
 def start_of(graph: StateGraph[S], state: S) -> S:
-    """The start from which `way_to` leads to the state."""
+    """Returns the start from which `way_to` leads to the state."""
     while (came := graph.came[state]) is not None:
         state = came[0]
     return state
 
 
 def round_trip(graph: StateGraph[S], state: S, within: Collection[S]) -> list[StateStep[S]]:
-    """A shortest cycle through the state that stays in `within`; empty where there is none."""
+    """Returns a shortest cycle through the state that stays in `within`; empty where there is none."""
     came: dict[S, tuple[S, StateStep[S]]] = {}
     waiting = deque([state])
     while waiting:
@@ -122,7 +122,7 @@ def _back(came: Mapping[S, tuple[S, StateStep[S]]], first: S, state: S) -> list[
 
 
 def ranks(graph: StateGraph[S], kinds: Collection[str]) -> dict[S, int] | None:
-    """A number for each state that falls with every step of these kinds; None where there is a cycle."""
+    """Returns a number for each state that falls with every step of these kinds; None where there is a cycle."""
     steps = {state: [e.to for e in edges if e.kind in kinds] for state, edges in graph.edges.items()}
     rank: dict[S, int] = {}
     for root, first in steps.items():

@@ -1,4 +1,4 @@
-"""Proofs part by part: what a strongly connected part promises to the rest is an interval, proved on its own.
+"""Proves a promise part by part: each strongly connected part guarantees the others intervals, proved on its own.
 
 Downstream, a signal of another part may take any value of its interval at every sample, and a mode of
 another part's loop may be either.  That is a larger set of runs, so what is proved holds; and ten pairs
@@ -40,7 +40,7 @@ class Contract:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """Renders the contract."""
         low, high = self.interval.low, self.interval.high
         return f"{self.path} in [{'-inf' if low is None else float(low):g}, {'inf' if high is None else float(high):g}]"
 
@@ -63,7 +63,7 @@ class ByParts:
 
 
 def parts(model: Model) -> list[frozenset[str]]:
-    """States, commands and loops that depend on each other, each set after those that it depends on."""
+    """Returns states, commands and loops that depend on each other, each set after those that it depends on."""
     nodes = [*model.states, *model.commands, *(loop.name for loop in model.loops)]
     reach = {node: _depends(model, node) & set(nodes) for node in nodes}
     groups = [frozenset(part) for part in components(reach)]
@@ -71,7 +71,7 @@ def parts(model: Model) -> list[frozenset[str]]:
 
 
 def _depends(model: Model, node: str) -> frozenset[str]:
-    """Everything that decides a node: of a loop, what it reads and what it counts on from its own command."""
+    """Returns everything that decides a node: of a loop, what it reads and what it counts on from its own command."""
     loop = next((x for x in model.loops if x.name == node), None)
     sources = influences(
         model, [*reads(loop), *([loop.signal] if loop.signal else [])] if loop else _sources(model, node)
@@ -88,7 +88,7 @@ def _sources(model: Model, node: str) -> list[str]:
 
 
 def by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -> ByParts | ProofFailure | None:
-    """A proof with contracts between parts; None where there is one part only.  Raises NotLinearError."""
+    """Returns a proof with contracts between parts; None where there is one part only.  Raises NotLinearError."""
     every = parts(model)
     touched = signals_in(model, condition) | set(names(condition))
     own = frozenset().union(*(part for part in every if part & touched))
@@ -114,12 +114,12 @@ def by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) ->
 
 
 def _all_reads(model: Model, every: list[frozenset[str]], part: frozenset[str]) -> frozenset[str]:
-    """What other parts read of a part."""
+    """Returns what other parts read of a part."""
     return frozenset(n for other in every if other != part for n in _outside(model, other) if n in part)
 
 
 def _outside(model: Model, part: frozenset[str]) -> frozenset[str]:
-    """Signals that a part reads and does not hold."""
+    """Returns signals that a part reads and does not hold."""
     loops = [loop for loop in model.loops if loop.name in part]
     read = {n for loop in loops for n in reads(loop)} | {
         n for node in part if node in model.states for n in _sources(model, node)
@@ -137,7 +137,7 @@ def _loose(model: Model, part: frozenset[str]) -> frozenset[str]:
 
 
 def _piece(model: Model, part: frozenset[str], contracts: dict[str, Contract]) -> Model:
-    """The part as a model of its own; signals of other parts vary within their contracts."""
+    """Returns the part as a model of its own; signals of other parts vary within their contracts."""
     outside = {*model.states, *model.commands} - part
     given = {path: _varying(model, path, contracts.get(path)) for path in outside}
     return replace(
@@ -158,7 +158,7 @@ def _varying(model: Model, path: str, contract: Contract | None) -> Constant:
 
 
 def _contract(piece: Model, path: str, side: _Side, deadline: float) -> tuple[Contract, list[str]] | str:
-    """The interval of a signal in its part, found in floats over one order of instants, proved over all."""
+    """Returns the interval of a signal in its part, found in floats over one order of instants, proved over all."""
     low, high = _seen(piece, path, side, deadline)
     if low is None and high is None:
         return "it seems to have no bounds"
@@ -174,7 +174,7 @@ def _contract(piece: Model, path: str, side: _Side, deadline: float) -> tuple[Co
 
 
 def _seen(piece: Model, path: str, side: _Side, deadline: float) -> tuple[Fraction | None, Fraction | None]:
-    """Ends that a template proof of one order suggests, a little widened; None: no end."""
+    """Returns ends that a template proof of one order suggests, a little widened; None: no end."""
     schedule = next(iter(schedules(piece)))
     for reading in readings(piece):
         try:

@@ -1,4 +1,4 @@
-"""A transition system that counts how long an answer has been due: bounded response as a safety property."""
+"""Encodes bounded response as safety: a transition system that counts how long an answer has been due."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Counting(Encoder):
                         yield target, stepped.guard, cells, " ".join(stepped.label) or "step"
 
     def _through(self, way: InstantPath, moment: Moment) -> Iterator[InstantPath]:
-        """Sampled (where that is not what was left), decided, stepped, and what then waits."""
+        """Yields paths through an instant: sampled (where that differs from what was left), decided, stepped."""
         first = way.memory[WAITED] == BEFORE
         begun = way.remembering({WAITED: Fraction(0)}) if first else way
         looked = self._looked_at(begun, moment, moment.time if first else Fraction(0))
@@ -78,7 +78,7 @@ class Counting(Encoder):
                         yield from self._looked_at(stepped, moment)
 
     def _counted(self, way: InstantPath, mode: SystemMode) -> InstantPath:
-        """The time since the instant before is waited too."""
+        """Returns the path with the time since the instant before added to the wait."""
         if way.memory[WAITED] <= 0:
             return way
         moments = self.plan.moments
@@ -87,7 +87,7 @@ class Counting(Encoder):
         return way.remembering({WAITED: way.memory[WAITED] + gap})
 
     def _looked_at(self, way: InstantPath, moment: Moment, since: Fraction = Fraction(0)) -> Iterator[InstantPath]:
-        """Ways by what holds; what is seen has held for `since` seconds."""
+        """Yields ways by what holds; what is seen has held for `since` seconds."""
         symbols, waited = self.symbols(way, moment, who="the promise"), way.memory[WAITED]
         for answer in forks(self.response.then, symbols):
             under = way.under(answer.guard)
@@ -108,7 +108,7 @@ class Counting(Encoder):
 
 
 def held_in_time(model: Model, response: Response, deadline: float) -> list[str] | str:
-    """A certificate for every order of the instants, or why there is none.  Raises NotLinearError."""
+    """Returns a certificate for every order of the instants, or why there is none.  Raises NotLinearError."""
     ways, certificates = readings(model), list[str]()
     for schedule in schedules(model, (response.within,)):
         proof_or_reason = _proof_by_reading(model, schedule, response, ways, deadline)

@@ -1,4 +1,4 @@
-"""Deciding a promise over interacting loops: refute by exact runs, prove by template invariants."""
+"""Decides a promise over interacting loops: refutes it by exact runs, proves it by template invariants."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ QUADRATIC = "quadratic Lyapunov function in exact rationals, z3"
 
 
 def condition_of(model: Model, promise: Promise) -> Tree:
-    """The promise's condition with full paths."""
+    """Returns the promise's condition with full paths."""
     assert promise.condition is not None
     return rename(promise.condition.tree, model.resolve)
 
 
 def part_of(model: Model, promise: Promise) -> Model:
-    """What the promise depends on, with the promise itself: what it reads of the past is to be remembered."""
+    """Returns what the promise depends on, with the promise itself: what it reads of the past is to be remembered."""
     condition = condition_of(model, promise)
     assert promise.condition is not None
     read = replace(promise, condition=replace(promise.condition, tree=condition))
@@ -56,7 +56,7 @@ def part_of(model: Model, promise: Promise) -> Model:
 
 
 def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
-    """The outcome for one promise of kind always, never, eventually or eventually_always."""
+    """Returns the outcome for one promise of kind always, never, eventually or eventually_always."""
     condition = condition_of(model, promise)
     part = part_of(model, promise)
     missing = blocked(model, names_of(condition))
@@ -80,7 +80,7 @@ def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -
 
 
 def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
-    """The outcome for every value of what runs read at one end only."""
+    """Returns the outcome for every value of what runs read at one end only."""
     facts = one_ended(model)
     if not facts or isinstance(outcome, Open):
         return outcome
@@ -91,7 +91,7 @@ def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
 
 
 def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
-    """By invariants; a loop alone from few starts, and what the encoding does not carry, by running every start.
+    """Decides by invariants; by running every start, a loop alone from few of them and what the encoding lacks.
 
     Runs alone decide at once where they break the promise or carry a certificate; else a proof is searched first.
     """
@@ -111,7 +111,7 @@ def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: flo
 
 
 def _few_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome | None:
-    """Every run of one loop that has no plant of its own and few starts: cheaper than any search for an invariant."""
+    """Decides by every run of one loop without a plant and with few starts: cheaper than a search for an invariant."""
     if len(model.loops) != 1 or model.states:
         return None
     try:
@@ -123,7 +123,7 @@ def _few_runs(model: Model, promise: Promise, condition: Tree, deadline: float) 
 
 
 def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
-    """By running every start if they are finitely many and recur; else by a chain of sets that shrink into the goal."""
+    """Decides by running every start if they are finitely many and recur; else by a chain of sets into the goal."""
     from coherence.verify.convergence.liveness import comes
 
     ran: Outcome | NotExactError | MissingValueError
@@ -175,7 +175,7 @@ FEW_LOOPS = 3  # more of them are taken part by part first
 
 
 def _by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -> Proved | None:
-    """A proof with intervals promised between the strongly connected parts of the model."""
+    """Returns a proof with intervals promised between the strongly connected parts of the model."""
     from coherence.verify.promises.contracts import ByParts, by_parts
 
     try:
@@ -200,7 +200,7 @@ def _held(proof: ConditionProof, certificates: tuple[str, ...], assumptions: tup
 
 
 def _relaxations(readings: tuple[ModelReading, ...]) -> tuple[str, ...]:
-    """What the readings of a proof relaxed."""
+    """Returns what the readings of a proof relaxed."""
     apart = tuple(dict.fromkeys(path for reading in readings for path, _ in reading.discrete))
     exact = all(reading.discrete for reading in readings)
     values = f"values of {', '.join(apart)} told apart" if exact else "integers relaxed to reals"
@@ -209,7 +209,7 @@ def _relaxations(readings: tuple[ModelReading, ...]) -> tuple[str, ...]:
 
 
 def _other_phases(model: Model, promise: Promise, stopped: ProofFailure, deadline: float) -> Outcome:
-    """Where the proof stops at one pattern of phases, look for a run that breaks the promise there."""
+    """Searches for a run that breaks the promise at the pattern of phases at which the proof stopped."""
     from coherence.verify.promises.provable_limit import advice, nearest
 
     condition, phases = condition_of(model, promise), stopped.phases

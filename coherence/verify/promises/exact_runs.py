@@ -1,4 +1,4 @@
-"""Exact runs of the part of a model that signals depend on: closed or not, and what happens on the recurring lap."""
+"""Runs exactly the part of a model that signals depend on, and reads what happens on the recurring lap."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class ClosedRuns:
 
 
 def not_carried() -> tuple[type[Exception], ...]:
-    """What an execution raises where it cannot be carried out."""
+    """Returns what an execution raises where it cannot be carried out."""
     from coherence.simulate.execute.exact import MissingValueError
 
     return (NotExactError, MissingValueError, ZeroDivisionError, OverflowError, ValueError)
 
 
 def closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:
-    """Runs from every corner where the part is closed; else what it lacks."""
+    """Returns runs from every corner where the part is closed; else what it lacks."""
     return subject.design.once(f"closed runs of {', '.join(sorted(signals))}", lambda: _closed(subject, signals))
 
 
@@ -66,7 +66,7 @@ def _closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:
 
 
 def runs(part: Model) -> Iterator[LongRun]:
-    """The run from each end of the ranges, phases 0 and the declared order."""
+    """Returns the run from each end of the ranges, phases 0 and the declared order."""
     from coherence.simulate.execute.orbits import long_run
     from coherence.simulate.execute.starts import corners
 
@@ -81,17 +81,17 @@ def _until(deadline: float, source: Iterator[LongRun]) -> Iterator[LongRun]:
 
 
 def swings(run: LongRun, signals: tuple[str, ...]) -> bool:
-    """Does one of the signals keep changing on the lap (what sustained-oscillation reports)?"""
+    """Decides whether one of the signals keeps changing on the lap (what sustained-oscillation reports)."""
     return run.orbit is not None and any(run.orbit.turns(signal) for signal in signals)
 
 
 def in_feedback(model: Model, names: tuple[str, ...]) -> bool:
-    """Does one of the loops read its own effect (so that the loops' questions execute it)?"""
+    """Decides whether one of the loops reads its own effect (so that the loops' questions execute it)."""
     return any(loop.name in names for group in feedback_groups(model) for loop in group)
 
 
 def against(instants: tuple[Instant, ...], one: str, other: str) -> Instant | None:
-    """The first instant in which the two loops act on one signal in opposite directions."""
+    """Returns the first instant in which the two loops act on one signal in opposite directions."""
     return next((i for i in instants if _opposed(i.actions, one, other)), None)
 
 
@@ -101,7 +101,7 @@ def _opposed(actions: tuple[Action, ...], one: str, other: str) -> bool:
 
 
 def acts(instants: tuple[Instant, ...]) -> dict[str, set[tuple[str, bool]]]:
-    """Loop -> (signal, upward) of everything that it does."""
+    """Returns loop -> (signal, upward) of everything that it does."""
     moves: dict[str, set[tuple[str, bool]]] = {}
     for instant in instants:
         for action in instant.actions:
@@ -110,7 +110,7 @@ def acts(instants: tuple[Instant, ...]) -> dict[str, set[tuple[str, bool]]]:
 
 
 def run_with(model: Model, choices: Choices) -> LongRun | None:
-    """The long run of these choices; None where it cannot be carried out."""
+    """Returns the long run of these choices; None where it cannot be carried out."""
     from coherence.simulate.execute.orbits import long_run
 
     try:

@@ -1,4 +1,4 @@
-"""Answers to promises over interacting loops: the finding, its witness, its cycle and its repairs."""
+"""Makes findings of promises over interacting loops, with witness, cycle and repairs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from coherence.verify.promises.threshold_repairs import lowered
 
 
 def driven(subject: Subject, promise: Promise) -> bool:
-    """Does any loop that runs have a part in it?  (Promises about counts and events belong to other questions.)"""
+    """Decides whether any loop that runs has a part in the promise (counts and events belong to other questions)."""
     model = subject.model
     names = names_of(condition_of(model, promise))
     known = (*model.states, *model.commands, *model.outputs, *(loop.name for loop in model.loops))
@@ -51,7 +51,7 @@ def _loops(model: Model, promise: Promise) -> tuple[str, ...]:
 
 
 def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
-    """The verdict on one promise, as a finding of the question."""
+    """Returns the verdict on one promise, as a finding of the question."""
     model = subject.model
     names = _loops(model, promise)
     places = (promise.place.labelled("this promise"), *(place_of(subject.design.loops[name]) for name in names))
@@ -81,7 +81,7 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
 def _by_range(
     question: Question, subject: Subject, promise: Promise, names: tuple[str, ...], places: tuple[Place, ...]
 ) -> Finding | None:
-    """An answer from the ranges alone: what is written always lies within bounds, whatever the loops read."""
+    """Returns an answer from the ranges alone: what is written always lies within bounds, whatever the loops read."""
     facts, condition = known(subject), condition_of(subject.model, promise)
     used = names_of(facts.tree(condition))
     if any(not _bounded(facts, subject.model, path) for path in used):
@@ -113,7 +113,7 @@ def _span(facts: Known, model: Model, path: str) -> str:
 
 
 def _bounded(facts: Known, model: Model, path: str) -> bool:
-    """Does the value stay in its known range from the start on?  What is set, or ignored, may begin elsewhere."""
+    """Decides whether the value stays in its known interval from the start on; what is set, or ignored, may not."""
     interval, writers = facts.values.get(path), facts.written.get(path, ())
     if interval is None or interval.low is None or interval.high is None or path not in facts.places:
         return False
@@ -123,7 +123,7 @@ def _bounded(facts: Known, model: Model, path: str) -> bool:
 
 
 def place_of(loop: Loop) -> Place:
-    """Where the loop says when it acts."""
+    """Returns the place where the loop says when it acts."""
     trigger = loop.trigger
     if isinstance(trigger, Relay) and trigger.enter is not None:
         return trigger.enter.place.labelled(f"{loop.name} acts from here")
@@ -172,7 +172,7 @@ def _last(model: Model, promise: Promise, outcome: Refuted) -> Step:
 def _cycle(
     subject: Subject, promise: Promise, outcome: Refuted
 ) -> tuple[str, dict[str, tuple[Fraction | float | int, str]]]:
-    """Does it go on for ever?  The period of the orbit that the same choices lead to."""
+    """Returns in words whether the orbit of the same choices breaks the promise for ever, and its numbers."""
     part = part_of(subject.model, promise)
     seen = watched(part, condition_of(part, promise))
     run = outcome.run or long_run(part, outcome.choices, laps=LAPS, most=MOST_INSTANTS, watched=seen)
@@ -192,7 +192,7 @@ def _cycle(
 
 
 def _broken_again(part: Model, promise: Promise, run: LongRun) -> bool:
-    """Does the orbit itself break the promise, not only the way to it?"""
+    """Decides whether the orbit itself breaks the promise, not only the way to it."""
     if promise.kind not in ("always", "never"):
         return True
     try:

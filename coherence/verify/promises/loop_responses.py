@@ -1,4 +1,4 @@
-"""Answers to `after a then b within t` over interacting loops: the finding with its witness."""
+"""Makes findings of `after a then b within t` over interacting loops, with witness."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FARTHER = 20  # times the promised time, within which a late answer is looked fo
 
 
 def driven(subject: Subject, promise: Promise) -> bool:
-    """Is it about conditions in which a loop that runs has a part?  (Events belong to other questions.)"""
+    """Decides whether the promise is about conditions in which a loop that runs has a part (not about events)."""
     response = conditions_of(subject.model, promise)
     if response is None or isinstance(response, str):
         return response is not None
@@ -36,7 +36,7 @@ def driven(subject: Subject, promise: Promise) -> bool:
 
 
 def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
-    """The verdict on one response, as a finding of the question."""
+    """Returns the verdict on one response, as a finding of the question."""
     model = subject.model
     response = conditions_of(model, promise)
     places: tuple[Place, ...] = (promise.place.labelled("this promise"),)
@@ -112,7 +112,7 @@ def _late(
 
 
 def _served(model: Model, response: Response, late: Late) -> tuple[list[Instant], Fraction | None]:
-    """The run until the late answer comes, or its instants up to the promised time."""
+    """Returns the run until the late answer comes, or its instants up to the promised time."""
     run, instants = Execution(model, late.choices), list[Instant]()
     end = late.since + (FARTHER + 1) * response.within
     try:
@@ -127,7 +127,7 @@ def _served(model: Model, response: Response, late: Late) -> tuple[list[Instant]
 
 
 def _seen(model: Model, response: Response, instants: list[Instant], time: Fraction) -> str:
-    """What the conditions read, as an instant at or before a time left it."""
+    """Returns what the conditions read, as an instant at or before a time left it."""
     last = next((i for i in reversed(instants) if i.time <= time), instants[0])
     readings = []
     for name in _names(response):

@@ -1,4 +1,4 @@
-"""What can come of a promise: a run that breaks it, a proof, or neither with the reason."""
+"""Defines the outcomes of a promise: a run that breaks it, a proof, or neither with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs of `always` and `never` for a model: every order of instants, read more closely until a proof stands."""
+"""Proves `always` and `never` for every order of instants, reading the model more closely until a proof stands."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ConditionProof:
 
     @property
     def orders(self) -> int:
-        """How many orders of the instants were proved."""
+        """Returns how many orders of the instants were proved."""
         return len(self.certificates)
 
 
@@ -58,7 +58,7 @@ def proof_of(
     free: frozenset[str] = frozenset(),
     loose: frozenset[str] = frozenset(),
 ) -> ConditionProof | ProofFailure:
-    """A proof that the condition is `wanted` at every instant of every run, or where the search stopped.
+    """Returns a proof that the condition is `wanted` at every instant of every run, or where the search stopped.
 
     `free` and `loose`: modes and signals of other parts, as `Encoder` takes them.
     Raises NotLinearError, NotCommensurateError where no reading carries the model.
@@ -127,7 +127,7 @@ def _why(answer: Unproved, reading: ModelReading) -> str:
 
 
 def needs_open_end(system: TransitionSystem, invariant: Invariant, seconds: float) -> bool:
-    """Is there no margin at all (x < 80 that is approached and never reached)?
+    """Decides whether there is no margin at all (x < 80 that is approached and never reached).
 
     Only where the proof stands on an excluded end, and a run in floats is bad once every guard gives way by a
     thousandth of its constant.
@@ -149,7 +149,7 @@ def _closed(row: Constraint) -> Constraint:
 
 
 def _given_way(system: TransitionSystem) -> TransitionSystem:
-    """The system whose guards about the state hold a little beyond their ends."""
+    """Returns the system whose guards about the state hold a little beyond their ends."""
     edges = (replace(e, guard=tuple(_loosened(row) for row in e.guard)) for e in system.edges)
     return replace(system, edges=tuple(edges))
 

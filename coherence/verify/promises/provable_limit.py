@@ -1,4 +1,4 @@
-"""What an open promise still tells: the nearest limit that is proved, and what would decide it."""
+"""Finds the nearest limit that is proved for an open promise, and says what would decide it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_SECONDS = 3.0
 
 
 def nearest(model: Model, condition: Tree, *, wanted: bool, seconds: float) -> str:
-    """The condition with the first wider limit that is proved, in words; nothing where none is.
+    """Renders the first wider limit that is proved; nothing where none is.
 
     Only for `signal <= number` and its kin; `seconds` bounds the search.
     """
@@ -42,7 +42,7 @@ def nearest(model: Model, condition: Tree, *, wanted: bool, seconds: float) -> s
 
 
 def advice(model: Model, stopped: ProofFailure) -> str:
-    """What would decide it."""
+    """Renders what would decide an open promise."""
     free = [loop.name for loop in model.loops if loop.phase is None]
     if stopped.late:
         stated = f", or a stated `phase` of {', '.join(free)}" if len(free) > 1 else ""

@@ -1,4 +1,4 @@
-"""Promises over exact runs: one that breaks it, or every start where they are finitely many and each run recurs."""
+"""Refutes promises by exact runs; decides them where starts are finitely many and every run recurs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_CERTIFIED = 200  # runs whose arithmetic is written down
 
 
 def refuted(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
-    """The first corner whose run breaks the promise."""
+    """Returns the first corner whose run breaks the promise."""
     first, count, broken = None, 0, 0
     for choices in corners(model):
         if count and now() > deadline:
@@ -48,7 +48,7 @@ def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline
 
 
 def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, deadline: float) -> tuple[Instant, ...]:
-    """The instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
+    """Returns the instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
     run = Execution(model, choices)
     instants: list[Instant] = []
     end = LAPS * _lap(model) + run.longest
@@ -61,7 +61,7 @@ def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, 
 
 
 def watched(model: Model, condition: Tree) -> tuple[Tree, ...]:
-    """The condition, where it counts samples (`for h`, previous) and its streaks must recur with the run."""
+    """Returns the condition, where it counts samples (`for h`, previous) and its streaks must recur with the run."""
     nodes = (node for tree in (condition, *model.outputs.values()) for node in walk(tree))
     counting = any(isinstance(n, Held) or (isinstance(n, Call) and n.function == "previous") for n in nodes)
     return (condition,) if counting else ()
@@ -72,7 +72,7 @@ def _lap(model: Model) -> Fraction:
 
 
 def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
-    """The condition after each instant of the orbit.  Raises NotExactError where it cannot be known."""
+    """Returns the condition after each instant of the orbit.  Raises NotExactError where it cannot be known."""
     orbit = run.orbit
     assert orbit is not None
     if not orbit.exact:
@@ -85,7 +85,7 @@ def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
 
 
 def truths(model: Model, run: LongRun, condition: Tree) -> Iterator[tuple[Fraction, bool]]:
-    """(time, condition) after each instant of the run, executed again so that the past is there."""
+    """Yields (time, condition) after each instant of the run, executed again so that the past is there."""
     execution = Execution(model, run.choices)
     for _ in run.instants:
         instant = execution.advance()
@@ -97,7 +97,7 @@ def _ever(model: Model, condition: Tree, run: LongRun) -> bool:
 
 
 def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Outcome:
-    """Decide where every start is one of finitely many and each run recurs exactly: then a run is known for ever.
+    """Decides by running every start, where they are finitely many and each run recurs exactly.
 
     Every phase pattern and every order of equal rank is run.
     """
@@ -130,7 +130,7 @@ def _assumed(model: Model) -> tuple[str, ...]:
 
 
 def _choices(model: Model, start: Choices) -> Iterator[Choices]:
-    """Every phase pattern of a start with every order of loops of equal rank."""
+    """Yields every phase pattern of a start with every order of loops of equal rank."""
     from coherence.verify.systems.instants import orders
 
     for schedule in schedules(model):
@@ -139,7 +139,7 @@ def _choices(model: Model, start: Choices) -> Iterator[Choices]:
 
 
 def _keeps_for_ever(model: Model, run: LongRun, condition: Tree, kind: str) -> bool:
-    """Does a run that recurs exactly keep the promise for ever?"""
+    """Decides whether a run that recurs exactly keeps the promise for ever."""
     if kind == "eventually_always":
         return all(lap_truths(model, run, condition))
     if kind == "eventually":

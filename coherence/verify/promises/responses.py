@@ -1,4 +1,4 @@
-"""Deciding `after a then b within t` over what loops and plants do: refute by exact runs, prove with a counted wait.
+"""Decides `after a then b within t` over loops and plants: refutes by exact runs, proves with a counted wait.
 
 `a` and `b` are conditions.  Every time at which `a` holds asks for a time at which `b` holds, at that time or
 at most t later: both ends count, as all windows do.  A loop's name is the condition that it is triggered.
@@ -58,7 +58,7 @@ Answered = Late | Proved | Never | Open
 
 
 def conditions_of(model: Model, promise: Promise) -> Response | str | None:
-    """What a response says of a model; what it lacks, in words; or None where it is about events alone."""
+    """Returns what a response says of a model; what it lacks, in words; or None where it is about events alone."""
     sides = ((promise.after, promise.first), (promise.then, promise.second))
     trees = [_side(model, formula, event) for formula, event in sides]
     if all(tree is None for tree in trees) or promise.within is None:
@@ -85,14 +85,14 @@ def _side(model: Model, formula: Formula | None, event: Event | None) -> Tree | 
 
 
 def part_of(model: Model, promise: Promise, response: Response) -> Model:
-    """What the response depends on, with the conditions: what they read of the past is to be remembered."""
+    """Returns what the response depends on, with the conditions: what they read of the past is to be remembered."""
     either = Formula(Logic("or", response.trees), promise.text, promise.place)
     read = replace(promise, kind="always", condition=either, after=None, then=None)
     return replace(sliced(model, names_of(either.tree)), promises={promise.name: read})
 
 
 def answered(model: Model, promise: Promise, response: Response, *, time_limit: float) -> Answered:
-    """The outcome for one response."""
+    """Returns the outcome for one response."""
     part = part_of(model, promise, response)
     used = names_of(Logic("or", response.trees))
     missing = blocked(model, used)
@@ -109,7 +109,7 @@ def answered(model: Model, promise: Promise, response: Response, *, time_limit: 
 
 
 def _for_every_value(model: Model, outcome: Answered) -> Answered:
-    """The outcome for every value of what runs read at one end only."""
+    """Returns the outcome for every value of what runs read at one end only."""
     facts = one_ended(model)
     if not facts or isinstance(outcome, Open):
         return outcome
@@ -132,7 +132,7 @@ def _decided(model: Model, response: Response, deadline: float) -> Answered:
 
 
 def _from_corners(model: Model, response: Response, deadline: float) -> tuple[Late | None, bool]:
-    """The first run from an end of the ranges that answers too late, and whether any of them asks."""
+    """Returns the first run from an end of the ranges that answers too late, and whether any of them asks."""
     first: Late | None = None
     count, broken, any_asks = 0, 0, False
     for choices in corners(model):
@@ -161,7 +161,7 @@ def _run(model: Model, choices: Choices, response: Response, deadline: float) ->
 
 
 def _from_every_start(model: Model, response: Response, deadline: float) -> Answered:
-    """Every start, phase pattern and order, each run to its recurrence.  Raises NotExactError where that is not all."""
+    """Runs every start, phase pattern and order to its recurrence.  Raises NotExactError where that is not all."""
     runs, count, any_asks = list[LongRun](), 0, False
     for start in finite(model, MOST_STARTS):
         for choices in _choices(model, start, response.within):
@@ -195,7 +195,7 @@ def _choices(model: Model, start: Choices, within: Fraction) -> Iterator[Choices
 
 
 def _first_unanswered(model: Model, run: LongRun, response: Response) -> tuple[Wait | None, bool]:
-    """The first wait of a run that recurs which is not answered in time, and whether anything is asked."""
+    """Returns the first wait of a run that recurs which is not answered in time, and whether anything is asked."""
     orbit = run.orbit
     if orbit is None or not orbit.exact:
         raise NotExactError("a run that does not recur exactly")
@@ -210,7 +210,7 @@ def _first_unanswered(model: Model, run: LongRun, response: Response) -> tuple[W
 
 
 def _until(model: Model, run: LongRun, wait: Wait, within: Fraction) -> tuple[Instant, ...]:
-    """The instants until the time for an answer is over."""
+    """Returns the instants until the time for an answer is over."""
     execution, instants = Execution(model, run.choices), list[Instant]()
     while execution.next_time() <= wait.since + within:
         instants.append(execution.advance())
@@ -240,7 +240,7 @@ def _by_proof(model: Model, response: Response, deadline: float, *, asks: bool) 
 
 
 def _other_phases(model: Model, response: Response, deadline: float) -> Late | None:
-    """A run from an end of the ranges that is late at phases other than 0."""
+    """Returns a run from an end of the ranges that is late at phases other than 0."""
     for schedule in schedules(model, (response.within,)):
         for choices in corners(model):
             if now() > deadline:

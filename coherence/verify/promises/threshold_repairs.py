@@ -1,4 +1,4 @@
-"""Repairs of interacting loops: move a threshold until the promise is proved."""
+"""Repairs promises of interacting loops: moves a threshold until the promise is proved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FACTORS = tuple(Fraction(n, 20) for n in (19, 18, 16, 14, 12, 10, 8, 6, 4))
 
 
 def lowered(subject: Subject, promise: Promise, names: tuple[str, ...]) -> Iterator[Repair]:
-    """For each loop with a plain condition, the nearest lower threshold at which the promise is proved."""
+    """Yields, for each loop with a plain condition, the nearest lower threshold at which the promise is proved."""
     if subject.design.file not in subject.sources:
         return
     for name in reversed(names):
@@ -30,7 +30,7 @@ def lowered(subject: Subject, promise: Promise, names: tuple[str, ...]) -> Itera
 
 
 def _thresholds(loop: Loop) -> Iterator[tuple[Formula, Number]]:
-    """Literals in conditions under which the loop raises its signal."""
+    """Yields literals in conditions under which the loop raises its signal."""
     conditions = [loop.trigger] if isinstance(loop.trigger, Formula) else []
     conditions += [rule.when for rule in loop.rules if rule.when is not None]
     for formula in conditions:

@@ -1,1 +1,1 @@
-"""Queueing formulas as demands on the number of servers."""
+"""Turns queueing formulas into demands on the number of servers."""

@@ -1,4 +1,4 @@
-"""Promises on the latency of a queue with a stated pool, as demands on how many servers there are.
+"""Turns promises on the latency of a queue with a stated pool into demands on its number of servers.
 
 A component part whose output is of the family `mmc_sojourn` says which arrivals, servers and rate it is made of.  The
 demand is relaxed: the fewest arrivals and the fastest server that the design allows.  What then has no state has none.

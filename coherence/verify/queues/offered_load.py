@@ -1,4 +1,4 @@
-"""What is asked of a thing and what one of its members can serve, in requests per second.
+"""Finds the load offered to a thing and the service rate of one member, in requests per second.
 
 Only what the design states: calls of workloads, `arrivals` or `load` of a component (also of the queue that it
 serves), a rate per member, or a mean service time.  First tries only: what retries add is another question's matter.

@@ -1,4 +1,4 @@
-"""Time in a queue as a demand on the number of servers: M/M/c in closed form.
+"""Computes the fewest servers that keep a demand on time in a queue: M/M/c in closed form.
 
 Symbols: lambda arrivals and mu service rate (1/s), c servers, a = lambda / mu, theta = c mu - lambda, C Erlang's
 probability of waiting.  P(T > t) = exp(-mu t) + C mu (exp(-theta t) - exp(-mu t)) / (mu - theta), and the mean is

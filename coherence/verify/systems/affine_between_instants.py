@@ -1,4 +1,4 @@
-"""Whether the instants of a run tell what holds between them: states that flow move in straight lines there."""
+"""Decides whether checking a condition at instants suffices: it does where states are affine in between."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coherence.simulate.execute.slices import signals_in
 
 
 def decided_at_instants(model: Model, condition: Tree, kind: str) -> bool:
-    """Is a promise of this kind decided by its condition at the instants?
+    """Decides whether checking the condition of a promise of this kind at the instants suffices.
 
     A condition that reads no flowing state is constant between them.  One over flowing states alone holds
     on a whole line where it is convex and holds at both ends; `never` and `eventually` need that of its opposite.
@@ -22,7 +22,7 @@ def decided_at_instants(model: Model, condition: Tree, kind: str) -> bool:
 
 
 def _convex(tree: Tree, joined: str) -> bool:
-    """Comparisons of straight lines, joined by `and` (for the opposite: by `or`)."""
+    """Decides whether a condition is comparisons of straight lines, joined by `and` (its opposite: by `or`)."""
     match tree:
         case Compare(op=op, left=left, right=right):
             return op != ("!=" if joined == "and" else "==") and _straight(left) and _straight(right)

@@ -1,4 +1,4 @@
-"""The symbolic lowering: an expression to guarded affine cases over named unknowns.
+"""Lowers an expression symbolically to guarded affine cases over named unknowns.
 
 A case is (guard, value): under the linear constraints of the guard the expression has that affine
 value.  Comparisons, min, max, abs and choices split; a product of two unknowns is not linear; what
@@ -76,12 +76,12 @@ class Symbols:
 
 
 def exactly(term: Term) -> list[AffineCase]:
-    """One case without a guard."""
+    """Returns one case without a guard."""
     return [AffineCase(TRUE, term)]
 
 
 def numbers(tree: Tree, symbols: Symbols) -> list[AffineCase]:
-    """The guarded affine values of a numeric expression.  Raises NotLinearError."""
+    """Returns the guarded affine values of a numeric expression.  Raises NotLinearError."""
     match tree:
         case Number(value=value):
             return exactly(constant(value))
@@ -114,13 +114,13 @@ def _whole(function: str, case: AffineCase, symbols: Symbols) -> list[AffineCase
 
 
 def joined(first: Guard, cases: Iterable[AffineCase]) -> list[AffineCase]:
-    """The cases under a guard, without those that contradict it."""
+    """Returns the cases under a guard, without those that contradict it."""
     both = ((first.joined(case.guard), case.value) for case in cases)
     return [AffineCase(guard, value) for guard, value in both if guard is not None]
 
 
 def few(cases: Iterable[AffineCase]) -> list[AffineCase]:
-    """A list of the cases.  Raises NotLinearError where there are too many."""
+    """Returns a list of the cases.  Raises NotLinearError where there are too many."""
     taken = list(itertools.islice(cases, MOST_CASES + 1))
     if len(taken) > MOST_CASES:
         raise NotLinearError(f"more than {MOST_CASES} cases")
@@ -128,7 +128,7 @@ def few(cases: Iterable[AffineCase]) -> list[AffineCase]:
 
 
 def product(parts: Sequence[Sequence[AffineCase]]) -> Iterator[tuple[Guard, tuple[Term, ...]]]:
-    """Every combination of one case of each part whose guards agree."""
+    """Returns every combination of one case of each part whose guards agree."""
     open_: list[tuple[Guard, tuple[Term, ...]]] = [(TRUE, ())]
     for part in parts:
         pairs = ((first.joined(case.guard), values, case.value) for first, values in open_ for case in part)
@@ -144,7 +144,7 @@ def _arithmetic(tree: Arithmetic, symbols: Symbols) -> list[AffineCase]:
 
 
 def combined(op: str, left: Term, right: Term) -> Term:
-    """left op right.  Raises NotLinearError for a product or quotient of two unknowns, and for x / 0."""
+    """Returns left op right.  Raises NotLinearError for a product or quotient of two unknowns, and for x / 0."""
     if op in "+-":
         return add(left, right, Fraction(1 if op == "+" else -1))
     if op == "*" and left.known:
@@ -155,7 +155,7 @@ def combined(op: str, left: Term, right: Term) -> Term:
 
 
 def _extreme(tree: Call, symbols: Symbols) -> list[AffineCase]:
-    """min and max by the index of the winner; abs as max(x, -x)."""
+    """Returns the cases of min and max by the index of the winner; of abs as max(x, -x)."""
     parts = [numbers(argument, symbols) for argument in tree.arguments]
     if tree.function == "abs":
         return [
@@ -169,7 +169,7 @@ def _extreme(tree: Call, symbols: Symbols) -> list[AffineCase]:
 
 
 def winners(terms: Sequence[Term], *, largest: bool, start: Guard = TRUE) -> Iterator[tuple[Guard, Term]]:
-    """(guard, winner) for each term that can be the largest (or smallest); ties go to the first."""
+    """Yields (guard, winner) for each term that can be the largest (or smallest); ties go to the first."""
     sign = Fraction(-1 if largest else 1)
     distinct = list(dict.fromkeys(terms))
     for index, winner in enumerate(distinct):
@@ -183,7 +183,7 @@ def winners(terms: Sequence[Term], *, largest: bool, start: Guard = TRUE) -> Ite
 
 
 def forks(tree: Tree, symbols: Symbols) -> list[Fork]:
-    """The ways in which a condition can come out.  Raises NotLinearError."""
+    """Returns the ways in which a condition can come out.  Raises NotLinearError."""
     match tree:
         case Truth(value=value):
             return [Fork(TRUE, value)]
@@ -206,7 +206,7 @@ def forks(tree: Tree, symbols: Symbols) -> list[Fork]:
 
 
 def _connected(op: str, parts: list[list[Fork]]) -> list[Fork]:
-    """and/or, evaluated from the left; later terms only where they still matter."""
+    """Returns the forks of and/or, evaluated from the left; later terms only where they still matter."""
     stop = op == "or"
     open_: list[Fork] = [Fork(TRUE, not stop)]
     closed: list[Fork] = []
@@ -231,7 +231,7 @@ def _comparison(tree: Compare, symbols: Symbols) -> list[Fork]:
 
 
 def relations(difference: Term, op: str) -> list[tuple[Term, str]]:
-    """`difference OP 0` as alternatives of one row each."""
+    """Returns `difference OP 0` as alternatives of one row each."""
     negative = scaled(difference, Fraction(-1))
     if op == "!=":
         return [(difference, "<"), (negative, "<")]

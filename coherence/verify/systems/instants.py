@@ -1,4 +1,4 @@
-"""One instant, symbolically: flows up to it, deliver, sample, decide, step, and what windows will look at."""
+"""Follows one instant symbolically: flows up to it, deliver, sample, decide, step, and what windows will read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Instants(StateSpace):
     """Follows every way through one instant."""
 
     def _drifted(self, way: InstantPath, mode: SystemMode) -> list[InstantPath]:
-        """Flows since the instant before, at constant rates, up to their stops."""
+        """Returns paths after the flows since the instant before, at constant rates, up to their stops."""
         moments = self.plan.moments
         here, before = moments[mode.position].time, moments[mode.position - 1].time
         seconds = here if mode.first else (here - before) % self.plan.hyperperiod or self.plan.hyperperiod
@@ -42,7 +42,7 @@ class Instants(StateSpace):
         return ways
 
     def _delivered(self, way: InstantPath, moment: Moment) -> list[InstantPath]:
-        """What lands now, and what is sampled now to be read later."""
+        """Returns paths with what lands now, and with what is sampled now to be read later."""
         landed = {s: way.cell(self.plan.landed(s, moment.time)) for s in moment.landings}
         ways = [way.holding(landed)]
         for tree in self._inner_first():
@@ -59,7 +59,7 @@ class Instants(StateSpace):
         return ways
 
     def _inner_first(self) -> list[Tree]:
-        """Sampled trees, each after those that it reads."""
+        """Returns sampled trees, each after those that it reads."""
         done: list[Tree] = []
 
         def visit(tree: Tree) -> None:
@@ -98,7 +98,7 @@ class Instants(StateSpace):
         return way.holding(cells)
 
     def _looked(self, way: InstantPath, loop: SampledLoop, moment: Moment) -> list[InstantPath]:
-        """Ways with the present values of what `previous` reads set aside, to be kept after the sample."""
+        """Returns paths with the present values of what `previous` reads set aside, to be kept after the sample."""
         ways = [way]
         for tree in self._previous(loop):
             name, grown = self._before(loop, tree), []
@@ -121,7 +121,7 @@ class Instants(StateSpace):
             yield replace(looked, cells={**cells, **{name: after.cells[f"{name} now"] for name in names}})
 
     def _stepped(self, way: InstantPath, moment: Moment) -> Iterator[InstantPath]:
-        """All due `next` maps at once, then what windows will look at."""
+        """Yields paths after all due `next` maps at once, with what windows will look at."""
         symbols, parts = self.symbols(way, moment, who="the step"), []
         for path in moment.steps:
             state = self.model.states[path]
@@ -145,7 +145,7 @@ class Instants(StateSpace):
 
 
 def orders(loops: tuple[SampledLoop, ...]) -> Iterator[tuple[SampledLoop, ...]]:
-    """Every order that respects ranks; loops of equal rank are permuted."""
+    """Yields every order that respects ranks; loops of equal rank are permuted."""
     groups = [tuple(group) for _, group in itertools.groupby(sorted(loops, key=lambda x: x.rank), key=lambda x: x.rank)]
     if any(len(group) > 4 for group in groups):
         raise NotLinearError("more than four loops of equal rank act at one instant: state their `rank`")

@@ -1,4 +1,4 @@
-"""Commands that take few values: those that only ever move by constants, and whole numbers within bounds.
+"""Finds commands with a finite set of values: those moved by constants only, and integers within bounds.
 
 Told apart, each value is part of the mode: then whole steps are exact, and a product with such a
 command is linear.
@@ -17,13 +17,13 @@ Starts = tuple[tuple[str, tuple[Fraction, ...]], ...]
 
 
 def enumerable_commands(model: Model) -> Starts:
-    """(command, values it starts from) for every command that can be told apart."""
+    """Returns (command, values it starts from) for every command that can be told apart."""
     found = ((path, _values(model, path, command)) for path, command in model.commands.items())
     return tuple((path, starts) for path, starts in found if starts)
 
 
 def readings(model: Model) -> list[ModelReading]:
-    """How closely to read a model, the cheap ways first; every one of them is sound."""
+    """Returns how closely to read a model, the cheap ways first; every one of them is sound."""
     held = any(loop.hold_down or loop.hold_up for loop in model.loops)
     readings_ = [ModelReading(windows=False), ModelReading()] if held else [ModelReading()]
     if discrete := enumerable_commands(model):
@@ -32,7 +32,7 @@ def readings(model: Model) -> list[ModelReading]:
 
 
 def _values(model: Model, path: str, command: Command) -> tuple[Fraction, ...]:
-    """The start values, where it can be told apart; else nothing."""
+    """Returns the start values, where it can be told apart; else nothing."""
     starts = _starts(command)
     writers = [loop for loop in model.loops if loop.signal == path]
     moves = [move for loop in writers for move in _moves(model, loop)]
@@ -74,7 +74,7 @@ Move = tuple[str, Fraction, Interval]
 
 
 def _moves(model: Model, loop: SampledLoop) -> list[Move | None]:
-    """("by" | "to" | "any", number, bounds) for each way in which a loop writes; None where it is no constant."""
+    """Returns ("by" | "to" | "any", number, bounds) for each write of a loop; None where it is no constant."""
     if loop.law == "proportional" and not loop.rules:
         finite = loop.integer and loop.bounds.low is not None and loop.bounds.high is not None
         return [("any", Fraction(0), loop.bounds) if finite else None]
@@ -102,7 +102,7 @@ def _after(value: Fraction, kind: str, number: Fraction, bounds: Interval) -> li
 
 
 def _number(tree: Tree | None, model: Model) -> Fraction | None:
-    """The value of an expression over exact constants."""
+    """Returns the value of an expression over exact constants."""
     match tree:
         case Number(value=value):
             return value

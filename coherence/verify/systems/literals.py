@@ -1,4 +1,4 @@
-"""Conditions that two comparisons decide: what needs no solver."""
+"""Decides conditions that two comparisons with numbers settle, without a solver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coherence.verify.facts.ranges import Values, extremes, truth
 
 
 def literals(tree: Tree, *, holds: bool = True) -> Iterator[Tree]:
-    """Comparisons with numbers (the number on the right), names and negated names that the condition implies."""
+    """Yields comparisons with numbers (the number on the right), names and negated names that the condition implies."""
     match tree:
         case Logic(op="not", terms=(term,)):
             yield from literals(term, holds=not holds)
@@ -28,7 +28,7 @@ def literals(tree: Tree, *, holds: bool = True) -> Iterator[Tree]:
 
 
 def contradiction(left: Tree, right: Tree) -> tuple[Tree, Tree] | None:
-    """Two literals of the two conditions that exclude each other; None where none do."""
+    """Returns two literals of the two conditions that exclude each other; None where none do."""
     second = list(literals(right))
     return next(((a, b) for a in literals(left) for b in second if _exclude(a, b)), None)
 
@@ -40,7 +40,7 @@ def _exclude(a: Tree, b: Tree) -> bool:
 
 
 def empty(left: Compare, right: Compare) -> bool:
-    """x OP a and x OP b for no x."""
+    """Decides whether x OP a and x OP b hold for no x."""
     points = {_number(left), _number(right)}
     low, high = min(points), max(points)
     probes = [low - 1, low, (low + high) / 2, high, high + 1]
@@ -53,7 +53,7 @@ def _number(literal: Compare) -> Fraction:
 
 
 def plainly_possible(tree: Tree, values: Values) -> bool:
-    """Terms joined by `and` that share no name, each of which a state fulfils: then one state fulfils all."""
+    """Decides whether terms joined by `and` share no name and are each satisfiable: then they hold together."""
     terms = tree.terms if isinstance(tree, Logic) and tree.op == "and" else (tree,)
     used = [name for term in terms for name in names(term)]
     return len(set(used)) == len(used) and all(_fulfilled(term, values) for term in terms)

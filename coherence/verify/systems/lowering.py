@@ -1,4 +1,4 @@
-"""From names to coefficients: steps over named unknowns become the edges of a transition system."""
+"""Lowers steps over named unknowns to the edges, with coefficients, of a transition system."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Plain:
 def lowered(
     words: Vocabulary, initial: Sequence[Named], steps: Sequence[NamedEdge], bad: Sequence[Named], *, broken: str | None
 ) -> TransitionSystem:
-    """The system; `broken` is a mode that is bad whatever its state is."""
+    """Returns the system; `broken` is a mode that is bad whatever its state is."""
     plain = [_plain(words, step) for step in steps]
     most = max((len(p.used) for p in plain), default=0)
     choices = (*words.inputs, *(f"any {k + 1}" for k in range(most)))
@@ -66,7 +66,7 @@ def _edge(words: Vocabulary, plain: _Plain, shared: dict[str, int], width: int) 
 
 
 def _plain(words: Vocabulary, step: NamedEdge) -> _Plain:
-    """Rows and updates without unknowns that the guard fixes, and the fresh unknowns that are left."""
+    """Returns rows and updates without unknowns that the guard fixes, and the fresh unknowns that are left."""
     fixed = {name: constant(v) for name, v in step.guard.fixed().items() if name in words.fresh}
     if fixed:
         reduced = guard((substituted(term, fixed.get), relation) for term, relation in step.guard.rows())

@@ -1,4 +1,4 @@
-"""Piecewise-affine transition systems over the reals: the one input of the unbounded prover.
+"""Defines piecewise-affine transition systems over the reals, the one input of the unbounded prover.
 
 A state is a mode and a point of R^n.  An edge may be taken when its guard holds, for any values of
 the choices that satisfy the guard (choices are new in every step).  Nothing obliges an edge to be
@@ -25,7 +25,7 @@ class LinearForm:
     constant: Fraction
 
     def at(self, point: Iterable[Fraction]) -> Fraction:
-        """The value at a point."""
+        """Returns the value at a point."""
         return sum((c * x for c, x in zip(self.coefficients, point, strict=True)), self.constant)
 
 
@@ -37,7 +37,7 @@ class Constraint:
     relation: Relation
 
     def holds(self, point: Iterable[Fraction]) -> bool:
-        """Whether a point satisfies the constraint, exactly."""
+        """Decides whether a point satisfies the constraint, exactly."""
         value = self.linear.at(point)
         return value < 0 if self.relation == "<" else value == 0 if self.relation == "==" else value <= 0
 
@@ -87,7 +87,7 @@ class TransitionSystem:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """All modes that are named, in the order of their first appearance."""
+        """Returns all modes that are named, in the order of their first appearance."""
         ends = (mode for edge in self.edges for mode in (edge.source, edge.target))
         named = (mode for mode, _ in self.initial + self.bad)
         return tuple(dict.fromkeys((*(mode for mode, _ in self.initial), *ends, *named)))
@@ -100,7 +100,7 @@ def _require(owner: str, rows: Iterable[LinearForm], width: int) -> None:
 
 
 def after(linear: LinearForm, update: tuple[LinearForm, ...]) -> LinearForm:
-    """The pre-image: `linear` of the next state, as a function of the present state and the choices."""
+    """Returns the pre-image: `linear` of the next state, as a function of the present state and the choices."""
     total = [Fraction(0)] * (len(update[0].coefficients) if update else 0)
     constant = linear.constant
     for c, row in zip(linear.coefficients, update, strict=True):
@@ -115,7 +115,7 @@ def after(linear: LinearForm, update: tuple[LinearForm, ...]) -> LinearForm:
 def step(
     edge: AffineEdge, state: tuple[Fraction, ...], choice: tuple[Fraction, ...] = ()
 ) -> tuple[Fraction, ...] | None:
-    """The exact next state, or None when the guard does not hold."""
+    """Returns the exact next state, or None when the guard does not hold."""
     point = state + choice
     if not all(constraint.holds(point) for constraint in edge.guard):
         return None

@@ -1,4 +1,4 @@
-"""What a proof remembers: registers for delayed, sampled and averaged values and for commands on their way.
+"""Plans the registers of a proof: for delayed, sampled and averaged values and for commands on their way.
 
 The instants of one hyperperiod are known, so every read of the past is a read of a fixed place in a
 queue.  A queue begins filled with the value before 0 (model.md rule 2).
@@ -42,7 +42,7 @@ class Queue:
     length: int
 
     def cell(self, index: int) -> str:
-        """The name of the register that holds the value `index` writings ago."""
+        """Returns the name of the register that holds the value `index` writings ago."""
         return f"{self.name} {index}"
 
     @property
@@ -62,18 +62,18 @@ class RegisterPlan:
     lands: dict[str, Fraction]
 
     def delayed(self, tree: Tree, time: Fraction, delay: Fraction) -> str:
-        """The register with the sampled value of `delay` seconds before `time`."""
+        """Returns the register with the sampled value of `delay` seconds before `time`."""
         queue = self.sampled[tree]
         return queue.cell(1 + count(queue.times, self.hyperperiod, time - delay, time))
 
     def landed(self, signal: str, time: Fraction) -> str:
-        """The register with the command that lands at `time`; read before the writings of that time."""
+        """Returns the register with the command that lands at `time`; read before the writings of that time."""
         return self.landing[signal].cell(
             _in_flight(self.landing[signal].times, self.hyperperiod, time, self.lands[signal])
         )
 
     def pieces(self, tree: Tree, time: Fraction, window: Fraction) -> list[tuple[Fraction, str]]:
-        """(seconds, register) of the values in the window that ends at `time`, the newest first."""
+        """Returns (seconds, register) of the values in the window that ends at `time`, the newest first."""
         queue = self.after[tree]
         return [
             (length, queue.cell(k)) for k, length in enumerate(_pieces(queue.times, self.hyperperiod, time, window), 1)
@@ -81,7 +81,7 @@ class RegisterPlan:
 
 
 def count(times: Iterable[Fraction], period: Fraction, low: Fraction, high: Fraction) -> int:
-    """How many of the times, repeated with the period, lie in (low, high]."""
+    """Returns how many of the times, repeated with the period, lie in (low, high]."""
     return sum(math.floor((high - t) / period) - math.floor((low - t) / period) for t in times)
 
 
@@ -90,7 +90,7 @@ def _in_flight(times: frozenset[Fraction], period: Fraction, time: Fraction, lan
 
 
 def _pieces(times: Iterable[Fraction], period: Fraction, time: Fraction, window: Fraction) -> Iterator[Fraction]:
-    """Lengths of the stretches between writings in [time - window, time], the newest first."""
+    """Yields lengths of the stretches between writings in [time - window, time], the newest first."""
     ordered, end = sorted(times, reverse=True), time
     lap = math.floor(time / period)
     while True:
@@ -107,7 +107,7 @@ def _pieces(times: Iterable[Fraction], period: Fraction, time: Fraction, window:
 
 
 def plan(model: Model, schedule: Schedule, loose: frozenset[str] = frozenset()) -> RegisterPlan:
-    """The instants and queues that a model needs under a schedule.  Raises NotLinearError.
+    """Returns the instants and queues that a model needs under a schedule.  Raises NotLinearError.
 
     `loose` signals change at times of their own.
     """
@@ -125,7 +125,7 @@ class _Planner:
         self.lands = _lands(model)
 
     def read(self) -> None:
-        """Follow every expression to what it reads of the past."""
+        """Follows every expression to what it reads of the past."""
         todo = [(tree, i.time) for i in self.schedule.instants for loop in i.loops for tree in loop.trees]
         for instant in self.schedule.instants:
             todo += [(t, instant.time) for s in instant.steps if (t := self.model.states[s].next) is not None]
@@ -164,12 +164,12 @@ class _Planner:
         self.windows.add((inner, time, window))
 
     def back(self, call: Call, time: Fraction) -> Fraction:
-        """How long before `time` a call looks."""
+        """Returns how long before `time` a call looks."""
         seconds = seconds_of(call, self.model)
         return time % seconds if call.function == "sampled" and seconds else seconds
 
     def plan(self) -> RegisterPlan:
-        """The plan, when everything is read."""
+        """Returns the plan, when everything is read."""
         writes = {s: frozenset(self._writes(s)) for s in self.lands}
         landings = {s: {(t + self.lands[s]) % self.period for t in times} for s, times in writes.items()}
         moments = tuple(self._moments(landings))
@@ -230,7 +230,7 @@ class _Planner:
 
 
 def seconds_of(call: Call, model: Model) -> Fraction:
-    """The delay, window or period of a call.  Raises NotLinearError."""
+    """Returns the delay, window or period of a call.  Raises NotLinearError."""
     known = {p: c.range.low for p, c in model.constants.items() if c.range.exact and c.range.low is not None}
     try:
         return duration_of(call, known)
@@ -239,7 +239,7 @@ def seconds_of(call: Call, model: Model) -> Fraction:
 
 
 def _lands(model: Model) -> dict[str, Fraction]:
-    """Landing delay per signal.  Raises NotLinearError where writers of one signal differ."""
+    """Returns the landing delay per signal.  Raises NotLinearError where writers of one signal differ."""
     delays: dict[str, Fraction] = {}
     for loop in model.loops:
         if loop.signal and delays.setdefault(loop.signal, loop.lands) != loop.lands:
@@ -248,7 +248,7 @@ def _lands(model: Model) -> dict[str, Fraction]:
 
 
 def calls_in(tree: Tree, model: Model) -> Iterator[Call]:
-    """The outermost reads of the past in a tree, outputs inlined."""
+    """Yields the outermost reads of the past in a tree, outputs inlined."""
     stack, seen = [tree], set[str]()
     while stack:
         node = stack.pop()

@@ -1,4 +1,4 @@
-"""What a state of a transition system consists of, and what names mean in it (model.md rule 14).
+"""Lays out the state of a transition system, and what names mean in it (model.md rule 14).
 
 A mode is the position in the schedule, the mode of every loop whose mode matters, the counters of
 what loops wait for, and the values of commands that are told apart (`discrete`).
@@ -104,7 +104,7 @@ class StateSpace:
                 yield from self.plan.landing[path].cells
 
     def fresh(self, key: str) -> str:
-        """An unknown that is new in every step: the same for the same key."""
+        """Returns an unknown that is new in every step: the same for the same key."""
         return self.fresh_names.setdefault(key, f"any {len(self.fresh_names) + 1}")
 
     # -- what a state consists of ---------------------------------------------------------------
@@ -144,7 +144,7 @@ class StateSpace:
     def symbols(
         self, way: InstantPath, moment: Moment | None, loop: SampledLoop | None = None, who: str = BEFORE
     ) -> Symbols:
-        """Names under what holds now; `moment`: when (None: before the run), `loop` or `who`: which reader looks."""
+        """Returns what names mean now; `moment`: when (None: before the run), `loop` or `who`: which reader looks."""
         cache: dict[str, list[AffineCase]] = {}
         reader = loop.name if loop is not None else who
 
@@ -176,7 +176,7 @@ class StateSpace:
         raise NotLinearError(f"{path} has no value in a proof")
 
     def _look(self, path: str, who: str) -> list[AffineCase]:
-        """A value of another part's signal; the same one only for one reader at one instant."""
+        """Returns a value of another part's signal; the same one only for one reader at one instant."""
         name, span = self.fresh(f"{path} for {who}"), self.model.constants[path].range
         self.looks[name] = span
         seen = guard(inside(unit(name), span)) if who != BEFORE else TRUE
@@ -228,7 +228,7 @@ class StateSpace:
 
 
 def inside(term: Term, interval: Interval) -> Iterator[tuple[Term, str]]:
-    """Rows that put a term into an interval."""
+    """Yields rows that put a term into an interval."""
     if interval.low is not None and interval.low == interval.high:
         yield add(term, constant(-interval.low)), "=="
         return
@@ -245,7 +245,7 @@ def _trees(model: Model, condition: Tree | None) -> list[Tree]:
 
 
 def _refuse(model: Model, condition: Tree | None, free: frozenset[str]) -> None:
-    """Raise NotLinearError for what the encoding does not carry."""
+    """Raises NotLinearError for what the encoding does not carry."""
     flowing = {path for path, state in model.states.items() if state.flow is not None}
     varying = {path for path, c in model.constants.items() if c.varies} | set(model.inputs)  # loose ones too
     for state in model.states.values():

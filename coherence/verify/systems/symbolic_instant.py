@@ -1,4 +1,4 @@
-"""Ways through an instant: what was assumed, held and remembered; and how a value is moved or rounded."""
+"""Holds one path through an instant: assumptions, cells and counters; and moves or rounds a value symbolically."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class InstantPath:
     label: tuple[str, ...] = ()
 
     def cell(self, name: str) -> Term:
-        """The present value of a cell."""
+        """Returns the present value of a cell."""
         return self.cells.get(name) or unit(name)
 
     def under(self, more: Guard) -> InstantPath | None:
-        """The way with a guard more."""
+        """Returns the path under one more guard; None where it contradicts."""
         joined = self.guard.joined(more)
         return None if joined is None else replace(self, guard=joined)
 
     def holding(self, cells: dict[str, Term]) -> InstantPath:
-        """The way with cells written."""
+        """Returns the path with cells written."""
         return replace(self, cells={**self.cells, **cells})
 
     def remembering(self, memory: dict[str, Fraction]) -> InstantPath:
-        """The way with counters or modes changed."""
+        """Returns the path with counters or modes changed."""
         return replace(self, memory={**self.memory, **memory})
 
 
@@ -50,18 +50,18 @@ class Wish:
 
 
 def commanded_cell(signal: str, model: Model) -> str:
-    """The cell with what was last commanded: the signal itself where commands land at once."""
+    """Returns the cell with what was last commanded: the signal itself where commands land at once."""
     late = any(loop.lands for loop in model.loops if loop.signal == signal)
     return f"{signal} commanded" if late else signal
 
 
 def steps_of(seconds: Fraction, loop: SampledLoop) -> int:
-    """How many samples before this one lie in a closed window."""
+    """Returns how many samples before this one lie in a closed window."""
     return math.floor(seconds / loop.period)
 
 
 def whole(function: str, term: Term, fresh: Callable[[str], str]) -> list[AffineCase]:
-    """ceil or floor of a term: an unknown within one of it."""
+    """Returns ceil or floor of a term: an unknown within one of it."""
     if term.known:
         return exactly(constant(math.ceil(term.constant) if function == "ceil" else math.floor(term.constant)))
     rounded = unit(fresh(f"{function} {term}"))
@@ -71,7 +71,7 @@ def whole(function: str, term: Term, fresh: Callable[[str], str]) -> list[Affine
 
 
 def clipped(case: AffineCase, interval: Interval) -> list[AffineCase]:
-    """The value moved into an interval."""
+    """Returns the cases of a value moved into an interval."""
     cases: list[AffineCase] = []
     inside: Guard | None = case.guard
     for edge, sign in ((interval.low, 1), (interval.high, -1)):

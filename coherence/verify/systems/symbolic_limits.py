@@ -1,4 +1,4 @@
-"""What limits a wish, symbolically: hold windows, rate limits, bounds, cooldown, the write (model.md rules 4 and 6).
+"""Limits a wish symbolically: hold windows, rate limits, bounds, cooldown, the write (model.md rules 4 and 6).
 
 The order is that of `coherence.simulate.execute.laws`; what is remembered is in registers and counters.
 """
@@ -35,7 +35,7 @@ class Limiter:
     # -- what is remembered -------------------------------------------------------------------
 
     def registers(self) -> Iterator[tuple[str, Term]]:
-        """(name, value before the run) of each register of this loop."""
+        """Yields (name, value before the run) of each register of this loop."""
         for name, length, start in self._banks():
             yield from ((f"{name} {k}", start) for k in range(1, length + 1))
 
@@ -55,7 +55,7 @@ class Limiter:
             yield f"{loop.name} written", max(_age(rate, loop) for rate in loop.rates), unit(self.commanded)
 
     def _refuse_outside(self) -> None:
-        """An end of the bounds says nothing in a window, unless a rate starts from a command beyond it."""
+        """Raises NotLinearError where a rate may start from a command beyond the bounds, which fill hold windows."""
         loop, command = self.loop, self.model.commands.get(self.loop.signal)
         spans = [other.bounds for other in self.model.loops if other.signal == loop.signal]
         spans += [command.initial] if command is not None else []
@@ -73,7 +73,7 @@ class Limiter:
     # -- one sample -----------------------------------------------------------------------------
 
     def _rested(self, way: InstantPath) -> Iterator[InstantPath]:
-        """A sample at which the law is not reached: windows and queues go on."""
+        """Yields the path through a sample at which the law is not reached: windows and queues go on."""
         cells = {}
         for name, length, start in self._banks():
             if not name.endswith(" written"):
@@ -110,7 +110,7 @@ class Limiter:
                 yield done
 
     def _begun(self, way: InstantPath) -> InstantPath:
-        """The first sample that comes here fills the register of what was written."""
+        """Returns the path with the register of what was written filled, at the first sample that writes."""
         if self.begun not in way.memory or way.memory[self.begun]:
             return way
         length, name = max(_age(rate, self.loop) for rate in self.loop.rates), f"{self.loop.name} written"
@@ -145,7 +145,7 @@ class Limiter:
     def _window(
         self, way: InstantPath, wanted: Term, current: Term, name: str, length: int, sign: int
     ) -> list[AffineCase]:
-        """The largest (sign -1: smallest) value of the window, but not beyond the current command."""
+        """Returns the largest (sign -1: smallest) value of the window, but not beyond the current command."""
         if not length:
             return exactly(wanted)
         if not self.windows:
@@ -183,7 +183,7 @@ class Limiter:
         return cases
 
     def _edge(self, way: InstantPath, rate: RateLimit, *, rising: bool) -> list[AffineCase]:
-        """The farthest value that one rate limit allows."""
+        """Returns the farthest value that one rate limit allows."""
         start = way.cell(f"{self.loop.name} written {_age(rate, self.loop)}")
         sign = Fraction(1 if rising else -1)
         edge = add(start, constant(rate.by or 0), sign)
@@ -197,14 +197,14 @@ class Limiter:
         return whole("ceil" if rising else "floor", share, self.fresh)
 
     def _moved(self, case: AffineCase, wish: Wish, current: Term) -> list[AffineCase]:
-        """A proportional law whose command is outside its bounds moves it to the bound, whatever it wants."""
+        """Returns a proportional law whose command is outside its bounds moves it to the bound, whatever it wants."""
         if not wish.always_bounded:
             return [case]
         bounded = clipped(AffineCase(case.guard, current), self.loop.bounds)
         return [AffineCase(part.guard, case.value if part.value == current else part.value) for part in bounded]
 
     def _written(self, way: InstantPath, case: AffineCase, current: Term) -> Iterator[InstantPath]:
-        """Cooldown, the signal's own range, and the write."""
+        """Yields Cooldown, the signal's own range, and the write."""
         loop, under = self.loop, way.under(case.guard)
         if under is None:
             return
@@ -243,7 +243,7 @@ class Limiter:
                     yield self._cooled(way_, changed=changed)
 
     def _enumerated(self, case: AffineCase) -> Iterator[AffineCase]:
-        """A whole command that is part of the mode: one case per number that it can take."""
+        """Yields a whole command that is part of the mode: one case per number that it can take."""
         if self.commanded not in self.discrete or case.value.known:
             yield case
             return
@@ -262,5 +262,5 @@ def _within(inner: Interval, outer: Interval) -> bool:
 
 
 def _age(rate: RateLimit, loop: SampledLoop) -> int:
-    """Which of the last written values a rate limit starts from."""
+    """Returns which of the last written values a rate limit starts from (1: the newest)."""
     return max(1, math.ceil(rate.per / loop.period))

@@ -1,6 +1,6 @@
-"""One sample of one loop, symbolically: the same order of things as `coherence.simulate.execute.laws`.
+"""Follows one sample of one loop symbolically, in the order of `coherence.simulate.execute.laws`.
 
-Trigger or rules, then the law; `limiting` has what follows.  What a loop remembers is in registers
+Trigger or rules, then the law; `symbolic_limits` has what follows.  What a loop remembers is in registers
 (numbers) and in counters (part of the mode).
 """
 

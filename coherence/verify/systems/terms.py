@@ -1,6 +1,6 @@
-"""Affine terms over named unknowns, and guards: conjunctions of rows that know when they contradict themselves.
+"""Defines affine terms over named unknowns, and guards: conjunctions of rows that detect contradictions.
 
-The encoder works with names, as cells come and go while it follows an instant; `systems.Linear` is
+The encoder works with names, as cells come and go while it follows an instant; `piecewise_affine.LinearForm` is
 what is left when the order of the variables is fixed.
 """
 
@@ -26,26 +26,26 @@ class Term:
 
     @property
     def known(self) -> bool:
-        """No unknown in it."""
+        """Decides whether the term is a number: has no unknown."""
         return not self.items
 
     def at(self, values: Mapping[str, Fraction]) -> Fraction:
-        """The value under values of all names."""
+        """Returns the value under values of all names."""
         return sum((c * values[name] for name, c in self.items), self.constant)
 
 
 def constant(value: Fraction | int) -> Term:
-    """A number."""
+    """Returns a number."""
     return Term((), Fraction(value))
 
 
 def unit(name: str) -> Term:
-    """The unknown itself."""
+    """Returns the unknown itself."""
     return Term(((name, ONE),), ZERO)
 
 
 def add(left: Term, right: Term, scale: Fraction = ONE) -> Term:
-    """left + scale * right."""
+    """Returns left + scale * right."""
     if not right.items:
         return Term(left.items, left.constant + scale * right.constant)
     total = dict(left.items)
@@ -55,12 +55,12 @@ def add(left: Term, right: Term, scale: Fraction = ONE) -> Term:
 
 
 def scaled(term: Term, by: Fraction) -> Term:
-    """by * term."""
+    """Returns by * term."""
     return Term(tuple((n, by * c) for n, c in term.items) if by else (), by * term.constant)
 
 
 def substituted(term: Term, new: Callable[[str], Term | None]) -> Term:
-    """The term with names replaced by terms (None keeps a name)."""
+    """Returns the term with names replaced by terms (None keeps a name)."""
     total = Term((), term.constant)
     for name, c in term.items:
         total = add(total, new(name) or unit(name), c)
@@ -83,7 +83,7 @@ class StrictInterval:
         return self.low > self.high or (self.low == self.high and (self.low_strict or self.high_strict))
 
     def meet(self, other: StrictInterval) -> StrictInterval:
-        """Both."""
+        """Returns the intersection."""
         low, low_strict = _tighter(self.low, self.low_strict, other.low, other.low_strict, lower=True)
         high, high_strict = _tighter(self.high, self.high_strict, other.high, other.high_strict, lower=False)
         return StrictInterval(low, low_strict, high, high_strict)
@@ -106,7 +106,7 @@ class Guard:
     spans: Mapping[Items, StrictInterval] = field(default_factory=dict)
 
     def also(self, term: Term, relation: str) -> Guard | None:
-        """With `term REL 0` too (`<=`, `<`, `==`); None where it contradicts what is known."""
+        """Returns the guard with `term REL 0` too (`<=`, `<`, `==`); None where it contradicts what is known."""
         if not term.items:
             holds = term.constant < 0 if relation == "<" else term.constant == 0
             return self if holds or (relation == "<=" and term.constant < 0) else None
@@ -120,12 +120,12 @@ class Guard:
         return self.within(direction, span)
 
     def within(self, direction: Items, span: StrictInterval) -> Guard | None:
-        """With a direction in a span."""
+        """Returns the guard with a direction in an interval too."""
         met = self.spans[direction].meet(span) if direction in self.spans else span
         return None if met.empty else Guard({**self.spans, direction: met})
 
     def joined(self, other: Guard) -> Guard | None:
-        """Both conjunctions."""
+        """Returns the conjunction of both."""
         if not other.spans or not self.spans:
             return self if self.spans else other
         both: Guard | None = self
@@ -134,7 +134,7 @@ class Guard:
         return both
 
     def rows(self) -> Iterator[tuple[Term, Relation]]:
-        """The rows, `term REL 0`."""
+        """Yields the rows, `term REL 0`."""
         for direction, span in self.spans.items():
             if span.low is not None and span.low == span.high:
                 yield Term(direction, -span.low), "=="
@@ -145,7 +145,7 @@ class Guard:
                 yield Term(direction, -span.high), "<" if span.high_strict else "<="
 
     def fixed(self) -> dict[str, Fraction]:
-        """Names that the guard gives one value."""
+        """Returns the names that the guard gives one value, with it."""
         return {d[0][0]: s.low for d, s in self.spans.items() if len(d) == 1 and s.low is not None and s.low == s.high}
 
 
@@ -153,7 +153,7 @@ TRUE = Guard()
 
 
 def guard(rows: Iterable[tuple[Term, str]], start: Guard = TRUE) -> Guard | None:
-    """The conjunction of rows; None where they contradict each other."""
+    """Returns the conjunction of rows; None where they contradict each other."""
     conjunction: Guard | None = start
     for term, relation in rows:
         conjunction = conjunction.also(term, relation) if conjunction is not None else None

@@ -1,4 +1,4 @@
-"""Model -> transition system: what the unbounded prover reads (model.md rule 14).
+"""Encodes a Model as a transition system, which the unbounded prover reads (model.md rule 14).
 
 Loops that decide at the same instant with equal rank are taken in every order.  Whole numbers are
 relaxed to reals unless they are told apart.  Anything that the encoding does not carry raises
@@ -33,7 +33,7 @@ class Encoder(Instants):
     """Encodes one model under one schedule for one promise; what the promise reads is part of the state."""
 
     def system(self) -> TransitionSystem:
-        """The system whose bad states are those at which the condition is not as wanted."""
+        """Returns the system whose bad states are those at which the condition is not as wanted."""
         initial = list(self._initial())
         steps, modes = self._explored([mode for mode, _ in initial])
         bad = [pair for mode in sorted(modes, key=self._name) for pair in self._bad(mode)]
@@ -43,7 +43,7 @@ class Encoder(Instants):
         return lowered(words, starts, steps, bad, broken=BROKEN if catches else None)
 
     def _explored(self, first: list[SystemMode]) -> tuple[list[NamedEdge], set[SystemMode]]:
-        """Every step from the first modes on, those that break the promise last; and the modes."""
+        """Returns every step from the first modes on, those that break the promise last; and the modes."""
         todo, seen, steps, broken = [*first], {*first}, list[NamedEdge](), list[NamedEdge]()
         while todo:
             mode = todo.pop(0)
@@ -96,7 +96,7 @@ class Encoder(Instants):
         )
 
     def _first(self, way: InstantPath) -> Iterator[Guard]:
-        """Initial states: ranges of signals, then registers from what they hold before the run."""
+        """Yields initial states: ranges of signals, then registers from what they hold before the run."""
         rows = [
             row
             for name, start in self.starts.items()
@@ -120,7 +120,7 @@ class Encoder(Instants):
         yield from (both for g, _ in product(parts) if (both := start.joined(g)) is not None)
 
     def _equal(self, name: str, case: AffineCase) -> Iterator[Guard]:
-        """The register has the value; what varies in it is anywhere in its range."""
+        """Yields guards by which the register has the value; what varies in it is anywhere in its range."""
         low = high = Term((), case.value.constant)
         for other, c in case.value.items:
             span = self._range_of(other)
@@ -140,7 +140,7 @@ class Encoder(Instants):
             yield equal
 
     def _range_of(self, name: str) -> Interval | None:
-        """The range of what may change at every step; None for state variables."""
+        """Returns the range of what may change at every step; None for state variables."""
         if name in self.looks:
             return self.looks[name]
         if name in self.varying:
@@ -177,7 +177,7 @@ class Encoder(Instants):
     def _caught(
         self, way: InstantPath, moment: Moment, *, sampled: bool
     ) -> Iterator[tuple[None, Guard, dict[str, Term], str]]:
-        """Edges into the broken mode, where a bad state of a mode would not tell: between drift and decision."""
+        """Yields edges into the broken mode, where a bad state of a mode would not tell: between drift and decision."""
         if self.condition is None or not (self._told_by_steps or (sampled and (self.flowing or moment.landings))):
             return
         for fork in forks(self.condition, self.symbols(way, moment, who="the promise")):
@@ -186,7 +186,7 @@ class Encoder(Instants):
 
     @property
     def _told_by_steps(self) -> bool:
-        """Does the condition read what is no state: what varies, or a rounded value?"""
+        """Decides whether the condition reads what is no state: what varies, or a rounded value."""
         if self.condition is None:
             return False
         names = signals_in(self.model, self.condition)
@@ -203,7 +203,7 @@ class Encoder(Instants):
 
 
 def promised(model: Model, promise: Promise) -> Tree:
-    """The promise's condition with full paths."""
+    """Returns the promise's condition with full paths."""
     assert promise.condition is not None
     return rename(promise.condition.tree, model.resolve)
 

@@ -1,1 +1,1 @@
-"""When timers fire, which event comes first, and what comes again and again."""
+"""Computes when timers fire, which event comes first, and what recurs."""

@@ -1,4 +1,4 @@
-"""Recurring windows such as `0 0 * * * for 24 h`: do they together cover all time?  Exact, in UTC.
+"""Decides whether recurring windows such as `0 0 * * * for 24 h` cover all time, exactly, in UTC.
 
 A cron expression has five fields (minute, hour, day of month, month, day of week); where both days are
 restricted, either may match.  A window is [fire, fire + duration).  Windows on all days of the month repeat every
@@ -51,11 +51,11 @@ class Recurring:
 
     @property
     def weekly(self) -> bool:
-        """Does it repeat every week?"""
+        """Decides whether the windows repeat every week."""
         return len(self.months) == 12 and len(self.days) == 31
 
     def on(self, day: date) -> bool:
-        """Does it fire on this day?"""
+        """Decides whether a window begins on this day."""
         if day.month not in self.months:
             return False
         matches = (day.day in self.days, day.isoweekday() % 7 in self.weekdays)
@@ -63,7 +63,7 @@ class Recurring:
 
 
 def recurring(text: str) -> Recurring:
-    """`<cron> for <duration>`.  Raises CronError."""
+    """Returns the windows of `<cron> for <duration>`.  Raises CronError."""
     expression, word, duration = text.strip().rpartition(" for ")
     if not word:
         raise CronError(f"'{text}' is not `<cron> for <duration>`")
@@ -93,7 +93,7 @@ def _free(field: str) -> bool:
 
 
 def _values(field: str, low: int, high: int, names: dict[str, int] | None = None) -> frozenset[int]:
-    """The numbers that a field such as `1-5`, `*/15`, `mon,wed` or `?` stands for."""
+    """Returns the numbers that a field such as `1-5`, `*/15`, `mon,wed` or `?` stands for."""
     numbers: set[int] = set()
     for part in field.lower().split(","):
         match = re.fullmatch(r"(\*|\?|\w+)(?:-(\w+))?(?:/(\d{1,4}))?", part)
@@ -123,7 +123,7 @@ def _number(text: str, names: dict[str, int] | None) -> int:
 
 
 def uncovered(windows: Sequence[Recurring]) -> Fraction | None:
-    """Seconds from the Monday 2001-01-01 00:00 UTC to the first instant of a cycle in no window; None where none is.
+    """Returns the seconds from Monday 2001-01-01 00:00 UTC to the first instant in no window; None where none is.
 
     What reaches into the cycle from before its beginning is what reaches past its end.
     """
@@ -136,13 +136,13 @@ def uncovered(windows: Sequence[Recurring]) -> Fraction | None:
 
 
 def _before(windows: Sequence[Recurring]) -> int:
-    """Days before the beginning whose windows may still be open at it."""
+    """Returns days before the beginning whose windows may still be open at it."""
     longest = max(window.duration for window in windows)
     return min(int(longest // DAY) + 1, LONGEST)
 
 
 def _first_gap(windows: Sequence[Recurring], days: int, covered: Seconds) -> Seconds | None:
-    """The first instant in [covered, end of the cycle) in no window that starts at or after the beginning."""
+    """Returns the first instant in [covered, end of the cycle) in no window that starts at or after the beginning."""
     for start, end in _intervals(windows, 0, days):
         if start > covered:
             return covered
@@ -153,7 +153,7 @@ def _first_gap(windows: Sequence[Recurring], days: int, covered: Seconds) -> Sec
 
 
 def _intervals(windows: Sequence[Recurring], first: int, last: int) -> Iterator[tuple[Seconds, Seconds]]:
-    """All windows that start on the days [first, last) of the cycle, by start."""
+    """Yields all windows that start on the days [first, last) of the cycle, by start."""
     spans = [(window, _merged(window)) for window in windows]
     known: dict[tuple[int, int, int], list[tuple[Seconds, Seconds]]] = {}
     for number in range(first, last):
@@ -166,7 +166,7 @@ def _intervals(windows: Sequence[Recurring], first: int, last: int) -> Iterator[
 
 
 def _merged(window: Recurring) -> list[tuple[Seconds, Seconds]]:
-    """The windows of one day, in seconds after its midnight, joined where they touch."""
+    """Returns the windows of one day, in seconds after its midnight, joined where they touch."""
     intervals: list[tuple[Seconds, Seconds]] = []
     length: Seconds = window.duration.numerator if window.duration.denominator == 1 else window.duration
     for minute in window.times:
@@ -178,14 +178,14 @@ def _merged(window: Recurring) -> list[tuple[Seconds, Seconds]]:
 
 
 def around(windows: Sequence[Recurring], instant: Fraction) -> list[Fraction]:
-    """The ends of all windows that started at or before an instant of the cycle and could still be open."""
+    """Returns the ends of all windows that started at or before an instant of the cycle and could still be open."""
     day = int(instant // DAY)
     found = _intervals(windows, day - _before(windows), day + 1)
     return [Fraction(end) for start, end in found if start <= instant]
 
 
 def day_and_time(seconds: Fraction) -> str:
-    """An instant of the cycle as a reader would say it: `Mon 08:00` in the first week, else the date too."""
+    """Renders an instant of the cycle: `Mon 08:00` in the first week, else the date too."""
     day, rest = divmod(seconds, DAY)
     at = BEGINNING + timedelta(days=int(day))
     clock = f"{int(rest // 3600):02d}:{int(rest % 3600 // 60):02d} UTC"

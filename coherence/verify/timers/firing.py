@@ -1,4 +1,4 @@
-"""When a timer fires: the earliest and the latest time after the event it runs from, exact.
+"""Computes when a timer fires: the earliest and the latest time after the event it runs from, exact.
 
 Times are seconds as fractions.  A window is what a stated timer allows; which time in it comes true
 is chance (the phase of a ticker, jitter, an unknown constant).  SOURCE: conditions T3 and T5.
@@ -21,7 +21,7 @@ TELLING = frozenset({"open", "raise", "send", "write"})
 
 
 def harmless(words: str) -> bool:
-    """Does `then` only tell somebody (`page oncall`, `send alert`)?"""
+    """Decides whether `then` only tells somebody (`page oncall`, `send alert`)."""
     first, _, rest = words.partition(" ")
     return first in HARMLESS or (first in TELLING and not SENT.isdisjoint(rest.split()))
 
@@ -57,12 +57,12 @@ class Firing:
 
 
 def earliest_kill(first: Fraction, every: Fraction, misses: int) -> Fraction:
-    """first + (misses - 1) every: the first probe at once, every probe refused at once."""
+    """Returns first + (misses - 1) every: the first probe at once, every probe refused at once."""
     return first + (misses - 1) * every
 
 
 def latest_kill(first: Fraction, every: Fraction, misses: int, reply: Fraction) -> Fraction:
-    """first + every + (misses - 1) max(every, reply) + reply: the first probe one period late, no probe answered.
+    """Returns first + every + (misses - 1) max(every, reply) + reply: first probe one period late, none answered.
 
     The bound itself is not reached, since the first probe comes in [first, first + every).  A ticker
     keeps at most one tick, so probes that wait longer than a period follow each other at once.
@@ -71,7 +71,7 @@ def latest_kill(first: Fraction, every: Fraction, misses: int, reply: Fraction) 
 
 
 def copies(held: Fraction, lease: Fraction, most: int | None = None) -> int:
-    """How many times a message is handed out: ceil(held / lease), at most `most`.
+    """Returns how many times a message is handed out: ceil(held / lease), at most `most`.
 
     `held` is the time from the start of the lease to the acknowledgement; at held = k lease the k-th
     expiry races with the acknowledgement.  SOURCE: conditions T3.
@@ -81,25 +81,25 @@ def copies(held: Fraction, lease: Fraction, most: int | None = None) -> int:
 
 
 def longest_wait(step: Window, pause: Window) -> Fraction | None:
-    """Wait at a barrier of members that start together: the slowest step with its pause less the fastest step."""
+    """Returns the wait at a barrier of members that start together: slowest step with its pause less fastest step."""
     slowest = step + pause
     return None if slowest.latest is None else slowest.latest - step.earliest
 
 
 def never(timer: Timer) -> bool:
-    """Is the timer switched off (`after: unlimited`, `misses: unlimited`)?"""
+    """Decides whether the timer is switched off (`after: unlimited`, `misses: unlimited`)."""
     return isinstance(timer.after, Word) or isinstance(timer.misses, Word)
 
 
 def missing(timer: Timer) -> str:
-    """The key without which the timer has no time; empty where none is missing."""
+    """Returns the key without which the timer has no time; empty where none is missing."""
     if timer.every is None and isinstance(timer.misses, Quantity) and timer.misses.high > 1:
         return "every"
     return "after" if timer.every is None and timer.after is None and timer.first is None else ""
 
 
 def firing(timer: Timer) -> Firing | None:
-    """When the timer fires after its event; None where it never does or a key is missing.
+    """Returns when the timer fires after its event; None where it never does or a key is missing.
 
     With `every` it is a probe, whose first comes after `first` (or `after`); else it fires once,
     `after` (or `first`) later.  `jitter` moves both ends outwards.
@@ -127,7 +127,7 @@ def _once(timer: Timer) -> Firing:
 
 
 def misses_of(timer: Timer) -> tuple[int, int]:
-    """Fewest and most failures in a row before the timer fires; 1 where nothing is said."""
+    """Returns the fewest and most failures in a row before the timer fires; 1 where nothing is said."""
     if not isinstance(timer.misses, Quantity):
         return 1, 1
     return math.ceil(timer.misses.low), math.ceil(timer.misses.high)

@@ -1,4 +1,4 @@
-"""What makes each event of a design happen, and how long that takes.
+"""Finds what causes each event of a design, and how long that takes.
 
 An event has a key: `server.load ends`, `liveness fires`, or the words of an outside event.  A link
 says that its effect follows its cause within a window; a chain is the links from an event back to
@@ -48,7 +48,7 @@ Causes = Mapping[str, tuple[Link, ...]]
 
 
 def key_of(event: Event, design: Design) -> str:
-    """One key for all spellings of an event: `server starts` is the start of its first activity."""
+    """Returns one key for all spellings of an event: `server starts` is the start of its first activity."""
     words = event.text.removesuffix(" seen")
     if event.kind == "starts" and not event.activity and not event.of:
         activities = _activities(design.components.get(event.thing))
@@ -70,7 +70,7 @@ def _timer_named(event: Event, words: str) -> str:
 
 
 def _timer_event(event: Event, words: str, timer: Timer, design: Design) -> str:
-    """A timer's name is its firing; `liveness starts` is the event it runs from, `liveness ends` what ends it first."""
+    """Returns the event of a timer's name: its firing; with `starts` its `from`, with `ends` its `unless`."""
     if event.kind == "outside":
         return f"{timer.name} fires"
     other = timer.start if event.kind == "starts" else timer.unless
@@ -84,7 +84,7 @@ def _activities(component: Component | None) -> tuple[str, ...]:
 
 
 def causes(design: Design) -> Causes:
-    """Effect -> the links that can bring it about (several: any of them may); gathered once."""
+    """Returns effect -> the links that can bring it about (several: any of them may); cached on the design."""
     return design.once("causes of events", lambda: _gathered(design))
 
 
@@ -113,7 +113,7 @@ def _fired(design: Design) -> Iterator[Link]:
 
 
 def values(timer: Timer) -> tuple[Place, ...]:
-    """The places of the numbers of a timer, the one that a reader would change first in front."""
+    """Returns the places of the numbers of a timer, the one that a reader would change first in front."""
     numbers = (timer.after, timer.misses, timer.first, timer.every, timer.reply_within, timer.jitter)
     return tuple(number.place for number in numbers if number is not None) or (timer.place,)
 
@@ -160,7 +160,7 @@ def _begun(design: Design) -> Iterator[Link]:
 
 
 def _followed(design: Design) -> Iterator[Link]:
-    """Activities of a member in the order of `takes`, without those that a loop sets; rests between are not said."""
+    """Yields links between activities of a member in the order of `takes`, without those that a loop sets."""
     apart = set_by_loops(design)
     for component in design.components.values():
         whole = (f"{component.name}.{activity}" for activity in _activities(component))
@@ -170,13 +170,13 @@ def _followed(design: Design) -> Iterator[Link]:
 
 
 def set_by_loops(design: Design) -> dict[str, str]:
-    """Signal -> the loop that writes it."""
+    """Returns signal -> the loop that writes it."""
     acting = ((loop.name, loop.actuation.signal) for loop in design.loops.values() if loop.actuation is not None)
     return {signal.text: name for name, signal in acting if signal is not None}
 
 
 def without_rests(links_to: Causes) -> Causes:
-    """The same with each activity starting as soon as the one listed before it ends, said as an assumption."""
+    """Returns the links with each activity starting as soon as the one listed before it ends, said as an assumption."""
     return {effect: tuple(_at_once(link) for link in links) for effect, links in links_to.items()}
 
 
@@ -188,7 +188,7 @@ def _at_once(link: Link) -> Link:
 
 
 def chains(event: str, links_to: Causes) -> tuple[Chain, ...]:
-    """Every way back from an event; a cycle stops where it closes.  Raises OverflowError beyond MOST_CHAINS."""
+    """Returns every way back from an event; a cycle stops where it closes.  Raises OverflowError beyond MOST_CHAINS."""
     ways = tuple(itertools.islice(_back(event, links_to, (event,)), MOST_CHAINS + 1))
     if len(ways) > MOST_CHAINS:
         raise OverflowError(f"more than {MOST_CHAINS} ways lead to '{event}'")

@@ -1,4 +1,4 @@
-"""Which of two events comes first: both measured from the nearest event that causes both.
+"""Decides which of two events comes first: both measured from the nearest event that causes both.
 
 Two events are comparable where their chains meet.  The windows of the links on either way add up;
 no link is on both, so they vary independently of each other.
@@ -37,7 +37,7 @@ class Order:
 
     @property
     def rests(self) -> str:
-        """The activity that the order of `takes` alone puts after another, after a rest that nothing states."""
+        """Returns the activity that the order of `takes` alone puts after another, after a rest that nothing states."""
         rests = (link for link in self.first + self.second if link.kind == "follows" and link.window.latest is None)
         return next((link.effect.removesuffix(" starts") for link in rests), "")
 
@@ -47,12 +47,12 @@ class Order:
 
 
 def total(chain: Chain) -> Window:
-    """The time from the first cause of a chain to its event."""
+    """Returns the time from the first cause of a chain to its event."""
     return sum((link.window for link in chain), NOW)
 
 
 def comparisons(first: str, second: str, links_to: Causes) -> tuple[Order | None, ...]:
-    """One comparison for each pair of ways back; None where the two never meet."""
+    """Returns one comparison for each pair of ways back; None where the two never meet."""
     pairs = itertools.product(chains(first, links_to), chains(second, links_to))
     return tuple(dict.fromkeys(_meet(first, left, second, right) for left, right in pairs))
 
@@ -66,7 +66,7 @@ def _meet(first: str, left: Chain, second: str, right: Chain) -> Order | None:
 
 
 def relation(order: Order) -> str:
-    """`before`, `touches`, `possible`, `after` or `unknown`: how the first event stands to the second.
+    """Returns `before`, `touches`, `possible`, `after` or `unknown`: how the first event stands to the second.
 
     `touches`: the worst case of the first, which contains the stated range of an activity, ends where
     the second, made of timers alone, begins: a worst case at its limit.  Between clocks that is a conflict.
@@ -100,13 +100,13 @@ class Interruptions:
     longest: Fraction
 
     def spoil(self, order: Order) -> bool:
-        """Could they make the first event of a proved order late?"""
+        """Decides whether they could make the first event of a proved order late."""
         earlier, later = order.windows
         return bool(self.loops) and earlier.latest is not None and earlier.latest + self.longest >= later.earliest
 
 
 def interruptions(design: Design, chain: Chain) -> Interruptions:
-    """What loops could do to the activities of a chain."""
+    """Returns what loops could do to the activities of a chain."""
     running = {link.name for link in chain if link.kind == "activity"}
     things = {name.split(".")[0] for name in running}
     set_spans: dict[str, tuple[str, Fraction]] = {}
@@ -122,12 +122,12 @@ def interruptions(design: Design, chain: Chain) -> Interruptions:
 
 
 def has_activity(chain: Chain) -> bool:
-    """Does the chain contain the duration of an activity (a stated range), not only timers?"""
+    """Decides whether the chain contains the duration of an activity (a stated range), not only timers."""
     return any(link.kind == "activity" for link in chain)
 
 
 def certificate(order: Order, claim: str) -> str:
-    """SMT-LIB: within the windows of all links, first `claim` second (`<` or `<=`), counted from the common cause."""
+    """Returns SMT-LIB: within the windows of all links, first `claim` second (`<` or `<=`) since the common cause."""
     constants, facts = {}, []
     for link in order.first + order.second:
         name = _symbol(link)
@@ -148,7 +148,7 @@ def _sum(chain: Chain) -> str:
 
 
 def moments(chain: Chain, *, early: bool) -> list[tuple[Fraction, Link]]:
-    """When each link of a chain comes true, counted from the common cause, at its earliest or its latest."""
+    """Returns when each link of a chain comes true, counted from the common cause, at its earliest or its latest."""
     time, times = Fraction(0), []
     for link in reversed(chain):
         latest = link.window.latest
@@ -158,12 +158,12 @@ def moments(chain: Chain, *, early: bool) -> list[tuple[Fraction, Link]]:
 
 
 def sorted_steps(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """A timeline in order of time; steps of one time keep their order."""
+    """Returns a timeline in order of time; steps of one time keep their order."""
     return tuple(sorted(steps, key=lambda step: step.time or Fraction(0)))
 
 
 def between(window: Window) -> str:
-    """`140 s to 150 s`, `600 s`, `at least 5 s`; both ends in one unit where that reads well."""
+    """Renders `140 s to 150 s`, `600 s`, `at least 5 s`; both ends in one unit where that reads well."""
     if window.latest is None:
         return f"at least {seconds(window.earliest)}"
     ends = [seconds(window.earliest), seconds(window.latest)]

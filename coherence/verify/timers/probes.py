@@ -1,4 +1,4 @@
-"""A probe's ticker, executed: when each probe is sent, and when the last of its misses is known.
+"""Runs the ticker of a probe: when each probe is sent, and when the last of its misses is known.
 
 SOURCE: kubelet's prober keeps one tick of a ticker and waits for the answer of a probe before it takes
 the next; probe k+1 is sent at the later of its tick and the end of probe k (conditions T5).
@@ -11,7 +11,7 @@ from fractions import Fraction
 
 
 def probes(first: Fraction, every: Fraction, waits: Fraction) -> Iterator[tuple[Fraction, Fraction]]:
-    """(sent, given up) of probes that nothing answers: ticks every `every` from `first`, each waits `waits`."""
+    """Yields (sent, given up) of probes that nothing answers: ticks every `every` from `first`, each waits `waits`."""
     tick = free = first
     while True:
         sent = max(tick, free)
@@ -23,7 +23,7 @@ def probes(first: Fraction, every: Fraction, waits: Fraction) -> Iterator[tuple[
 
 
 def fires(first: Fraction, every: Fraction, misses: int, waits: Fraction) -> Fraction:
-    """When the last of `misses` probes in a row is given up."""
+    """Returns when the last of `misses` probes in a row is given up."""
     for count, (_, end) in enumerate(probes(first, every, waits), 1):
         if count == misses:
             return end

@@ -1,4 +1,4 @@
-"""What comes again and again: how often timers and loops restart, evict or fail a thing."""
+"""Finds how often timers and loops restart, evict or fail a thing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTED = ("crashes", "evictions", "failures", "interruptions", "kills", "losses
 
 
 def counts_events(limit: Limit) -> bool:
-    """Does the limit count what happens to a thing over time (`job.restarts`), rather than how many there are?"""
+    """Decides whether the limit counts what happens to a thing over time (`job.restarts`), not how many there are."""
     tree = limit.counts.tree if limit.counts is not None else None
     return isinstance(tree, Name) and tree.path.partition(".")[2] in COUNTED
 
@@ -34,7 +34,7 @@ class Recurrence:
 
 
 def recurrences(facts: Known, thing: str, *, once: bool = False) -> Iterator[Recurrence]:
-    """Every timer and loop that ends members of the thing, or counts a failure of it, more than once.
+    """Yields every timer and loop that ends members of the thing, or counts a failure of it, more than once.
 
     `once`: one time is enough to matter, so a loop counts though it is not said that members come back.
     """
@@ -45,14 +45,14 @@ def recurrences(facts: Known, thing: str, *, once: bool = False) -> Iterator[Rec
 
 
 def comes_back(component: Component | None) -> bool | None:
-    """Is a member recreated when it is removed?  None where the design does not say."""
+    """Decides whether a member is recreated when it is removed; None where the design does not say."""
     if component is None or component.returns is None:
         return None
     return component.returns.text != "never"
 
 
 def _host(facts: Known, thing: str) -> str | None:
-    """What the thing runs on: what ends that ends its members."""
+    """Returns what the thing runs on: its end ends the thing's members."""
     component = facts.design.components.get(thing)
     return component.runs_on.text if component is not None and component.runs_on is not None else None
 
@@ -71,7 +71,7 @@ def _of_timer(facts: Known, timer: Timer, thing: str) -> Iterator[Recurrence]:
 
 
 def _apart(facts: Known, timer: Timer, thing: str) -> Interval | None:
-    """With `every` the period; from the start of the thing its own time, where it comes back; from outside, any."""
+    """Returns the time between firings: the period, or from a start of the thing its own time; from outside, any."""
     if timer.every is not None:
         few, many = firing.misses_of(timer)
         return Interval(few * timer.every.low, many * timer.every.high) if timer.every.low > 0 else None

@@ -1,4 +1,4 @@
-"""What takes members of a thing out of service: loops that count them out, timers that unlist or end them.
+"""Finds what takes members of a thing out of service: loops that count them out, timers that unlist or end them.
 
 A removal is driven by load where the trigger of its loop reads how many are out or left, or where its timer runs
 from an event that an overloaded member is in (`server slow`, `pods overloaded`).
@@ -57,7 +57,7 @@ class Removal:
         return (self.place.labelled(f"{self.name} takes members of {self.thing} out"), *stops)
 
     def most(self, facts: Known, members: int) -> int | None:
-        """How many of so many members it may take out; None where a cap has no one value."""
+        """Returns how many of so many members it may take out; None where a cap has no one value."""
         allowances = [members] if self.bound is None else [members, math.floor(self.bound)]
         for limit in self.caps:
             allowed = _allowed(facts, limit, self.thing, members)
@@ -68,7 +68,7 @@ class Removal:
 
 
 def _allowed(facts: Known, limit: Limit, thing: str, members: int) -> int | None:
-    """Members that a cap on those out, or a floor under those left, lets go."""
+    """Returns members that a cap on those out, or a floor under those left, lets go."""
     if limit.at_most is not None:
         tree = cap(facts, limit)
         most = at_members(facts, tree, thing, members) if tree is not None else None
@@ -79,7 +79,7 @@ def _allowed(facts: Known, limit: Limit, thing: str, members: int) -> int | None
 
 
 def removals(facts: Known) -> Iterator[Removal]:
-    """Every loop and timer of the design that takes members of a component out, and what only a cap tells of."""
+    """Yields every loop and timer of the design that takes members of a component out, and what only a cap tells of."""
     declared = [*_acting(facts)]
     yield from declared
     acting = {removal.thing for removal in declared}
@@ -99,7 +99,7 @@ def _acting(facts: Known) -> Iterator[Removal]:
 
 
 def _by_cap(facts: Known, thing: str, path: str, limits: list[Limit]) -> Iterator[Removal]:
-    """Nothing in the design takes members out, yet a cap says how many something may take."""
+    """Yields the removal that a cap alone implies, where nothing in the design takes members out."""
     own = next((limit for limit in limits if limit.at_most is not None and limit.during is None), None)
     if own is not None:
         yield Removal(thing, own.name, path, own.place, None, driven=False, caps=tuple(caps_on(facts, thing)))
@@ -110,7 +110,7 @@ def _adds(writer: Writer) -> bool:
 
 
 def trigger_of(loop: Loop) -> Tree | None:
-    """The condition under which a loop begins to act; None for `always` and where none is stated."""
+    """Returns the condition under which a loop begins to act; None for `always` and where none is stated."""
     stated = loop.trigger.enter if isinstance(loop.trigger, Relay) else loop.trigger
     return stated.tree if isinstance(stated, Formula) and stated.text.strip() != "always" else None
 
@@ -125,7 +125,7 @@ def _by_loop(facts: Known, thing: str, path: str, writer: Writer) -> Removal:
 
 
 def caps_on(facts: Known, thing: str) -> Iterator[Limit]:
-    """Caps on the members out, and floors under those left, at all times."""
+    """Yields caps on the members out, and floors under those left, at all times."""
     for path, limits in facts.counted.items():
         head, _, signal = path.partition(".")
         for limit in limits if head == thing else ():
@@ -150,17 +150,17 @@ def _by_timer(facts: Known, timer: Timer) -> Iterator[Removal]:
 
 
 def with_out(facts: Known, removal: Removal, members: int, out: int) -> dict[str, Interval]:
-    """The stated values with `out` of `members` out of service."""
+    """Returns the stated values with `out` of `members` out of service."""
     values = {**facts.values, f"{removal.thing}.copies": point(members)}
     values |= {f"{removal.thing}.{word}": point(members - out) for word in LEFT}
     return values | ({removal.out: point(out)} if removal.out else {})
 
 
 def failing(facts: Known, thing: str) -> Interval | None:
-    """How many members fail together, where the design says it; its place is `facts.places[...]`."""
+    """Returns how many members fail together, where the design says it; its place is `facts.places[...]`."""
     return next((facts.values[path] for path in paths(thing) if path in facts.values), None)
 
 
 def paths(thing: str) -> tuple[str, ...]:
-    """Where a design may say how many fail together."""
+    """Returns the paths at which a design may say how many fail together."""
     return tuple(f"{thing}.{word}" for word in FAILING)

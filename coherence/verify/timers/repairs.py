@@ -1,4 +1,4 @@
-"""Edits that make a timer fire later or earlier, each with a margin of a tenth; re-checked by the analysis."""
+"""Makes edits by which a timer fires later or earlier, each with a margin of a tenth; re-checked by the analysis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARGIN = Fraction(11, 10)
 
 
 def later(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
-    """Repairs after which the earliest firing lies more than a tenth above `than` seconds."""
+    """Yields repairs after which the earliest firing lies more than a tenth above `than` seconds."""
     jitter = timer.jitter.high if timer.jitter is not None else Fraction(0)
     goal = than * MARGIN + jitter
     if timer.every is None:
@@ -33,7 +33,7 @@ def later(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
 
 
 def sooner(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
-    """Repairs after which the latest firing lies more than a tenth below `than` seconds."""
+    """Yields repairs after which the latest firing lies more than a tenth below `than` seconds."""
     fires = firing(timer)
     if fires is None or fires.window.latest is None:
         return
@@ -48,7 +48,7 @@ def sooner(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
 
 
 def begin_with(subject: Subject, timer: Timer, event: str) -> Iterator[Repair]:
-    """Run the timer from another event."""
+    """Yields the repair that runs the timer from another event."""
     start = timer.start
     if start is not None and repairs.text_at(subject.sources, start.place) == start.text:
         yield Repair((Edit(start.place, start.text, event),), "")
@@ -67,7 +67,7 @@ def _misses(subject: Subject, timer: Timer, count: int) -> Iterator[Repair]:
 
 
 def _set(subject: Subject, timer: Timer, key: str, stated: Quantity | None, value: Fraction) -> Iterator[Repair]:
-    """Write the value where it stands; where a default or a part says it, beside the timer's event."""
+    """Yields the repair that writes the value where it stands; where a default or part says it, beside the event."""
     if value <= 0:
         return
     edit = repairs.change(subject, stated, value) if stated is not None else None
