@@ -134,7 +134,7 @@ def _blame() -> Iterator[Row]:
     start = time.perf_counter()
     found = minimal_unstable(made, largest=2)
     seconds = time.perf_counter() - start
-    right = [set(blame.loops) for blame in found.found] == [{one, other}]
+    right = [set(blame.loops) for blame in found.sets] == [{one, other}]
     yield Row(
         f"the planted pair among {SPARSE} loops is the one found",
         int(right),

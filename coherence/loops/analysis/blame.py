@@ -50,7 +50,7 @@ def smallest_swinging(
     group: Group, signals: Sequence[str], levels: Iterable[Mapping[str, Fraction]], deadline: Deadline, *, laps: int
 ) -> Subset | None:
     """By exact runs; commands of the loops switched off stay at each of the levels in turn."""
-    tried, told = list(levels), dict[tuple[str, ...], str]()
+    tried, where_held = list(levels), dict[tuple[str, ...], str]()
 
     def swings(part: Sequence[str]) -> bool | None:
         if len(part) == len(group.names):
@@ -59,20 +59,22 @@ def smallest_swinging(
         decided = True
         for level in tried:
             model = frozen(group.model, level, others)
-            kept = [s for s in signals if s in model.commands]
-            if not kept:
+            running = [s for s in signals if s in model.commands]
+            if not running:
                 return False
-            answer = executed(model, kept, deadline.share(0.3), every_start=False, laps=laps)
+            answer = executed(model, running, deadline.share(0.3), every_start=False, laps=laps)
             if answer.verdict == "oscillates":
-                told[tuple(part)] = ", ".join(f"{s} at {float(level[s]):.6g}" for s in signals if s not in kept)
+                where_held[tuple(part)] = ", ".join(
+                    f"{s} at {float(level[s]):.6g}" for s in signals if s not in running
+                )
                 return True
             decided = decided and (answer.verdict == "settles" or answer.how.startswith("commands come to rest"))
         return False if decided else None
 
     how = f"exact runs, the others switched off at {len(tried)} level{'s' if len(tried) > 1 else ''}"
-    found = _search(group.names, swings, how, deadline)
-    where = told.get(found.names) if found else None
-    return replace(found, how=f"exact run with {where}") if found and where else found
+    subset = _search(group.names, swings, how, deadline)
+    where = where_held.get(subset.names) if subset else None
+    return replace(subset, how=f"exact run with {where}") if subset and where else subset
 
 
 def _search(
@@ -101,15 +103,15 @@ def _one_by_one(
     names: Sequence[str], unstable: Callable[[Sequence[str]], bool | None], how: str, deadline: Deadline
 ) -> Subset | None:
     """Leave out what is not needed: of the rest each one is needed (smaller sets among them were not tried)."""
-    kept, parts, sure = list(names), 0, True
+    members, parts, sure = list(names), 0, True
     for name in names:
         if deadline.over:
-            return Subset(tuple(kept), False, f"{how}; the time limit was reached", parts)
-        rest = [other for other in kept if other != name]
+            return Subset(tuple(members), False, f"{how}; the time limit was reached", parts)
+        rest = [other for other in members if other != name]
         answer = unstable(rest) if rest else False
         parts += 1
         if answer:
-            kept = rest
+            members = rest
         sure = sure and answer is not None
-    told = "each of them is needed; smaller sets among them were not all tried"
-    return Subset(tuple(kept), sure and len(kept) <= 2, f"{how}; {told}", parts)
+    limits = "each of them is needed; smaller sets among them were not all tried"
+    return Subset(tuple(members), sure and len(members) <= 2, f"{how}; {limits}", parts)

@@ -87,14 +87,14 @@ def analysed(
     bar: Progress | None = None,
 ) -> Analysis:
     """Every group, each within its share of the time limit (s).  `choices`: values for what the design leaves open."""
-    found = structure(model)
+    parts = structure(model)
     whole = Deadline(time_limit)
     groups = []
-    for index, group in enumerate(found.groups):
+    for index, group in enumerate(parts.groups):
         if bar:
-            bar(index / len(found.groups), " and ".join(group.names[:3]))
-        groups.append(of_group(group, whole.share(1 / (len(found.groups) - index)), choices or {}))
-    return Analysis(tuple(groups), found.alone, model.abstractions)
+            bar(index / len(parts.groups), " and ".join(group.names[:3]))
+        groups.append(of_group(group, whole.share(1 / (len(parts.groups) - index)), choices or {}))
+    return Analysis(tuple(groups), parts.alone, model.abstractions)
 
 
 def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:
@@ -139,21 +139,21 @@ def _points(
         return ()
     levels = _levels(model, first, answer)
     try:
-        found = operating_points(model, first, levels, deadline.share(0.5))
+        points = operating_points(model, first, levels, deadline.share(0.5))
     except (NotExactError, MissingValueError) as error:
         notes.append(f"no operating point: {error}")
         return ()
-    real = [p for p in found if p.real]
-    kept = real[:MOST_POINTS] or sorted(found, key=lambda p: (bool(p.outside), bool(p.acts)))[:1]
+    real = [p for p in points if p.real]
+    shown = real[:MOST_POINTS] or sorted(points, key=lambda p: (bool(p.outside), bool(p.acts)))[:1]
     if len(real) > MOST_POINTS:
         notes.append(f"{MOST_POINTS} of {len(real)} operating points are told")
-    if not kept:
+    if not shown:
         notes.append(_no_point(model, smooth, answer))
-    elif not any(p.real for p in kept):
-        notes.append(_unreal(kept))
-    made = with_basins([p for p in kept if p.real], answer.ends)
-    rest = [p for p in kept if not p.real]
-    return tuple(_figures(group, p, deadline.share(0.7), notes) for p in (*made, *rest))
+    elif not any(p.real for p in shown):
+        notes.append(_unreal(shown))
+    settled = with_basins([p for p in shown if p.real], answer.ends)
+    rest = [p for p in shown if not p.real]
+    return tuple(_figures(group, p, deadline.share(0.7), notes) for p in (*settled, *rest))
 
 
 def _no_point(model: Model, smooth: Sequence[str], answer: Answer) -> str:
@@ -171,21 +171,21 @@ def _no_point(model: Model, smooth: Sequence[str], answer: Answer) -> str:
 def _unreal(points: Sequence[Point]) -> str:
     acting = sorted({name for p in points for name in p.acts})
     outside = sorted({name for p in points for name in p.outside})
-    told = [f"{' and '.join(acting)} acts wherever the others rest"] if acting else []
-    told += [f"what {' and '.join(outside)} wants lies outside its bounds"] if outside else []
-    return f"no operating point of the whole design: {'; '.join(told)}"
+    reasons = [f"{' and '.join(acting)} acts wherever the others rest"] if acting else []
+    reasons += [f"what {' and '.join(outside)} wants lies outside its bounds"] if outside else []
+    return f"no operating point of the whole design: {'; '.join(reasons)}"
 
 
 def _levels(model: Model, first: Choices, answer: Answer) -> list[dict[str, Fraction]]:
     """Levels of all commands: where the run begins, where it ends, and the ends of its orbit."""
     start = {p: first.values.get(p, c.initial.low or Fraction(0)) for p, c in model.commands.items()}
-    made = [dict(end) for end in answer.ends if end is not None][:2]
+    ends = [dict(end) for end in answer.ends if end is not None][:2]
     for side in (0, 1):
         if answer.ranges:
-            made.append({p: answer.ranges[p][side] if p in answer.ranges else start[p] for p in start})
-    made.insert(0, start)
-    levels = [{p: one.get(p, start[p]) for p in start} for one in made]
-    return [one for k, one in enumerate(levels) if one not in levels[:k]]
+            ends.append({p: answer.ranges[p][side] if p in answer.ranges else start[p] for p in start})
+    ends.insert(0, start)
+    levels = [{p: level.get(p, start[p]) for p in start} for level in ends]
+    return [level for k, level in enumerate(levels) if level not in levels[:k]]
 
 
 def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -> PointFigures:
@@ -204,7 +204,7 @@ def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -
         notes.append(f"not linearised: {why}")
         return PointFigures(point, "undecided", why, (), None, tolerant, (), None, None, dropped)
     parts = tuple(part for part, _, _ in judged)
-    laps, every = [lap for _, lap, _ in judged], [found for _, _, found in judged]
+    laps, every = [lap for _, lap, _ in judged], [rows for _, _, rows in judged]
     verdict, why = _joined(every, complete=complete)
     if sides.jumps:
         notes.append(f"the law jumps at an operating point, linear figures are of one side: {'; '.join(sides.jumps)}")
@@ -214,9 +214,9 @@ def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -
     worst = max(range(len(every)), key=lambda k: every[k].growth)
     unstable = every[worst].verdict == "unstable" and len(names) > 1
     subset = smallest_unstable(laps[worst], model, names) if unstable else None
-    told = tuple((part.told(parts), found) for part, found in zip(parts, every, strict=True))
+    named_roots = tuple((part.render_sides(parts), rows) for part, rows in zip(parts, every, strict=True))
     pair = _pair(laps[worst], every[worst], paths)
-    return PointFigures(point, verdict, why, told, inside, tolerant, loops, pair, subset, dropped)
+    return PointFigures(point, verdict, why, named_roots, inside, tolerant, loops, pair, subset, dropped)
 
 
 def _inside(group: Group, lap: Lap, paths: frozenset[str], tolerant: Sequence[str]) -> Roots | None:
@@ -228,13 +228,15 @@ def _inside(group: Group, lap: Lap, paths: frozenset[str], tolerant: Sequence[st
     return roots(closed(lap, paths - still, held=tolerant), lap.length)
 
 
-def _distinct(parts: Sequence[Branch], laps: Sequence[Lap], found: Sequence[Roots]) -> list[tuple[Branch, Lap, Roots]]:
+def _distinct(
+    parts: Sequence[Branch], laps: Sequence[Lap], verdicts: Sequence[Roots]
+) -> list[tuple[Branch, Lap, Roots]]:
     """One of each set of branches with the same roots."""
-    kept: dict[tuple[complex, ...], tuple[Branch, Lap, Roots]] = {}
-    for part, lap, one in zip(parts, laps, found, strict=True):
-        key = tuple(complex(round(z.real, 9), round(abs(z.imag), 9)) for z in one.multipliers if abs(z) > 1e-6)
-        kept.setdefault((*key, complex(len(one.verdict))), (part, lap, one))
-    return list(kept.values())
+    distinct: dict[tuple[complex, ...], tuple[Branch, Lap, Roots]] = {}
+    for part, lap, lap_roots in zip(parts, laps, verdicts, strict=True):
+        key = tuple(complex(round(z.real, 9), round(abs(z.imag), 9)) for z in lap_roots.multipliers if abs(z) > 1e-6)
+        distinct.setdefault((*key, complex(len(lap_roots.verdict))), (part, lap, lap_roots))
+    return list(distinct.values())
 
 
 def _joined(every: Sequence[Roots], *, complete: bool) -> tuple[str, str]:
@@ -256,27 +258,27 @@ def _margins(
     paths: frozenset[str], deadline: Deadline, notes: list[str],
 ) -> tuple[LoopFigures, ...]:  # fmt: skip
     smooth = [loop for loop in parts[0].model.loops if loop.name in group.names]
-    found = []
+    rows = []
     for index, loop in enumerate(smooth[:MOST_LOOPS]):
         if deadline.over:
             notes.append(f"margins of {index} of {len(smooth)} loops: the time limit was reached")
             break
         try:
             share = deadline.share(1 / (min(len(smooth), MOST_LOOPS) - index))
-            found.append(figures(laps, parts, start, loop, paths, share))
+            rows.append(figures(laps, parts, start, loop, paths, share))
         except (LapError, OutOfTimeError) as error:
             notes.append(f"margins of {loop.name}: {error}")
     if len(smooth) > MOST_LOOPS:
         notes.append(f"margins of the first {MOST_LOOPS} of {len(smooth)} loops")
-    return tuple(found)
+    return tuple(rows)
 
 
-def _pair(lap: Lap, found: Roots, paths: frozenset[str]) -> tuple[str, str, float] | None:
+def _pair(lap: Lap, lap_roots: Roots, paths: frozenset[str]) -> tuple[str, str, float] | None:
     """Through which two commands does the dominant mode go round?"""
     names = list(dict.fromkeys(cut.loop for cut in lap.cuts))
-    if not found.multipliers or found.growth == 0 or not 1 < len(names) <= MOST_LOOPS:
+    if not lap_roots.multipliers or lap_roots.growth == 0 or not 1 < len(names) <= MOST_LOOPS:
         return None
-    z = found.multipliers[0] * (1 + 1e-9)
+    z = lap_roots.multipliers[0] * (1 + 1e-9)
     gain = coupling(closed(lap, paths, left_open=names), z)
     pairs = itertools.combinations_with_replacement(names, 2)
     best = max(pairs, key=lambda p: gain[p] if p[0] == p[1] else (gain[p] * gain[p[::-1]]) ** 0.5)

@@ -140,9 +140,9 @@ def grid(model: Model) -> Fraction:
     """The greatest time of which all periods, phases, delays and windows are multiples."""
     times = [t for loop in model.loops for t in (loop.period, loop.phase or Fraction(0), loop.lands)]
     times += [s.step for s in model.states.values() if s.step] + [span for _, span in look_backs(model)]
-    found = [t for t in times if t]
-    scale = math.lcm(*(t.denominator for t in found))
-    return Fraction(math.gcd(*(int(t * scale) for t in found)), scale)
+    positive = [t for t in times if t]
+    scale = math.lcm(*(t.denominator for t in positive))
+    return Fraction(math.gcd(*(int(t * scale) for t in positive)), scale)
 
 
 def _delay(

@@ -74,61 +74,61 @@ def judged(made: Network) -> NetworkAnalysis:
     return NetworkAnalysis(made, delayed_verdict(made), None, (), None, ())
 
 
-def analysed(made: Network, before: NetworkAnalysis | None = None) -> NetworkAnalysis:
+def analysed(net: Network, before: NetworkAnalysis | None = None) -> NetworkAnalysis:
     """The verdict (or the one already found) and, where it has meaning, margins or the loops to blame."""
-    known = before or judged(made)
+    known = before or judged(net)
     if known.sampled is not None:
-        return _sampled(made, known.sampled)
-    found = known.delayed
-    assert found is not None
+        return _sampled(net, known.sampled)
+    delayed = known.delayed
+    assert delayed is not None
     notes: list[str] = []
     figures: tuple[Margins, ...] = ()
     blame = None
-    if found.verdict == "stable":
-        figures = tuple(_margins(made, notes))
-    elif found.verdict == "unstable" and len(made.blocks) <= MOST_BLAMED:
-        blame = minimal_unstable(made)
-    return NetworkAnalysis(made, found, None, figures, blame, tuple(notes))
+    if delayed.verdict == "stable":
+        figures = tuple(_margins(net, notes))
+    elif delayed.verdict == "unstable" and len(net.blocks) <= MOST_BLAMED:
+        blame = minimal_unstable(net)
+    return NetworkAnalysis(net, delayed, None, figures, blame, tuple(notes))
 
 
-def _sampled(made: Network, found: Floquet) -> NetworkAnalysis:
+def _sampled(net: Network, floquet: Floquet) -> NetworkAnalysis:
     """The verdict on one lap of all rates and, where it is stable, the safe factors on the gain of each block."""
-    if found.verdict != "stable":
-        return NetworkAnalysis(made, None, found, (), None, ("safe factors are told of a stable network",))
-    names = [name for part in made.components() if part.couplings for name in part.names]
-    factors = tuple(_factors(made, name) for name in names[:MOST_FACTORS])
+    if floquet.verdict != "stable":
+        return NetworkAnalysis(net, None, floquet, (), None, ("safe factors are told of a stable network",))
+    names = [name for part in net.components() if part.couplings for name in part.names]
+    factors = tuple(_factors(net, name) for name in names[:MOST_FACTORS])
     notes = [f"safe factors were looked for from {1 / FACTOR:g} to {FACTOR:g}, in steps of {SCAN} to the whole range"]
     if len(names) > MOST_FACTORS:
         notes.append(f"safe factors of {MOST_FACTORS} of {len(names)} blocks in loops")
-    return NetworkAnalysis(made, None, found, (), None, tuple(notes), factors)
+    return NetworkAnalysis(net, None, floquet, (), None, tuple(notes), factors)
 
 
-def _factors(made: Network, name: str) -> tuple[str, float, float]:
+def _factors(net: Network, name: str) -> tuple[str, float, float]:
     """Between which factors on one block's gain the network stays stable; 0 and infinity where no end was met."""
 
     def scaled(factor: float) -> Network:
         blocks = (
-            replace(b, numerator=tuple(factor * c for c in b.numerator)) if b.name == name else b for b in made.blocks
+            replace(b, numerator=tuple(factor * c for c in b.numerator)) if b.name == name else b for b in net.blocks
         )
-        return network(blocks, made.couplings)
+        return network(blocks, net.couplings)
 
     high = critical_gain(scaled, low=1.0, high=FACTOR)
     low = critical_gain(lambda factor: scaled(1 / factor), low=1.0, high=FACTOR)
     return name, 1 / low, high
 
 
-def _margins(made: Network, notes: list[str]) -> Iterator[Margins]:
-    looped = [part.names[0] for part in made.components() if part.couplings]
-    names = [name for part in made.components() if part.couplings for name in part.names]
+def _margins(net: Network, notes: list[str]) -> Iterator[Margins]:
+    looped = [part.names[0] for part in net.components() if part.couplings]
+    names = [name for part in net.components() if part.couplings for name in part.names]
     if len(names) > MOST_MARGINS:
         notes.append(f"margins of {MOST_MARGINS} of {len(names)} blocks in loops")
         names = [*dict.fromkeys((*looped, *names))][:MOST_MARGINS]
     for name in names:
-        one = margins(made, name)
-        if one.margins is not None:
-            yield one.margins
+        judged_point = margins(net, name)
+        if judged_point.margins is not None:
+            yield judged_point.margins
         else:
-            notes.append(f"margins at {name}: {one.stability.reason or 'none could be computed'}")
+            notes.append(f"margins at {name}: {judged_point.stability.reason or 'none could be computed'}")
 
 
 def read_network(path: Path) -> Network:
@@ -195,10 +195,10 @@ def _polynomial(node: Table, key: str, problems: list[Problem]) -> tuple[float, 
         return (1.0,)
     items = list(listed) if isinstance(listed, Items) else [listed]
     numbers = [_number(item, problems) for item in items]
-    made = tuple(number for number in numbers if number is not None) or (0.0,)
-    if key == "denominator" and len(made) == len(numbers) and not any(made):
+    coefficients = tuple(number for number in numbers if number is not None) or (0.0,)
+    if key == "denominator" and len(coefficients) == len(numbers) and not any(coefficients):
         problems.append(Problem(listed.place, "a denominator is not zero", "write [1] for a gain without dynamics"))
-    return made
+    return coefficients
 
 
 def _number(node: Node | None, problems: list[Problem]) -> float | None:
@@ -232,38 +232,38 @@ def _coupling(node: Node, names: tuple[str, ...], problems: list[Problem]) -> Co
     return Coupling(ends[0], ends[1], 1.0 if gain is None else gain)
 
 
-def text(path: str, found: NetworkAnalysis) -> str:
+def text(path: str, analysis: NetworkAnalysis) -> str:
     """The analysis for a reader."""
-    lines = [f"{path}: {len(found.network.blocks)} blocks, {len(found.network.couplings)} couplings", ""]
-    lines += [f"{found.verdict}: {found.reason}"] if found.reason else [found.verdict]
-    lines += [f"  {what:<22}{told}" for what, told in _rows(found)]
-    if found.margins:
-        lines += ["", *_margin_table(found.margins)]
-    if found.factors:
-        lines += ["", *_factor_table(found.factors)]
-    for blame in found.blame.found if found.blame else ():
+    lines = [f"{path}: {len(analysis.network.blocks)} blocks, {len(analysis.network.couplings)} couplings", ""]
+    lines += [f"{analysis.verdict}: {analysis.reason}"] if analysis.reason else [analysis.verdict]
+    lines += [f"  {what:<22}{value}" for what, value in _rows(analysis)]
+    if analysis.margins:
+        lines += ["", *_margin_table(analysis.margins)]
+    if analysis.factors:
+        lines += ["", *_factor_table(analysis.factors)]
+    for blame in analysis.blame.sets if analysis.blame else ():
         minimal = "every proper part is stable" if blame.minimal else "not shown to be minimal"
         lines.append(f"  to blame              {' and '.join(blame.loops)} ({minimal})")
-    return "\n".join([*lines, *(f"  note: {note}" for note in found.notes)]) + "\n"
+    return "\n".join([*lines, *(f"  note: {note}" for note in analysis.notes)]) + "\n"
 
 
-def _rows(found: NetworkAnalysis) -> Iterator[tuple[str, str]]:
-    if found.delayed is not None:
-        one = found.delayed
-        for root in one.rightmost:
+def _rows(analysis: NetworkAnalysis) -> Iterator[tuple[str, str]]:
+    if analysis.delayed is not None:
+        delayed = analysis.delayed
+        for root in delayed.rightmost:
             yield "rightmost root", f"{root.real:.6g}" + (f" +- {root.imag:.6g}j 1/s" if root.imag else " 1/s")
-        if one.period is not None:
-            yield "period", units.seconds(float(f"{one.period:.6g}"))
-        if one.unstable is not None:
-            yield "unstable roots", str(one.unstable)
-        if one.certified:
-            yield "certified", one.certified
-    if found.sampled is not None:
-        yield "growth per lap", f"{found.sampled.modulus:.6g} (lap {units.seconds(found.sampled.lap)})"
-        if found.sampled.period is not None:
-            yield "period", units.seconds(float(f"{found.sampled.period:.6g}"))
-        if found.sampled.unstable is not None:
-            yield "unstable multipliers", str(found.sampled.unstable)
+        if delayed.period is not None:
+            yield "period", units.seconds(float(f"{delayed.period:.6g}"))
+        if delayed.unstable is not None:
+            yield "unstable roots", str(delayed.unstable)
+        if delayed.certified:
+            yield "certified", delayed.certified
+    if analysis.sampled is not None:
+        yield "growth per lap", f"{analysis.sampled.modulus:.6g} (lap {units.seconds(analysis.sampled.lap)})"
+        if analysis.sampled.period is not None:
+            yield "period", units.seconds(float(f"{analysis.sampled.period:.6g}"))
+        if analysis.sampled.unstable is not None:
+            yield "unstable multipliers", str(analysis.sampled.unstable)
 
 
 def _margin_table(rows: tuple[Margins, ...]) -> list[str]:
@@ -279,25 +279,25 @@ def _factor_table(rows: Sequence[tuple[str, float, float]]) -> list[str]:
     return [f"  {'opened at':<{width}}  safe factors", *(f"  {n:<{width}}  {low} to {high}" for n, low, high in told)]
 
 
-def _margin_row(one: Margins) -> tuple[str, ...]:
-    upper = f"{one.upper_gain:.6g}" if math.isfinite(one.upper_gain) else f"above {one.searched:g}"
-    phase = f"{one.phase:.4g} deg" if math.isfinite(one.phase) else "any"
-    delay = units.seconds(float(f"{one.delay:.6g}")) if math.isfinite(one.delay) else "any"
-    peak = f"{one.sensitivity.value:.4g} at {one.sensitivity.frequency:.4g} rad/s"
-    return (one.point, f"{one.lower_gain:.6g} to {upper}", phase, delay, f"{one.disk.size:.4g}", peak)
+def _margin_row(point: Margins) -> tuple[str, ...]:
+    upper = f"{point.upper_gain:.6g}" if math.isfinite(point.upper_gain) else f"above {point.searched:g}"
+    phase = f"{point.phase:.4g} deg" if math.isfinite(point.phase) else "any"
+    delay = units.seconds(float(f"{point.delay:.6g}")) if math.isfinite(point.delay) else "any"
+    peak = f"{point.sensitivity.value:.4g} at {point.sensitivity.frequency:.4g} rad/s"
+    return (point.point, f"{point.lower_gain:.6g} to {upper}", phase, delay, f"{point.disk.size:.4g}", peak)
 
 
-def as_json(path: str, found: NetworkAnalysis) -> dict[str, Any]:
+def as_json(path: str, analysis: NetworkAnalysis) -> dict[str, Any]:
     """The analysis for programs."""
-    roots = found.delayed.rightmost if found.delayed else ()
-    sampled = found.sampled
-    blame = found.blame.found if found.blame else ()
+    roots = analysis.delayed.rightmost if analysis.delayed else ()
+    sampled = analysis.sampled
+    blame = analysis.blame.sets if analysis.blame else ()
     return {
         "path": path,
-        "verdict": found.verdict,
-        "reason": found.reason,
-        "certified": found.delayed.certified if found.delayed else "",
-        "unstable": found.delayed.unstable if found.delayed else sampled.unstable if sampled else None,
+        "verdict": analysis.verdict,
+        "reason": analysis.reason,
+        "certified": analysis.delayed.certified if analysis.delayed else "",
+        "unstable": analysis.delayed.unstable if analysis.delayed else sampled.unstable if sampled else None,
         "rightmost": [[z.real, z.imag] for z in roots],
         "multipliers": [[float(z.real), float(z.imag)] for z in sampled.multipliers[:20]] if sampled else [],
         "margins": [
@@ -307,11 +307,11 @@ def as_json(path: str, found: NetworkAnalysis) -> dict[str, Any]:
                 "sensitivity_peak": m.sensitivity.value, "sensitivity_at_rad_per_s": _finite(m.sensitivity.frequency),
                 "gap": m.gap,
             }
-            for m in found.margins
+            for m in analysis.margins
         ],
-        "factors": [{"at": name, "low": low, "high": _finite(high)} for name, low, high in found.factors],
+        "factors": [{"at": name, "low": low, "high": _finite(high)} for name, low, high in analysis.factors],
         "to_blame": [{"blocks": list(b.loops), "minimal": b.minimal} for b in blame],
-        "notes": list(found.notes),
+        "notes": list(analysis.notes),
     }  # fmt: skip
 
 

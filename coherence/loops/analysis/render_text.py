@@ -22,18 +22,18 @@ WORDS = {"oscillates": "never settles", "settles": "settles", "undecided": "unde
 MOST_NAMES = 6
 
 
-def text(path: str, found: Analysis, calls: Sequence[Amplified], tunings: Sequence[Sequence[Retuning]]) -> str:
+def text(path: str, analysis: Analysis, calls: Sequence[Amplified], tunings: Sequence[Sequence[Retuning]]) -> str:
     """The whole answer."""
-    lines = [f"{path}: {_counted(len(found.groups), 'group')} of loops in feedback"]
-    for group, tuning in zip(found.groups, tunings, strict=True):
+    lines = [f"{path}: {_counted(len(analysis.groups), 'group')} of loops in feedback"]
+    for group, tuning in zip(analysis.groups, tunings, strict=True):
         lines += ["", *_group(group), *_tunings(tuning)]
-    if found.alone:
-        lines += ["", "In no feedback:", *(f"  {name}: {why}" for name, why in found.alone)]
+    if analysis.alone:
+        lines += ["", "In no feedback:", *(f"  {name}: {why}" for name, why in analysis.alone)]
     if calls:
         lines += ["", "Retries, tries at the end for one request when every try fails:"]
-        lines += _columns([_call(one) for one in calls])
-    if found.assumptions:
-        lines += ["", "Assumed:", *(f"  {note}" for note in found.assumptions)]
+        lines += _columns([_call(chain) for chain in calls])
+    if analysis.assumptions:
+        lines += ["", "Assumed:", *(f"  {note}" for note in analysis.assumptions)]
     return "\n".join(lines) + "\n"
 
 
@@ -48,93 +48,99 @@ def joined(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
 
 
-def _group(one: GroupAnalysis) -> Iterator[str]:
-    model, answer = one.group.model, one.answer
-    yield f"{joined(one.group.names)}: {_verdict(one)}"
-    rows = [("exact execution", _exact(one))]
+def _group(group: GroupAnalysis) -> Iterator[str]:
+    model, answer = group.group.model, group.answer
+    yield f"{joined(group.group.names)}: {_verdict(group)}"
+    rows = [("exact execution", _exact(group))]
     rows += [(f"  {signal}", _range(model, signal, *ends)) for signal, ends in answer.ranges.items()]
-    if one.from_bounds is not None:
-        rows.append(("  from its bounds", _elsewhere(one.from_bounds)))
-    if one.subset is not None and len(one.group.names) > 1:
-        rows.append(("smallest set", _subset(one.subset, one.group.names, "swings by itself", "never settle together")))
-        blamed = (loop for loop in one.group.loops if loop.name in one.subset.names)
+    if group.from_bounds is not None:
+        rows.append(("  from its bounds", _elsewhere(group.from_bounds)))
+    if group.subset is not None and len(group.group.names) > 1:
+        rows.append(
+            ("smallest set", _subset(group.subset, group.group.names, "swings by itself", "never settle together"))
+        )
+        blamed = (loop for loop in group.group.loops if loop.name in group.subset.names)
         rows += [(f"  {loop.name}", str(loop.source.place)) for loop in blamed]
     if answer.ranges:
-        still = [loop.name for loop in one.group.loops if loop.signal and loop.signal not in answer.ranges]
+        still = [loop.name for loop in group.group.loops if loop.signal and loop.signal not in answer.ranges]
         lap = answer.run.orbit.lap[-1].after if answer.run and answer.run.orbit else {}
         at = {
             loop.name: f" at {shown(model, loop.signal, lap[loop.signal])}"
-            for loop in one.group.loops
+            for loop in group.group.loops
             if loop.signal in lap
         }
         rows += [("at rest meanwhile", joined([f"{name}{at.get(name, '')}" for name in still]))] if still else []
     yield from _columns(rows)
-    for point in one.points:
+    for point in group.points:
         yield from _point(model, point)
-    yield from (f"  note: {note}" for note in one.notes)
+    yield from (f"  note: {note}" for note in group.notes)
 
 
-def _verdict(one: GroupAnalysis) -> str:
-    answer = one.answer
+def _verdict(group: GroupAnalysis) -> str:
+    answer = group.answer
     if answer.verdict == "oscillates" and answer.period is not None:
-        word = "never settles" if len(one.group.names) == 1 else "never settle"
+        word = "never settles" if len(group.group.names) == 1 else "never settle"
         return f"{word}, period {clock(answer.period)}"
     if answer.verdict == "settles":
-        word = "settles" if len(one.group.names) == 1 else "settle"
-        other = one.from_bounds
+        word = "settles" if len(group.group.names) == 1 else "settle"
+        other = group.from_bounds
         if other is not None and other.verdict == "oscillates":
-            told = "never from the ends of the bounds"
-            return f"{word} from the stated start, {told}" + (f", period {clock(other.period)}" if other.period else "")
+            elsewhere = "never from the ends of the bounds"
+            return f"{word} from the stated start, {elsewhere}" + (
+                f", period {clock(other.period)}" if other.period else ""
+            )
         return word
     return f"undecided: {answer.how}"
 
 
-def _exact(one: GroupAnalysis) -> str:
-    answer = one.answer
+def _exact(group: GroupAnalysis) -> str:
+    answer = group.answer
     if answer.verdict == "undecided":
         return f"undecided: {answer.how}"
     grade = "proved" if answer.proved else "simulated"
     return f"{WORDS[answer.verdict]}, {answer.how} [{grade}]"
 
 
-def _elsewhere(found: Answer) -> str:
-    if found.verdict == "oscillates" and found.period is not None:
-        return f"never settles when started at the ends of its bounds, period {clock(found.period)} [proved]"
-    if found.verdict == "settles":
+def _elsewhere(answer: Answer) -> str:
+    if answer.verdict == "oscillates" and answer.period is not None:
+        return f"never settles when started at the ends of its bounds, period {clock(answer.period)} [proved]"
+    if answer.verdict == "settles":
         return "settles when started at the ends of its bounds [simulated]"
-    return f"undecided: {found.how}"
+    return f"undecided: {answer.how}"
 
 
 def _range(model: Model, signal: str, low: Fraction, high: Fraction) -> str:
     return f"between {shown(model, signal, low)} and {shown(model, signal, high)}"
 
 
-def _subset(found: Subset, names: Sequence[str], alone: str, together: str) -> str:
-    what = alone if len(found.names) == 1 else together
-    minimal = "; every proper part is stable" if found.minimal and len(found.names) > 1 else ""
-    if not found.minimal:
+def _subset(subset: Subset, names: Sequence[str], alone: str, together: str) -> str:
+    what = alone if len(subset.names) == 1 else together
+    minimal = "; every proper part is stable" if subset.minimal and len(subset.names) > 1 else ""
+    if not subset.minimal:
         minimal = "; not shown to be minimal"
-    whole = "all of them: " if len(found.names) == len(names) > 1 else ""
-    return f"{whole}{joined(found.names)} {what}{minimal} ({found.how})"
+    whole = "all of them: " if len(subset.names) == len(names) > 1 else ""
+    return f"{whole}{joined(subset.names)} {what}{minimal} ({subset.how})"
 
 
-def _point(model: Model, one: PointFigures) -> Iterator[str]:
-    yield f"  operating point {_where(model, one.point)}"
-    rows = [("    linear, outside the tolerance" if one.tolerant else "    linear", f"{one.verdict}: {one.why}")]
+def _point(model: Model, figures: PointFigures) -> Iterator[str]:
+    yield f"  operating point {_where(model, figures.point)}"
+    rows = [
+        ("    linear, outside the tolerance" if figures.tolerant else "    linear", f"{figures.verdict}: {figures.why}")
+    ]
     rows = [(rows[0][0], f"{rows[0][1]} [linearised]")]
-    for index, (name, found) in enumerate(one.branches, 1):
-        rows.append((f"      branch {index}" if name else "      dominant mode", mode(found)))
+    for index, (name, roots) in enumerate(figures.branches, 1):
+        rows.append((f"      branch {index}" if name else "      dominant mode", mode(roots)))
         rows += [("", f"while {name}")] if name else []
-    if one.inside is not None:
-        rows.append(("    inside the tolerance", _inside(one.inside)))
-    if one.pair is not None:
-        rows.append(("    the mode goes through", _pair(one.pair)))
-    if one.subset is not None:
-        rows.append(("    smallest unstable set", _subset(one.subset, (), "alone", "together")))
-    if one.dropped:
-        rows += [("    " + ("left out" if k == 0 else ""), told) for k, told in enumerate(_dropped(one.dropped))]
+    if figures.inside is not None:
+        rows.append(("    inside the tolerance", _inside(figures.inside)))
+    if figures.pair is not None:
+        rows.append(("    the mode goes through", _pair(figures.pair)))
+    if figures.subset is not None:
+        rows.append(("    smallest unstable set", _subset(figures.subset, (), "alone", "together")))
+    if figures.dropped:
+        rows += [("    " + ("left out" if k == 0 else ""), line) for k, line in enumerate(_dropped(figures.dropped))]
     yield from _columns(rows, indent="")
-    yield from _margins(one)
+    yield from _margins(figures)
 
 
 def _dropped(names: Sequence[str]) -> list[str]:
@@ -147,23 +153,23 @@ def _dropped(names: Sequence[str]) -> list[str]:
 
 
 def _where(model: Model, point: Point) -> str:
-    told = ", ".join(f"{p} = {shown(model, p, v.limit_denominator(10**6))}" for p, v in point.values.items())
-    told += f"; {joined(point.acts)} acts there" if point.acts else ""
-    told += f"; outside the bounds of {joined(point.outside)}" if point.outside else ""
+    words = ", ".join(f"{p} = {shown(model, p, v.limit_denominator(10**6))}" for p, v in point.values.items())
+    words += f"; {joined(point.acts)} acts there" if point.acts else ""
+    words += f"; outside the bounds of {joined(point.outside)}" if point.outside else ""
     if point.basin is not None:
-        told += f"; of {_counted(point.basin[1], 'exact run')} {point.basin[0]} came to rest nearest to it"
-    return told
+        words += f"; of {_counted(point.basin[1], 'exact run')} {point.basin[0]} came to rest nearest to it"
+    return words
 
 
-def mode(found: Roots) -> str:
+def mode(roots: Roots) -> str:
     """`unstable, grows 1.107 a lap, period 20.9 s, damping -0.17`."""
-    parts = [found.verdict]
-    if found.verdict != "stable" or found.growth:
-        parts.append(f"factor {found.growth:.4g} a lap")
+    parts = [roots.verdict]
+    if roots.verdict != "stable" or roots.growth:
+        parts.append(f"factor {roots.growth:.4g} a lap")
     else:
         parts.append("dead-beat: at rest after finitely many laps")
-    if found.period is not None:
-        parts += [f"period {seconds(float(f'{found.period:.4g}'))}", f"damping {found.damping:.2g}"]
+    if roots.period is not None:
+        parts += [f"period {seconds(float(f'{roots.period:.4g}'))}", f"damping {roots.damping:.2g}"]
     return ", ".join(parts)
 
 
@@ -185,20 +191,20 @@ def _margins(one: PointFigures) -> Iterator[str]:
     yield from _columns([head, *(_margin(found) for found in one.loops)], indent="")
 
 
-def _margin(found: LoopFigures) -> tuple[str, ...]:
+def _margin(margin: LoopFigures) -> tuple[str, ...]:
     sensitivity = "-"
-    if found.response is not None:
-        at = f" at a period of {seconds(float(f'{math.tau / found.response.at:.4g}'))}" if found.response.at else ""
-        sensitivity = f"{found.response.peak:.4g}{at}"
-    return (f"      {found.loop}", _factors(found), _delay(found), sensitivity)
+    if margin.response is not None:
+        at = f" at a period of {seconds(float(f'{math.tau / margin.response.at:.4g}'))}" if margin.response.at else ""
+        sensitivity = f"{margin.response.peak:.4g}{at}"
+    return (f"      {margin.loop}", _factors(margin), _delay(margin), sensitivity)
 
 
-def _factors(found: LoopFigures) -> str:
-    if found.gain_high is None or found.gain_low is None:
-        return "none found" if not found.note.startswith("decides") else found.note
-    high = f"above {MOST_GAIN:g}" if math.isinf(found.gain_high) else f"{found.gain_high:.5g}"
-    low = f"{found.gain_low:.5g} to " if found.gain_low else "up to "
-    return f"{low}{high}{'' if found.certified else ' (not certified)'}"
+def _factors(margin: LoopFigures) -> str:
+    if margin.gain_high is None or margin.gain_low is None:
+        return "none found" if not margin.note.startswith("decides") else margin.note
+    high = f"above {MOST_GAIN:g}" if math.isinf(margin.gain_high) else f"{margin.gain_high:.5g}"
+    low = f"{margin.gain_low:.5g} to " if margin.gain_low else "up to "
+    return f"{low}{high}{'' if margin.certified else ' (not certified)'}"
 
 
 def _delay(found: LoopFigures) -> str:
@@ -213,12 +219,12 @@ def _call(one: Amplified) -> tuple[str, ...]:
     return (f"  {' -> '.join(one.path)}", f"{total}{f' = {layers}' if len(one.layers) > 1 else ''}", f"for {one.cause}")
 
 
-def _tunings(found: Sequence[Retuning]) -> Iterator[str]:
-    if found:
+def _tunings(tunings: Sequence[Retuning]) -> Iterator[str]:
+    if tunings:
         yield "  retuning:"
-    for one in found:
-        yield f"    {one.told}"
-        for edit in one.repair.edits if one.repair else ():
+    for tuning in tunings:
+        yield f"    {tuning.text}"
+        for edit in tuning.repair.edits if tuning.repair else ():
             yield f"      {edit.place}: {f'{edit.old} -> ' if edit.old else ''}{edit.new.strip().lstrip(', ')}"
 
 

@@ -32,9 +32,9 @@ def amplified(design: Design) -> tuple[Amplified, ...]:
         by_caller.setdefault(call.caller.text if call.caller else "", []).append(call)
     called = {call.callee.text for call in design.calls if call.callee}
     roots = [name for name in by_caller if name not in called] or list(by_caller)
-    found = [_of(path) for root in roots for path in _paths(by_caller, root, ())][:MOST_PATHS]
-    kept = [one for one in found if one.tries is None or one.tries > 1]
-    return tuple(sorted(kept, key=lambda one: (one.tries is not None, -(one.tries or 0), one.path)))
+    chains = [_of(path) for root in roots for path in _paths(by_caller, root, ())][:MOST_PATHS]
+    retried = [chain for chain in chains if chain.tries is None or chain.tries > 1]
+    return tuple(sorted(retried, key=lambda chain: (chain.tries is not None, -(chain.tries or 0), chain.path)))
 
 
 def _paths(by_caller: dict[str, list[Call]], name: str, before: tuple[Call, ...]) -> Iterator[tuple[Call, ...]]:
@@ -49,8 +49,8 @@ def _of(path: tuple[Call, ...]) -> Amplified:
     """The cause of failure that most is sent for: a layer that does not retry it counts once."""
     names = (path[0].caller.text if path[0].caller else "", *(call.callee.text if call.callee else "" for call in path))
     causes = dict.fromkeys(word.text for call in path for word in call.retry_when or ()) or {"any failure": None}
-    made = []
+    candidates = []
     for cause in causes:
         layers = tuple(plan_of(call).tries if tries_again(call, plain(cause)) else 1 for call in path)
-        made.append(Amplified(names, layers, product(layers), cause))
-    return max(made, key=lambda one: (one.tries is None, one.tries or 0))
+        candidates.append(Amplified(names, layers, product(layers), cause))
+    return max(candidates, key=lambda chain: (chain.tries is None, chain.tries or 0))

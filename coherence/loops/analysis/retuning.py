@@ -37,40 +37,40 @@ Rebuild = Callable[[Mapping[str, str]], Design]
 
 @dataclass(frozen=True)
 class Retuning:
-    """One setting: `what` of `loop` and its `value` (SI), told in words; `repair` where it is an edit that holds."""
+    """One setting: `what` of `loop` and its `value` (SI), as `text`; `repair` where it is an edit that holds."""
 
     loop: str
     what: str
     value: Fraction | float | None
-    told: str
+    text: str
     verified: str
     repair: Repair | None = None
 
 
-def retuned(one: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline: Deadline) -> tuple[Retuning, ...]:
+def retuned(group: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline: Deadline) -> tuple[Retuning, ...]:
     """Everything that was found for one group."""
-    found = [*_gains(one)]
-    if one.verdict == "oscillates":
-        for loop in one.group.loops:
-            found += _windows(one, loop, subject, rebuild, deadline.share(0.5))
-        found += _nearest(one, subject, rebuild, deadline)
-    elif one.verdict == "settles":
-        for loop in one.group.loops:
-            found += _shorter(one, loop, subject, rebuild, deadline.share(0.5))
-    return tuple(found)
+    tunings = [*_gains(group)]
+    if group.verdict == "oscillates":
+        for loop in group.group.loops:
+            tunings += _windows(group, loop, subject, rebuild, deadline.share(0.5))
+        tunings += _nearest(group, subject, rebuild, deadline)
+    elif group.verdict == "settles":
+        for loop in group.group.loops:
+            tunings += _shorter(group, loop, subject, rebuild, deadline.share(0.5))
+    return tuple(tunings)
 
 
-def _gains(one: GroupAnalysis) -> Iterator[Retuning]:
+def _gains(group: GroupAnalysis) -> Iterator[Retuning]:
     """The largest safe factor on each law, linearised; it is no key of a design but of `by`."""
-    for point in one.points:
+    for point in group.points:
         if not point.point.real:
             continue
-        for found in point.loops:
-            if found.gain_high is None or math.isinf(found.gain_high) or not found.certified:
+        for margin in point.loops:
+            if margin.gain_high is None or math.isinf(margin.gain_high) or not margin.certified:
                 continue
-            told = f"{found.loop}: largest safe factor on its law {found.gain_high:.5g}"
+            text = f"{margin.loop}: largest safe factor on its law {margin.gain_high:.5g}"
             verified = "exact root counts on both sides of the edge, linearised"
-            yield Retuning(found.loop, "gain", found.gain_high, f"{told} [linearised]", verified)
+            yield Retuning(margin.loop, "gain", margin.gain_high, f"{text} [linearised]", verified)
 
 
 def settles(model: Model, deadline: Deadline) -> bool | None:
@@ -85,9 +85,9 @@ def settles(model: Model, deadline: Deadline) -> bool | None:
         except (NotExactError, MissingValueError):
             return None
         answers = [answer, from_bounds(group.model, signals, deadline)] if answer.verdict == "settles" else [answer]
-        if any(one.verdict == "oscillates" for one in answers):
+        if any(run_answer.verdict == "oscillates" for run_answer in answers):
             return False
-        if any(one.verdict != "settles" and one.starts for one in answers):
+        if any(run_answer.verdict != "settles" and run_answer.starts for run_answer in answers):
             return None
     return True
 
@@ -113,10 +113,10 @@ def _first_safe(
 
 
 def _windows(
-    one: GroupAnalysis, loop: SampledLoop, subject: Subject, rebuild: Rebuild, deadline: Deadline
+    group: GroupAnalysis, loop: SampledLoop, subject: Subject, rebuild: Rebuild, deadline: Deadline
 ) -> Iterator[Retuning]:
     """Smallest safe hold-down, cooldown and period of a loop that swings."""
-    model, step = one.group.model, loop.period
+    model, step = group.group.model, loop.period
     multiples = [step * count for count in range(1, WINDOWS + 1)]
     settings: list[tuple[str, str, list[Fraction]]] = []
     if loop.law == "proportional":
@@ -130,13 +130,13 @@ def _windows(
         def safe(candidate: Fraction, key: str = key, share: Deadline = share) -> bool | None:
             return settles(_with(model, loop.name, **{key: candidate}), share)
 
-        found = _first_safe(candidates, safe, share)
-        if found is not None:
-            yield _offered(loop, key, word, found, subject, rebuild, deadline)
+        shortest = _first_safe(candidates, safe, share)
+        if shortest is not None:
+            yield _offered(loop, key, word, shortest, subject, rebuild, deadline)
 
 
 def _shorter(
-    one: GroupAnalysis, loop: SampledLoop, subject: Subject, rebuild: Rebuild, deadline: Deadline
+    group: GroupAnalysis, loop: SampledLoop, subject: Subject, rebuild: Rebuild, deadline: Deadline
 ) -> Iterator[Retuning]:
     """Smallest window that still settles, of a loop that has one."""
     for key, word, now in (("hold_down", "hold-down", loop.hold_down), ("cooldown", "cooldown", loop.cooldown)):
@@ -146,27 +146,27 @@ def _shorter(
         share = deadline.share(0.45)
 
         def safe(candidate: Fraction, key: str = key, share: Deadline = share) -> bool | None:
-            return settles(_with(one.group.model, loop.name, **{key: candidate}), share)
+            return settles(_with(group.group.model, loop.name, **{key: candidate}), share)
 
-        found = _first_safe([*shorter, now], safe, share)
-        if found is not None and found < now:
-            yield _offered(loop, key, word, found, subject, rebuild, deadline)
+        shortest = _first_safe([*shorter, now], safe, share)
+        if shortest is not None and shortest < now:
+            yield _offered(loop, key, word, shortest, subject, rebuild, deadline)
 
 
 def _offered(
-    loop: SampledLoop, key: str, word: str, found: Fraction, subject: Subject, rebuild: Rebuild, deadline: Deadline
+    loop: SampledLoop, key: str, word: str, value: Fraction, subject: Subject, rebuild: Rebuild, deadline: Deadline
 ) -> Retuning:
-    repair, verified = _checked(_edit(loop, key, found, subject), subject, rebuild, deadline)
-    told = f"{loop.name}: smallest safe {word} {seconds(found)}, and one step more ({verified})"
-    return Retuning(loop.name, key, found, told, verified, repair)
+    repair, verified = _checked(_edit(loop, key, value, subject), subject, rebuild, deadline)
+    text = f"{loop.name}: smallest safe {word} {seconds(value)}, and one step more ({verified})"
+    return Retuning(loop.name, key, value, text, verified, repair)
 
 
-def _edit(loop: SampledLoop, key: str, found: Fraction, subject: Subject) -> Edit | None:
+def _edit(loop: SampledLoop, key: str, duration: Fraction, subject: Subject) -> Edit | None:
     timescale = loop.source.timescale
     stated = getattr(timescale, key) if timescale is not None else None
     if isinstance(stated, Quantity) and stated.place.file in subject.sources:
-        return repairs.change(subject, stated, found)
-    text = repairs.duration_text(subject, found)
+        return repairs.change(subject, stated, duration)
+    text = repairs.duration_text(subject, duration)
     if timescale is not None and timescale.period is not None and timescale.period.place.file in subject.sources:
         return repairs.insert(subject, timescale.period.place, key, text)
     return _new_timescale(loop, key, text, subject)
@@ -186,9 +186,9 @@ def _new_timescale(loop: SampledLoop, key: str, text: str, subject: Subject) -> 
 
 def _checked(edit: Edit | None, subject: Subject, rebuild: Rebuild, deadline: Deadline) -> tuple[Repair | None, str]:
     """The repair, if the edited design settles by exact execution."""
-    made = repairs.proposal(edit)
-    sources = repairs.apply(made.edits, subject.sources) if made is not None else None
-    if made is None or sources is None:
+    repair = repairs.proposal(edit)
+    sources = repairs.apply(repair.edits, subject.sources) if repair is not None else None
+    if repair is None or sources is None:
         return None, "exact execution, also from the ends of its bounds; no key of the design states it"
     try:
         changed = elaborate(rebuild(sources))
@@ -198,12 +198,12 @@ def _checked(edit: Edit | None, subject: Subject, rebuild: Rebuild, deadline: De
     if not good:
         return None, "exact execution of the group; not all loops of the edited design settle"
     verified = "re-checked by exact execution, also from the ends of its bounds"
-    return replace(made, verified=verified), verified
+    return replace(repair, verified=verified), verified
 
 
-def _nearest(one: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline: Deadline) -> Iterator[Retuning]:
+def _nearest(group: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline: Deadline) -> Iterator[Retuning]:
     """The nearest point in declared ranges (`a .. b`) at which the group settles."""
-    model = one.group.model
+    model = group.group.model
     ranges = {p: c.range for p, c in model.constants.items() if not c.range.exact and not c.varies}
     bounded = {p: r for p, r in ranges.items() if r.low is not None and r.high is not None}
     if not bounded or len(bounded) != len(ranges) or len(bounded) > MOST_RANGES:
@@ -215,15 +215,15 @@ def _nearest(one: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline: D
         chosen = {p: _part(r, k) for (p, r), k in zip(bounded.items(), point, strict=True)}
         fixed = {p: replace(model.constants[p], range=Interval(v, v)) for p, v in chosen.items()}
         if settles(replace(model, constants={**model.constants, **fixed}), deadline):
-            told = ", ".join(f"{p} = {decimal(v)}" for p, v in chosen.items())
+            settings = ", ".join(f"{p} = {decimal(v)}" for p, v in chosen.items())
             edits = [_constant(subject, p, v) for p, v in chosen.items()]
-            made = repairs.proposal(*edits)
+            proposal = repairs.proposal(*edits)
             repair, verified = None, "exact execution from the ends of what is left open"
-            if made is not None and (sources := repairs.apply(made.edits, subject.sources)) is not None:
+            if proposal is not None and (sources := repairs.apply(proposal.edits, subject.sources)) is not None:
                 good = settles(elaborate(rebuild(sources)), deadline)
-                repair = replace(made, verified="re-checked: the edited design settles") if good else None
-            text = f"nearest stable point of the declared ranges: {told} ({verified})"
-            yield Retuning(" and ".join(one.group.names), "constants", None, text, verified, repair)
+                repair = replace(proposal, verified="re-checked: the edited design settles") if good else None
+            text = f"nearest stable point of the declared ranges: {settings} ({verified})"
+            yield Retuning(" and ".join(group.group.names), "constants", None, text, verified, repair)
             return
 
 

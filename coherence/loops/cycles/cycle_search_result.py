@@ -65,20 +65,20 @@ def describe_ends(cycles: Sequence[Cycle], ends: Counter[str]) -> str:
     """Why there is no attracting cycle, in words; "" if there is one."""
     if any(cycle.attracts for cycle in cycles):
         return ""
-    said = {
+    words = {
         "rest": "come to rest",
         "away": "run away without bound",
         "sliding": "switch infinitely fast or shrink to a point",
         "undecided": "have not become periodic",
         "cycle": "stay on a cycle that does not attract",
     }
-    parts = [f"{count} of {sum(ends.values())} runs {said[end]}" for end, count in sorted(ends.items())]
+    parts = [f"{count} of {sum(ends.values())} runs {words[end]}" for end, count in sorted(ends.items())]
     return "no attracting cycle: " + ", ".join(parts)
 
 
-def same(one: Cycle, other: Cycle) -> bool:
+def same(cycle: Cycle, other: Cycle) -> bool:
     """Do two cycles agree in range, and in period up to a multiple (the same lap counted several times)?"""
-    ratio = max(one.period, other.period) / min(one.period, other.period)
-    numbers = zip((*one.lowest, *one.highest), (*other.lowest, *other.highest), strict=True)
+    ratio = max(cycle.period, other.period) / min(cycle.period, other.period)
+    numbers = zip((*cycle.lowest, *cycle.highest), (*other.lowest, *other.highest), strict=True)
     whole = abs(ratio - round(ratio)) <= 1e-6 * ratio
-    return whole and all(abs(a - b) <= 1e-6 * one.swing for a, b in numbers)
+    return whole and all(abs(a - b) <= 1e-6 * cycle.swing for a, b in numbers)

@@ -87,13 +87,13 @@ def _as_pieces(element: Element) -> Pieces:
 
 def _followed(system: System, starts: Sequence[Start]) -> Answer:
     """Runs from the starts, each to its end."""
-    found: list[Cycle] = []
-    ends = Counter(follow_sloped(SlopedRun(system, start), found) for start in starts)
-    cycles = tuple(sorted(found, key=lambda cycle: cycle.period))
+    met: list[Cycle] = []
+    ends = Counter(follow_sloped(SlopedRun(system, start), met) for start in starts)
+    cycles = tuple(sorted(met, key=lambda cycle: cycle.period))
     return Answer(cycles, dict(ends), describe_ends(cycles, ends), screen(system))
 
 
-def follow_sloped(run: SlopedRun, found: list[Cycle]) -> str:
+def follow_sloped(run: SlopedRun, cycles: list[Cycle]) -> str:
     """Run to the end, adding the cycle that is come to: "cycle", "rest", "away", "sliding" or "undecided"."""
     stretch, steps = CHUNK * max([*run.system.rise, *run.system.fall, _slowest(run.system) / 4]), 0
     swings: list[float] = []
@@ -105,13 +105,13 @@ def follow_sloped(run: SlopedRun, found: list[Cycle]) -> str:
                 return "undecided"
         if run.ended:
             return run.ended
-        end = _judged(run, stretch, found, swings)
+        end = _judged(run, stretch, cycles, swings)
         if end:
             return end
     return "undecided"
 
 
-def _judged(run: SlopedRun, stretch: float, found: list[Cycle], swings: list[float]) -> str:
+def _judged(run: SlopedRun, stretch: float, cycles: list[Cycle], swings: list[float]) -> str:
     """How the run ends, if the last stretch tells."""
     times = np.linspace(run.time - stretch, run.time, FINE)
     outputs = run.system.matrices[2] @ run.sampled(times)
@@ -120,8 +120,8 @@ def _judged(run: SlopedRun, stretch: float, found: list[Cycle], swings: list[flo
         return "rest"
     cycle = lap_of(run, times, outputs)
     if cycle is not None:
-        if not any(same(cycle, other) or _near(cycle, other) for other in found):
-            found.append(cycle)
+        if not any(same(cycle, other) or _near(cycle, other) for other in cycles):
+            cycles.append(cycle)
         return "cycle"
     ratios = [b / a for a, b in itertools.pairwise(swings[-4:])]
     evenly = len(ratios) == 3 and all(b <= EVENLY * a for a, b in itertools.pairwise(ratios))
@@ -146,9 +146,9 @@ def lap_of(run: SlopedRun, times: Array, outputs: Array) -> Cycle | None:
     states = [_remembered(run, time) for time in passed]
     for laps in range(1, min(LAPS, (len(passed) - 1) // 2) + 1):
         apart, before = (float(np.max(np.abs(states[-k] - states[-k - laps]))) for k in (1, 1 + laps))
-        kept = (apart / before) if before > REPEATS * swing else 0.0
-        if apart <= REPEATS * swing or (kept < 1 and apart <= (1 - kept) * LEFT * swing):
-            return _measured(run, passed[-1 - laps], passed[-1], min(kept, 0.999))
+        multiplier = (apart / before) if before > REPEATS * swing else 0.0
+        if apart <= REPEATS * swing or (multiplier < 1 and apart <= (1 - multiplier) * LEFT * swing):
+            return _measured(run, passed[-1 - laps], passed[-1], min(multiplier, 0.999))
     return None
 
 
@@ -198,11 +198,11 @@ def _duty(run: SlopedRun, times: Array, index: int) -> float:
 
 
 def _levels(element: Element, inputs: Array) -> list[int]:
-    level, made = element.level(float(inputs[0])), []
+    level, levels = element.level(float(inputs[0])), []
     for y in inputs:
         low, high = element.bounds(level)
         while not low <= y <= high:
             level += 1 if y > high else -1
             low, high = element.bounds(level)
-        made.append(level)
-    return made
+        levels.append(level)
+    return levels

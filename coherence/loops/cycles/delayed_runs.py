@@ -116,11 +116,11 @@ class Run:
         for index, (element, level) in enumerate(zip(self.system.elements, self.seen, strict=True)):
             low, high = element.bounds(level)
             slack = ROUNDING * float(self.sizes[index])
-            found = flow.leaves(self.z, index, (low, high), best[0] if best else within, slack)
-            if found is not None and (best is None or found[0] < best[0]):
-                acts = (self.system.rise if found[1] > 0 else self.system.fall)[index] == 0
-                threshold = high if found[1] > 0 else low
-                best = found[0], Event(index, level + found[1], threshold, None, acts)
+            leaving = flow.leaves(self.z, index, (low, high), best[0] if best else within, slack)
+            if leaving is not None and (best is None or leaving[0] < best[0]):
+                acts = (self.system.rise if leaving[1] > 0 else self.system.fall)[index] == 0
+                threshold = high if leaving[1] > 0 else low
+                best = leaving[0], Event(index, level + leaving[1], threshold, None, acts)
         return best
 
     def _arrival(self) -> Event:

@@ -40,10 +40,10 @@ class Flow:
             self._sample()
 
     def _sample(self) -> None:
-        one = expm(self.generator * self.step)
-        powers = [np.eye(len(one))]
+        step_map = expm(self.generator * self.step)
+        powers = [np.eye(len(step_map))]
         for _ in range(CHUNK):
-            powers.append(one @ powers[-1])
+            powers.append(step_map @ powers[-1])
         self.powers = np.array(powers)
         self.values = np.einsum("en,knm->ekm", self.outputs, self.powers)
         self.slopes = np.einsum("en,nl,klm->ekm", self.outputs, self.generator, self.powers)
@@ -66,15 +66,15 @@ class Flow:
 
     def _grid(self, steps: int) -> Array:
         chunks, rest = divmod(steps, CHUNK)
-        made: Array = self.powers[rest]
+        power: Array = self.powers[rest]
         index = 0
         while chunks:
             if index == len(self.doublings):
                 self.doublings.append(self.doublings[-1] @ self.doublings[-1])
             if chunks & 1:
-                made = self.doublings[index] @ made
+                power = self.doublings[index] @ power
             chunks, index = chunks >> 1, index + 1
-        return made
+        return power
 
     def _taylor(self, z: Array, time: float) -> Array:
         total, term = z.copy(), z
@@ -104,9 +104,9 @@ class Flow:
             return first_exit(self.local(z, output), interval, within, slack, exact=True)
         start = 0.0
         while start < within:
-            found = self._in_chunk(z, output, interval, within - start, slack)
-            if found is not None:
-                return start + found[0], found[1]
+            leaving = self._in_chunk(z, output, interval, within - start, slack)
+            if leaving is not None:
+                return start + leaving[0], leaving[1]
             z, start = self.powers[CHUNK] @ z, start + CHUNK * self.step
         return None
 
@@ -122,9 +122,9 @@ class Flow:
                 return None
             piece = self.local(self.powers[k] @ z, output)
             span = min(self.step, within - begin)
-            found = first_exit(piece, interval, span, slack, exact=False)
-            if found is not None:
-                return begin + found[0], found[1]
+            leaving = first_exit(piece, interval, span, slack, exact=False)
+            if leaving is not None:
+                return begin + leaving[0], leaving[1]
         return None
 
     def range(self, z: Array, output: int, time: float) -> tuple[float, float]:
@@ -200,8 +200,8 @@ def turns(p: Array, span: float, *, exact: bool) -> list[float]:
     """The turning points of a polynomial inside (0, span)."""
     rate = np.polyder(p)
     if exact:
-        kept = np.trim_zeros(rate, "f")
-        roots = np.roots(kept) if len(kept) > 1 else np.array([])
+        trimmed = np.trim_zeros(rate, "f")
+        roots = np.roots(trimmed) if len(trimmed) > 1 else np.array([])
         real = [float(r.real) for r in roots if abs(r.imag) <= 1e-9 * (abs(r) + 1e-300)]
         return sorted(r for r in real if 0 < r < span)
     grid = np.linspace(0.0, span, 5)

@@ -82,11 +82,11 @@ class SlopedRun:
     def sampled(self, times: Array) -> Array:
         """x at rising times: (size, len(times))."""
         where = np.searchsorted(self.starts, times, side="right") - 1
-        made = np.empty((self.system.size, len(times)))
+        states = np.empty((self.system.size, len(times)))
         for k in np.unique(where):
             chosen = where == k
-            made[:, chosen] = self.pieces[int(k)].many(times[chosen])
-        return made
+            states[:, chosen] = self.pieces[int(k)].many(times[chosen])
+        return states
 
     def advance(self) -> None:
         """One step, up to the next event at most."""
@@ -94,17 +94,17 @@ class SlopedRun:
         end = self.time + self._longest(matrix)
         length = end - self.time
         piece = Piece(self.time, end, length, self._solved(matrix, constant, slopes, length))
-        found = self._crossing(piece)
-        if found is not None:
-            piece = Piece(self.time, self.time + found[0] * length, length, piece.coefficients)
+        crossing = self._crossing(piece)
+        if crossing is not None:
+            piece = Piece(self.time, self.time + crossing[0] * length, length, piece.coefficients)
         if piece.end > piece.start:
             self.pieces.append(piece)
             self.starts.append(piece.start)
         self.instant = self.instant + 1 if piece.end - piece.start <= INSTANT * length else 0
         self.time = piece.end
-        self.x = piece.coefficients @ (found[0] if found else 1.0) ** np.arange(DEGREE + 1)
-        if found is not None:
-            self._cross(found[1], found[2])
+        self.x = piece.coefficients @ (crossing[0] if crossing else 1.0) ** np.arange(DEGREE + 1)
+        if crossing is not None:
+            self._cross(crossing[1], crossing[2])
         self._arrive()
         while self.breaks and self.breaks[0][0] <= self.time + SAME * self.back[0]:
             self._return(self.breaks.pop(0)[1])
@@ -133,11 +133,11 @@ class SlopedRun:
                 past = np.array([self.at(self.time + length * s - delay) for s in places]).T
                 inputs = (c[late] @ past) @ inverse.T
                 forcing[:, :NODES] += (b[:, late] * slopes[late]) @ inputs
-        made = np.empty((self.system.size, DEGREE + 1))
-        made[:, 0] = self.x
+        coefficients = np.empty((self.system.size, DEGREE + 1))
+        coefficients[:, 0] = self.x
         for k in range(DEGREE):
-            made[:, k + 1] = (matrix @ made[:, k] + forcing[:, k]) * (length / (k + 1))
-        return made
+            coefficients[:, k + 1] = (matrix @ coefficients[:, k] + forcing[:, k]) * (length / (k + 1))
+        return coefficients
 
     def _crossing(self, piece: Piece) -> tuple[float, int, int] | None:
         """(place in the step, element, direction) of the first crossing."""
@@ -148,9 +148,9 @@ class SlopedRun:
                 continue
             p = (self.system.matrices[2][index] @ piece.coefficients)[::-1]
             slack = 1e-13 * float(np.sum(np.abs(p)))
-            found = first_exit(p, interval, best[0] if best else 1.0, slack, exact=False)
-            if found is not None and (best is None or found[0] < best[0]):
-                best = found[0], index, found[1]
+            leaving = first_exit(p, interval, best[0] if best else 1.0, slack, exact=False)
+            if leaving is not None and (best is None or leaving[0] < best[0]):
+                best = leaving[0], index, leaving[1]
         return best
 
     def _cross(self, index: int, direction: int) -> None:

@@ -81,14 +81,14 @@ def screen(system: System) -> tuple[Guess, ...]:
     middle = rest_bias(system)
     gains = np.array([describing_function(element, float(size), middle)[0] for size in amplitude])
     balance = 1 - gains[:, None] * response(system, frequency)[None, :]
-    found: list[Guess] = []
+    guesses: list[Guess] = []
     for i, k in sorted(_cells(balance), key=lambda cell: cell[1]):
-        if len(found) == MOST:
+        if len(guesses) == MOST:
             break
         guess = _polished(system, middle, float(amplitude[i]), float(frequency[k]))
-        if guess is not None and not any(_same(guess, other) for other in found):
-            found.append(guess)
-    return tuple(found)
+        if guess is not None and not any(_same(guess, other) for other in guesses):
+            guesses.append(guess)
+    return tuple(guesses)
 
 
 def rest_bias(system: System) -> float:

@@ -70,14 +70,14 @@ def elements_of(model: Model, states: Sequence[str], levels: Mapping[str, Fracti
         flow = model.states[path].flow
         if flow is None:
             raise ShapeError(f"{path} moves in steps")
-        made = reader.read(flow, Fraction(0))
-        drift[row] = made.const
-        for (other, delay), weight in made.linear.items():
+        reading = reader.read(flow, Fraction(0))
+        drift[row] = reading.const
+        for (other, delay), weight in reading.linear.items():
             if delay:
                 parts.append((row, (((other, delay), 1.0),), line(weight)))
             else:
                 a[row, index[other]] += weight
-        parts += [(row, seen, pieces) for seen, pieces in made.shaped.items()]
+        parts += [(row, seen, pieces) for seen, pieces in reading.shaped.items()]
     parts = parts or [(0, (((states[0], Fraction(0)), 1.0),), line(0))]  # an element that puts out nothing
     b, c = np.zeros((len(states), len(parts))), np.zeros((len(parts), len(states)))
     for k, (row, seen, _) in enumerate(parts):
@@ -169,10 +169,10 @@ class _Reader:
                     return larger(parts[0], scaled(parts[0], -1))
                 if name in ("floor", "ceil"):
                     return rounded(parts[0], up=name == "ceil")
-                made = parts[0]
+                joined = parts[0]
                 for part in parts[1:]:
-                    made = (smaller if name == "min" else larger)(made, part)
-                return made
+                    joined = (smaller if name == "min" else larger)(joined, part)
+                return joined
             case _:
                 return _as_function(self.read(tree, delay), seen)
 
@@ -188,11 +188,11 @@ class _Reader:
                 parts = [self._condition(term, delay, seen) for term in terms]
                 if op == "not":
                     return total(line(0, 1), scaled(parts[0], -1))
-                made = parts[0]
+                joined = parts[0]
                 for part in parts[1:]:
                     pick = min if op == "and" else max
-                    made = combined(made, part, lambda a, b, pick=pick: (0.0, pick(a[1], b[1])))  # type: ignore[misc]
-                return made
+                    joined = combined(joined, part, lambda a, b, pick=pick: (0.0, pick(a[1], b[1])))  # type: ignore[misc]
+                return joined
             case _:
                 raise ShapeError("a condition that is no comparison")
 
@@ -201,16 +201,16 @@ def _number(number: float) -> Sum:
     return Sum(number, {}, {})
 
 
-def added(one: Sum, other: Sum, factor: float) -> Sum:
+def added(first: Sum, other: Sum, factor: float) -> Sum:
     """one + factor * other."""
     more = times(other, factor)
-    linear = dict(one.linear)
+    linear = dict(first.linear)
     for signal, weight in more.linear.items():
         linear[signal] = linear.get(signal, 0.0) + weight
-    shaped = dict(one.shaped)
+    shaped = dict(first.shaped)
     for seen, pieces in more.shaped.items():
         shaped[seen] = total(shaped[seen], pieces) if seen in shaped else pieces
-    return Sum(one.const + more.const, {s: w for s, w in linear.items() if w}, shaped)
+    return Sum(first.const + more.const, {s: w for s, w in linear.items() if w}, shaped)
 
 
 def times(one: Sum, factor: float) -> Sum:
@@ -224,18 +224,18 @@ def _seen(one: Sum) -> set[Input]:
     return {*one.shaped, *([_direction(one)] if one.linear else [])}
 
 
-def _direction(one: Sum) -> Input:
+def _direction(whole: Sum) -> Input:
     """The linear part, divided by its first weight."""
-    rows = sorted(one.linear.items())
+    rows = sorted(whole.linear.items())
     if len({delay for (_, delay), _ in rows}) > 1:
         raise ShapeError("an element that compares a signal with another delay of one")
     return tuple((signal, weight / rows[0][1]) for signal, weight in rows)
 
 
-def _as_function(one: Sum, seen: Input) -> Pieces:
+def _as_function(whole: Sum, seen: Input) -> Pieces:
     """A sum as a function of its input."""
-    slope = one.linear[seen[0][0]] if one.linear else 0.0
-    made = line(slope, one.const)
-    for pieces in one.shaped.values():
-        made = total(made, pieces)
-    return made
+    slope = whole.linear[seen[0][0]] if whole.linear else 0.0
+    function = line(slope, whole.const)
+    for pieces in whole.shaped.values():
+        function = total(function, pieces)
+    return function

@@ -81,12 +81,12 @@ def recurrence(
     return MapCycle(first, tuple(states[first:]))
 
 
-def series(made: MapCycle[S], of: Callable[[S], Number]) -> Sampled:
+def series(cycle: MapCycle[S], of: Callable[[S], Number]) -> Sampled:
     """One number of each state of a cycle, with its own (possibly shorter) period."""
-    values = [of(state) for state in made.lap]
+    values = [of(state) for state in cycle.lap]
     period = next(p for p in range(1, len(values) + 1) if len(values) % p == 0 and values[p:] + values[:p] == values)
     turns = [tuple(values[k:period] + values[:k]) for k in range(period)]
-    return Sampled(min(turns), made.transient)
+    return Sampled(min(turns), cycle.transient)
 
 
 def sigma_delta(mean: Fraction, *, start: Fraction = Fraction(0), rounding: str = "round") -> Sampled:
@@ -96,9 +96,9 @@ def sigma_delta(mean: Fraction, *, start: Fraction = Fraction(0), rounding: str 
     Converters (1992).
     """
     whole = ROUNDINGS[rounding]
-    made = recurrence(lambda x: x + mean - whole(x), start)
-    assert made is not None  # x stays within one of its start and on a lattice
-    return series(made, whole)
+    cycle = recurrence(lambda x: x + mean - whole(x), start)
+    assert cycle is not None  # x stays within one of its start and on a lattice
+    return series(cycle, whole)
 
 
 def quantised_integrator(
@@ -113,8 +113,8 @@ def quantised_integrator(
     def step(x: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
         return (x[0] + load - gain * whole(x[delay]), *x[:-1])
 
-    made = recurrence(step, history[: delay + 1], leaves=lambda x: abs(x[0]) > LARGEST)
-    return None if made is None else series(made, lambda x: x[0])
+    cycle = recurrence(step, history[: delay + 1], leaves=lambda x: abs(x[0]) > LARGEST)
+    return None if cycle is None else series(cycle, lambda x: x[0])
 
 
 @dataclass(frozen=True)
@@ -142,12 +142,12 @@ class ReplicaLaw:
 
     def step(self, state: tuple[Number, ...]) -> tuple[Number, ...]:
         """The state is (n[k], ..., n[k - delay], the last `hold_down` recommendations)."""
-        past, made = state[: self.delay + 1], state[self.delay + 1 :]
+        past, recommendations = state[: self.delay + 1], state[self.delay + 1 :]
         wanted = self.recommend(past[0], past[-1])
-        held = max((wanted, *made))
+        held = max((wanted, *recommendations))
         chosen = wanted if wanted >= past[0] else min(past[0], held)
         landed = min(max(chosen, self.low), self.high)
-        return (landed, *past[:-1], *(wanted, *made)[: self.hold_down])
+        return (landed, *past[:-1], *(wanted, *recommendations)[: self.hold_down])
 
     def state(self, history: Iterable[Number]) -> tuple[Number, ...]:
         """The state after a history (newest first, at least delay + 1 numbers), which recommended itself."""
@@ -168,13 +168,13 @@ def replica_cycles(
 
     Default: constant histories from an eighth of the rest point to eight times it, and each of them with one step.
     """
-    found: dict[tuple[Number, ...], tuple[Sampled, int]] = {}
+    cycles: dict[tuple[Number, ...], tuple[Sampled, int]] = {}
     for history in histories or default_histories(law):
-        made = replica_cycle(law, history, most=most)
-        if made is not None:
-            known, count = found.get(made.values, (made, 0))
-            found[made.values] = known, count + 1
-    return tuple(sorted(found.values(), key=lambda pair: (-pair[1], pair[0].values)))
+        cycle = replica_cycle(law, history, most=most)
+        if cycle is not None:
+            known, count = cycles.get(cycle.values, (cycle, 0))
+            cycles[cycle.values] = known, count + 1
+    return tuple(sorted(cycles.values(), key=lambda pair: (-pair[1], pair[0].values)))
 
 
 def default_histories(law: ReplicaLaw) -> Iterable[tuple[int, ...]]:

@@ -32,13 +32,13 @@ def limit_cycles(system: System, *, starts: Sequence[Start] = (), switches: int 
         from coherence.loops.cycles.delayed import limit_cycles_delayed
 
         return limit_cycles_delayed(system, starts)
-    found: list[tuple[Cycle, Solution]] = []
+    solved: list[tuple[Cycle, Solution]] = []
     guesses = sorted(screen(system), key=lambda guess: -guess.period)[:MOST_GUESSES]
     for guess in guesses:
-        near(system, guess, found)
+        near(system, guess, solved)
     begins = starts or (*default_starts(system), *beside(system, guesses))
-    ends = Counter(follow(system, start, found, switches)[0] for start in begins)
-    cycles = tuple(sorted((cycle for cycle, _ in found), key=lambda c: (not c.attracts, c.period)))
+    ends = Counter(follow(system, start, solved, switches)[0] for start in begins)
+    cycles = tuple(sorted((cycle for cycle, _ in solved), key=lambda c: (not c.attracts, c.period)))
     return Answer(cycles, dict(ends), describe_ends(cycles, ends), tuple(guesses))
 
 

@@ -42,20 +42,20 @@ def _line_at(f: Pieces, y: float) -> Line:
     return f.slopes[k], f.intercepts[k]
 
 
-def _made(knots: list[float], lines: list[Line], *, endless: bool) -> Pieces:
+def _pieces_of(knots: list[float], lines: list[Line], *, endless: bool) -> Pieces:
     """Without knots at which nothing changes."""
-    kept, rows = [], [lines[0]]
+    corners, rows = [], [lines[0]]
     for knot, row in zip(knots, lines[1:], strict=True):
         if row != rows[-1]:
-            kept.append(knot)
+            corners.append(knot)
             rows.append(row)
-    return Pieces(tuple(kept), tuple(s for s, _ in rows), tuple(i for _, i in rows), endless)
+    return Pieces(tuple(corners), tuple(s for s, _ in rows), tuple(i for _, i in rows), endless)
 
 
 def combined(one: Pieces, other: Pieces, by: Callable[[Line, Line], Line]) -> Pieces:
     """Line by line."""
     knots, rows = _merged(one, other)
-    return _made(knots, [by(a, b) for a, b in rows], endless=one.endless or other.endless)
+    return _pieces_of(knots, [by(a, b) for a, b in rows], endless=one.endless or other.endless)
 
 
 def total(one: Pieces, other: Pieces) -> Pieces:
@@ -63,42 +63,42 @@ def total(one: Pieces, other: Pieces) -> Pieces:
     return combined(one, other, lambda a, b: (a[0] + b[0], a[1] + b[1]))
 
 
-def scaled(one: Pieces, factor: float) -> Pieces:
+def scaled(pieces: Pieces, factor: float) -> Pieces:
     """factor * f."""
-    return _made(
-        list(one.knots),
-        [(s * factor, i * factor) for s, i in zip(one.slopes, one.intercepts, strict=True)],
-        endless=one.endless,
+    return _pieces_of(
+        list(pieces.knots),
+        [(s * factor, i * factor) for s, i in zip(pieces.slopes, pieces.intercepts, strict=True)],
+        endless=pieces.endless,
     )
 
 
-def positive(one: Pieces, *, strict: bool) -> Pieces:
+def positive(pieces: Pieces, *, strict: bool) -> Pieces:
     """1 where f > 0 (`strict`) or f >= 0, else 0.  Ties between knots count as written."""
-    knots = _with_zeros(one)
+    knots = _with_zeros(pieces)
     lines = []
     for k in range(len(knots) + 1):
         inside = _inside(knots, k)
-        slope, intercept = _line_at(one, inside)
+        slope, intercept = _line_at(pieces, inside)
         level = slope * inside + intercept
         lines.append((0.0, 1.0 if level > 0 or (level == 0 and not strict) else 0.0))
-    return _made(knots, lines, endless=one.endless)
+    return _pieces_of(knots, lines, endless=pieces.endless)
 
 
-def _with_zeros(one: Pieces) -> list[float]:
-    ends = [-math.inf, *one.knots, math.inf]
+def _with_zeros(pieces: Pieces) -> list[float]:
+    ends = [-math.inf, *pieces.knots, math.inf]
     zeros = [
         -i / s
-        for (low, high), s, i in zip(itertools.pairwise(ends), one.slopes, one.intercepts, strict=True)
+        for (low, high), s, i in zip(itertools.pairwise(ends), pieces.slopes, pieces.intercepts, strict=True)
         if s and low < -i / s < high
     ]
-    return sorted({*one.knots, *zeros})
+    return sorted({*pieces.knots, *zeros})
 
 
 def chosen(condition: Pieces, then: Pieces, otherwise: Pieces) -> Pieces:
     """`then` where the condition is 1, `otherwise` where it is 0."""
     knots, rows = _merged(condition, then, otherwise)
     lines = [a if c[1] else b for c, a, b in rows]
-    return _made(knots, lines, endless=any(f.endless for f in (condition, then, otherwise)))
+    return _pieces_of(knots, lines, endless=any(f.endless for f in (condition, then, otherwise)))
 
 
 def smaller(one: Pieces, other: Pieces) -> Pieces:
@@ -111,13 +111,13 @@ def larger(one: Pieces, other: Pieces) -> Pieces:
     return scaled(smaller(scaled(one, -1), scaled(other, -1)), -1)
 
 
-def rounded(one: Pieces, *, up: bool) -> Pieces:
+def rounded(pieces: Pieces, *, up: bool) -> Pieces:
     """ceil(f) or floor(f), between -STEPS and STEPS where f has no end."""
-    ends = [-math.inf, *one.knots, math.inf]
+    ends = [-math.inf, *pieces.knots, math.inf]
     knots: list[float] = []
     lines: list[Line] = []
-    endless = one.endless
-    for (low, high), slope, intercept in zip(itertools.pairwise(ends), one.slopes, one.intercepts, strict=True):
+    endless = pieces.endless
+    for (low, high), slope, intercept in zip(itertools.pairwise(ends), pieces.slopes, pieces.intercepts, strict=True):
         cuts = [] if not slope else sorted((n - intercept) / slope for n in range(-STEPS, STEPS + 1))
         inner = [cut for cut in cuts if low < cut < high]
         endless = endless or bool(slope and (math.isinf(low) or math.isinf(high)))
@@ -128,16 +128,16 @@ def rounded(one: Pieces, *, up: bool) -> Pieces:
             level = slope * place + intercept
             lines.append((0.0, float(math.ceil(level) if up else math.floor(level))))
         knots += [*inner, high]
-    return _made(knots[:-1], lines, endless=endless)
+    return _pieces_of(knots[:-1], lines, endless=endless)
 
 
-def shifted(one: Pieces, by: float) -> Pieces:
+def shifted(pieces: Pieces, by: float) -> Pieces:
     """y -> f(y + by)."""
     return Pieces(
-        tuple(knot - by for knot in one.knots),
-        one.slopes,
-        tuple(i + s * by for s, i in zip(one.slopes, one.intercepts, strict=True)),
-        one.endless,
+        tuple(knot - by for knot in pieces.knots),
+        pieces.slopes,
+        tuple(i + s * by for s, i in zip(pieces.slopes, pieces.intercepts, strict=True)),
+        pieces.endless,
     )
 
 

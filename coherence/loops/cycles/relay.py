@@ -142,14 +142,14 @@ def staircase(
     levels: Sequence[float], up: Sequence[float], down: Sequence[float], *, endless: bool = False
 ) -> Staircase:
     """A checked staircase.  Raises UsageError for thresholds out of order."""
-    made = Staircase(tuple(map(float, levels)), tuple(map(float, up)), tuple(map(float, down)), endless)
-    if len(made.up) != len(made.levels) - 1 or len(made.down) != len(made.up):
-        raise UsageError(f"{len(made.levels)} levels need {len(made.levels) - 1} thresholds each way")
-    ordered = all(a <= b for row in (made.up, made.down) for a, b in itertools.pairwise(row))
-    empty = any(low >= high for low, high in map(made.bounds, range(len(made.levels))))
-    if not ordered or empty or any(low > high for low, high in zip(made.down, made.up, strict=True)):
+    stairs = Staircase(tuple(map(float, levels)), tuple(map(float, up)), tuple(map(float, down)), endless)
+    if len(stairs.up) != len(stairs.levels) - 1 or len(stairs.down) != len(stairs.up):
+        raise UsageError(f"{len(stairs.levels)} levels need {len(stairs.levels) - 1} thresholds each way")
+    ordered = all(a <= b for row in (stairs.up, stairs.down) for a, b in itertools.pairwise(row))
+    empty = any(low >= high for low, high in map(stairs.bounds, range(len(stairs.levels))))
+    if not ordered or empty or any(low > high for low, high in zip(stairs.down, stairs.up, strict=True)):
         raise UsageError("thresholds of a staircase must rise from level to level, with down <= up")
-    return made
+    return stairs
 
 
 def saturation(slope: float = 1.0, limit: float = 1.0) -> Pieces:

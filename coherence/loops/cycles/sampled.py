@@ -54,9 +54,9 @@ def sampled_cycle(model: Model, values: Mapping[str, Num]) -> SampledCycle | Non
         laps = len(ticks) // size
         if laps >= due:
             due = laps + max(1, laps // 6)
-            found = _first(run, ticks, size)
-            if found is not None:
-                return found
+            cycle = _first(run, ticks, size)
+            if cycle is not None:
+                return cycle
     return None
 
 
@@ -65,9 +65,9 @@ def _first(run: SampledRun, ticks: Sequence[Tick], size: int) -> SampledCycle | 
     tried: list[int] = []
     for laps in _repeats(ticks, size):
         again = any(_consists(ticks, laps * size, other * size) for other in tried)
-        found = _closed(run, ticks, laps * size, solve=not again)
-        if found is not None:
-            return found
+        cycle = _closed(run, ticks, laps * size, solve=not again)
+        if cycle is not None:
+            return cycle
         if not again:
             tried.append(laps)
     return None
@@ -111,9 +111,9 @@ def _recurs(run: SampledRun, ticks: Sequence[Tick], length: int) -> bool:
 def _apart(run: SampledRun, lap: Sequence[Tick], before: Sequence[Tick]) -> float:
     """How far two laps are from each other, relative to their size."""
     paths = (*run.model.states, *run.model.commands)
-    one, other = (np.array([[float(t.after[p]) for p in paths] for t in part]) for part in (lap, before))
-    size = np.maximum(np.ptp(one, axis=0), COARSE * (1 + np.max(np.abs(one), axis=0)))
-    return float(np.max(np.max(np.abs(one - other), axis=0) / size, initial=0.0))
+    now, then = (np.array([[float(t.after[p]) for p in paths] for t in part]) for part in (lap, before))
+    size = np.maximum(np.ptp(now, axis=0), COARSE * (1 + np.max(np.abs(now), axis=0)))
+    return float(np.max(np.max(np.abs(now - then), axis=0) / size, initial=0.0))
 
 
 def _same_commands(run: SampledRun, lap: Sequence[Tick], before: Sequence[Tick]) -> bool:
@@ -160,15 +160,15 @@ def _fixed(run: SampledRun, lap: Sequence[Tick], factor: float) -> SampledCycle 
     better = end + over @ np.linalg.solve(np.eye(len(end)) - over, end - begin)
     run.values.update(dict(zip(run.flowing, map(float, better), strict=True)))
     words = [tick.word for tick in lap]
-    last = made = [run.advance() for _ in lap]
+    last = ticks = [run.advance() for _ in lap]
     for _ in range(3 + run.reach // len(lap)):  # until nothing of before is delayed or on its way
-        last, made = made, [run.advance() for _ in lap]
-        if [tick.word for tick in made] != words:
+        last, ticks = ticks, [run.advance() for _ in lap]
+        if [tick.word for tick in ticks] != words:
             return None
-    if _apart(run, made, last) > RECURS:
+    if _apart(run, ticks, last) > RECURS:
         return None
     first = max(lap[0].number - 2 * len(lap), 0) * run.clock.tick  # the word has come thrice
-    return replace(_measured(run, made, factor, "fixed point of the word"), start=first)
+    return replace(_measured(run, ticks, factor, "fixed point of the word"), start=first)
 
 
 def _measured(run: SampledRun, lap: Sequence[Tick], factor: float | None, method: str) -> SampledCycle:

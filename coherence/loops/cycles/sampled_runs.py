@@ -92,8 +92,10 @@ class SampledRun:
         self.after: list[Values] = []
         self.first = 0  # tick of the oldest remembered values
         if self._curved():
-            kept = durations(model)
-            self.values = {p: v if p in kept or isinstance(v, bool) else float(v) for p, v in self.values.items()}
+            exact_paths = durations(model)
+            self.values = {
+                p: v if p in exact_paths or isinstance(v, bool) else float(v) for p, v in self.values.items()
+            }
             self.commanded = {p: float(v) for p, v in self.commanded.items()}
 
     @property
@@ -121,25 +123,25 @@ class SampledRun:
         after = self.after[-1]
         matrix, rate = self._motion()
         word += self._move(matrix, rate)
-        made = Tick(self.number, tuple(word), after, matrix, rate)
+        tick = Tick(self.number, tuple(word), after, matrix, rate)
         self.number += 1
         if len(self.sampled) > 2 * self.depth + 64:
             drop = len(self.sampled) - self.depth
             self.sampled, self.after, self.first = self.sampled[drop:], self.after[drop:], self.first + drop
-        return made
+        return tick
 
     def _decide(self, seen: Values) -> Iterator[Any]:
         for loop in self.model.loops:
             if self.time < self.phases[loop.name] or (self.time - self.phases[loop.name]) % loop.period:
                 continue
             before = self.commanded.get(loop.signal, 0), self.values.get(loop.signal, 0)
-            made = decide(
+            decision = decide(
                 loop, _View(self, seen, self.number, loop), self.memory[loop.name], self.modes[loop.name], *before
             )
-            self.modes[loop.name] = seen[loop.name] = made.mode
-            if made.value is not None:
-                self._write(loop, made.value, seen)
-            yield loop.name, made.mode, made.rule
+            self.modes[loop.name] = seen[loop.name] = decision.mode
+            if decision.value is not None:
+                self._write(loop, decision.value, seen)
+            yield loop.name, decision.mode, decision.rule
 
     def _write(self, loop: SampledLoop, level: Num, seen: Values) -> None:
         level = self.model.commands[loop.signal].range.clip(level)
@@ -190,12 +192,12 @@ class SampledRun:
 
     def copy(self) -> SampledRun:
         """An independent run that continues from here."""
-        made = object.__new__(SampledRun)
-        made.__dict__.update(self.__dict__)
-        made.values, made.modes, made.commanded = dict(self.values), dict(self.modes), dict(self.commanded)
-        made.memory = {name: memory.copy() for name, memory in self.memory.items()}
-        made.pending, made.sampled, made.after = list(self.pending), list(self.sampled), list(self.after)
-        return made
+        twin = object.__new__(SampledRun)
+        twin.__dict__.update(self.__dict__)
+        twin.values, twin.modes, twin.commanded = dict(self.values), dict(self.modes), dict(self.commanded)
+        twin.memory = {name: memory.copy() for name, memory in self.memory.items()}
+        twin.pending, twin.sampled, twin.after = list(self.pending), list(self.sampled), list(self.after)
+        return twin
 
     def remembered(self, number: int, *, after: bool) -> Values:
         """The values at an earlier tick, as sampled or just after."""
@@ -281,10 +283,10 @@ class _Rates(_View):
         if not delay:
             return evaluate(tree, self)
         before = self.number - int(delay / self.run.clock.tick)
-        made = evaluate(tree, _Rates(self.run, self.run.remembered(before, after=True), before))
-        if isinstance(made, Form) and made.terms:
+        value = evaluate(tree, _Rates(self.run, self.run.remembered(before, after=True), before))
+        if isinstance(value, Form) and value.terms:
             raise KinkError("a flow that looks back at a state, beside sampled loops")
-        return made
+        return value
 
     def sampled(self, tree: Tree, period: Fraction) -> Num:
         back = self.number - int((self.time - math.floor(self.time / period) * period) / self.run.clock.tick)

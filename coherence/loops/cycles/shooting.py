@@ -196,15 +196,15 @@ def confirmed(system: System, solution: Solution) -> bool:
 
 def ranges(system: System, solution: Solution) -> tuple[tuple[float, float], ...]:
     """Lowest and highest input of each element over the period."""
-    found = [[np.inf, -np.inf] for _ in system.elements]
+    bounds = [[np.inf, -np.inf] for _ in system.elements]
     z = solution.z
     for step, duration in zip(solution.word.steps, solution.durations, strict=True):
         flow = flow_of(system, step.held)
-        for index, bound in enumerate(found):
+        for index, extent in enumerate(bounds):
             low, high = flow.range(z, index, max(duration, 0.0))
-            bound[0], bound[1] = min(bound[0], low), max(bound[1], high)
+            extent[0], extent[1] = min(extent[0], low), max(extent[1], high)
         z = flow.after(z, max(duration, 0.0))
-    return tuple((low, high) for low, high in found)
+    return tuple((low, high) for low, high in bounds)
 
 
 def multipliers(system: System, solution: Solution) -> Array:

@@ -77,12 +77,12 @@ def polished(system: Smooth, values: Array, period: float) -> Loop | None:
             if before is None:
                 return None
             return before if before.error < 1e-4 else None
-        made = Loop(solved[0], solved[1], 1.0)
+        loop = Loop(solved[0], solved[1], 1.0)
         if before is not None:
-            made = Loop(made.values, made.period, _change(before, made))
-            if made.error < ACCURATE:
-                return made
-        before = made
+            loop = Loop(loop.values, loop.period, _change(before, loop))
+            if loop.error < ACCURATE:
+                return loop
+        before = loop
     return before
 
 

@@ -51,7 +51,7 @@ def smooth_cycles(
     runs = many(system, begins, step=step, steps=steps)
     search = _Search(system, step, np.eye(size) if outputs is None else outputs, [])
     ends = Counter(search.end(runs[:, :, k]) for k in range(begins.shape[1]))
-    cycles = tuple(sorted((c for c, _ in search.found), key=lambda c: (not c.attracts, c.period)))
+    cycles = tuple(sorted((c for c, _ in search.cycles), key=lambda c: (not c.attracts, c.period)))
     return Answer(cycles, dict(ends), describe_ends(cycles, ends), ())
 
 
@@ -82,7 +82,7 @@ class _Search:
     system: Smooth
     step: float
     outputs: Array
-    found: list[tuple[Cycle, Array]]
+    cycles: list[tuple[Cycle, Array]]
 
     def end(self, run: Array) -> str:
         """What a run does in the end; a new cycle is added to those found."""
@@ -102,7 +102,7 @@ class _Search:
     def _cycle(self, lap: tuple[Array, float], later: Array, *, steady: bool) -> bool:
         """Does a lap lead to a cycle, known or new?"""
         seen = np.array([lap[0].min(axis=1), lap[0].max(axis=1)])
-        if any(self._known(lap[1], seen, cycle, bounds, 2e-3) for cycle, bounds in self.found):
+        if any(self._known(lap[1], seen, cycle, bounds, 2e-3) for cycle, bounds in self.cycles):
             return True
         loop = polished(self.system, *lap)
         if loop is None or loop.error > COARSE or not self._near(loop, seen) or not closes(self.system, loop):
@@ -114,11 +114,13 @@ class _Search:
         swing = float(np.max(seen[1] - seen[0]))
         return 0.1 * swing < float(np.max(high - low)) < 10 * swing
 
-    def _add(self, made: tuple[Cycle, Array] | None) -> bool:
-        if made is None:
+    def _add(self, candidate: tuple[Cycle, Array] | None) -> bool:
+        if candidate is None:
             return False
-        if not any(self._known(made[0].period, made[1], cycle, bounds, 2e-4) for cycle, bounds in self.found):
-            self.found.append(made)
+        if not any(
+            self._known(candidate[0].period, candidate[1], cycle, bounds, 2e-4) for cycle, bounds in self.cycles
+        ):
+            self.cycles.append(candidate)
         return True
 
     def _known(self, period: float, seen: Array, cycle: Cycle, bounds: Array, slack: float) -> bool:
@@ -171,13 +173,13 @@ def _read(run: Array, times: Array, outputs: Array) -> tuple[Cycle, Array] | Non
             seen = last @ outputs.T
             low, high = seen.min(axis=0), seen.max(axis=0)
             duty = (seen.mean(axis=0) - low) / np.where(high > low, high - low, 1.0)
-            kept = min(apart / before, 0.999) if before > 1e-7 * swing else 0.0
+            multiplier = min(apart / before, 0.999) if before > 1e-7 * swing else 0.0
             cycle = Cycle(
                 period=float(passed[-1] - passed[-1 - laps]),
                 lowest=tuple(map(float, low)),
                 highest=tuple(map(float, high)),
                 duty=tuple(map(float, duty)),
-                multiplier=kept,
+                multiplier=multiplier,
                 switches=0,
                 method="accurate run",
             )

@@ -128,13 +128,13 @@ def _periodic_state(system: System, guess: Guess, outputs: Array) -> Array:
 def _passed(element: Element, inputs: Array, count: int) -> list[tuple[int, int, int, bool]]:
     """(before, sample, new level, upwards) of every change of level along sampled inputs."""
     level = element.level(float(inputs[0]))
-    made = []
+    changes = []
     for at in range(count):
         y = float(inputs[at])
         low, high = element.bounds(level)
         while not low <= y <= high:
             up = y > high
-            made.append((level, at, level + (1 if up else -1), up))
-            level = made[-1][2]
+            changes.append((level, at, level + (1 if up else -1), up))
+            level = changes[-1][2]
             low, high = element.bounds(level)
-    return made
+    return changes

@@ -19,7 +19,7 @@ REACHED = 1e-4  # of the swing: a run this close to a cycle that attracts has co
 
 
 def follow(
-    system: System, start: Start, found: list[tuple[Cycle, Solution]], switches: int
+    system: System, start: Start, cycles: list[tuple[Cycle, Solution]], switches: int
 ) -> tuple[str, Cycle | None]:
     """Run from a start to its end, adding cycles on the way; says how it ended, and on which cycle."""
     run, segments, due = Run(system, start), list[Segment](), 12
@@ -27,7 +27,7 @@ def follow(
         segments.append(segment)
         if run.number >= due:
             due = int(due * 1.5)
-            cycle = _come_to(system, segments, found)
+            cycle = _come_to(system, segments, cycles)
             if cycle is not None:
                 return "cycle", cycle
         if run.number >= switches:
@@ -35,18 +35,18 @@ def follow(
     return run.ended, None
 
 
-def _come_to(system: System, segments: Sequence[Segment], found: list[tuple[Cycle, Solution]]) -> Cycle | None:
+def _come_to(system: System, segments: Sequence[Segment], cycles: list[tuple[Cycle, Solution]]) -> Cycle | None:
     """The cycle that attracts and that the end of the run is close to; Newton's method tries its last words."""
     for lap in itertools.islice(_laps(segments), 3):
         word = word_of(lap)
-        known = [pair for pair in found if pair[1].word == word]
+        known = [pair for pair in cycles if pair[1].word == word]
         if known:
             near = (c for c, s in known if c.multiplier < 1 + 1e-9 and _distance(system, lap, s) < REACHED)
             return next(near, None)
         solution = solve(system, word, lap[0].z, [s.duration for s in lap])
         if solution is None:
             continue
-        cycle = _kept(system, solution, found)
+        cycle = _add_cycle(system, solution, cycles)
         if cycle is not None:
             near_by = cycle.multiplier < 1 + 1e-9 and _distance(system, lap, solution) < REACHED
             return cycle if near_by else None
@@ -87,17 +87,17 @@ def _distance(system: System, lap: Sequence[Segment], solution: Solution) -> flo
     return float(max(state, times))
 
 
-def _kept(system: System, solution: Solution, found: list[tuple[Cycle, Solution]]) -> Cycle | None:
+def _add_cycle(system: System, solution: Solution, cycles: list[tuple[Cycle, Solution]]) -> Cycle | None:
     """The cycle of a solution if it is true, added unless it is known; the shortest lap is kept."""
     cycle = cycle_of(system, solution)
-    known = next((k for k, (other, _) in enumerate(found) if same(other, cycle)), None)
-    if known is not None and found[known][0].period <= cycle.period * (1 + 1e-6):
-        return found[known][0]
+    known = next((k for k, (other, _) in enumerate(cycles) if same(other, cycle)), None)
+    if known is not None and cycles[known][0].period <= cycle.period * (1 + 1e-6):
+        return cycles[known][0]
     if cycle.swing <= 1e-9 * max(map(abs, (*cycle.lowest, *cycle.highest))) or not confirmed(system, solution):
         return None
     if known is not None:
-        found.pop(known)
-    found.append((cycle, solution))
+        cycles.pop(known)
+    cycles.append((cycle, solution))
     return cycle
 
 
@@ -130,7 +130,7 @@ def _duty(system: System, solution: Solution, index: int) -> float:
     return (total / solution.period - min(seen)) / span if span else 0.0
 
 
-def near(system: System, guess: Guess, found: list[tuple[Cycle, Solution]]) -> None:
+def near(system: System, guess: Guess, cycles: list[tuple[Cycle, Solution]]) -> None:
     """Solve the word of the swing that a guess describes."""
     run, segments = Run(system, sinusoidal_start(system, guess)), list[Segment]()
     for segment in run:
@@ -143,7 +143,7 @@ def near(system: System, guess: Guess, found: list[tuple[Cycle, Solution]]) -> N
         if count:
             lap = segments[ends[end - count] + 1 : ends[end] + 1]
             solution = solve(system, word_of(lap), lap[0].z, [s.duration for s in lap])
-            if solution is not None and _kept(system, solution, found) is not None:
+            if solution is not None and _add_cycle(system, solution, cycles) is not None:
                 return
 
 

@@ -67,9 +67,9 @@ def observed(model: Model, choices: Choices, period: Fraction, until: Fraction, 
     """The last lap of a run, and the one before.  Raises NotExactError, MissingValueError."""
     rows = _exactly(model, choices, period, until, paths) or _hybrid(model, choices, period, until, paths)
     now, before = rows
-    found = {path: (min(row), max(row)) for path, row in now.items()}
+    ranges = {path: (min(row), max(row)) for path, row in now.items()}
     apart = max((_apart(now[path], before[path]) for path in paths), default=0.0)
-    return Observed(found, apart)
+    return Observed(ranges, apart)
 
 
 def _apart(now: list[float], before: list[float]) -> float:
@@ -92,10 +92,10 @@ def _exactly(model: Model, choices: Choices, period: Fraction, until: Fraction, 
     try:
         run = exact.Execution(model, choices)
         while run.next_time() < until and run.count <= MOST_INSTANTS:
-            made = run.advance()
-            back = 0 if made.time >= until - period else 1 if made.time >= until - 2 * period else 2
+            instant = run.advance()
+            back = 0 if instant.time >= until - period else 1 if instant.time >= until - 2 * period else 2
             for path in paths if back < 2 else ():
-                laps[back][path] += [float(made.sampled[path]), float(made.after[path])]
+                laps[back][path] += [float(instant.sampled[path]), float(instant.after[path])]
     except exact.ZenoError:
         raise
     except NotExactError:
@@ -111,16 +111,16 @@ def _hybrid(model: Model, choices: Choices, period: Fraction, until: Fraction, p
     if ticks > MOST_CURVED:
         raise NotExactError(f"about {ticks:.0f} instants until the cycle are more than {MOST_CURVED}")
     run = hybrid.execute(model, choices, until=until, most=MOST_CURVED)
-    made: list[dict[str, list[float]]] = []
+    laps: list[dict[str, list[float]]] = []
     for begin in (until - period, until - 2 * period):
         times: list[Any] = [begin + period * k / POINTS for k in range(POINTS)]
         rows = [run.at(time) for time in times]
-        made.append({path: [float(row[path]) for row in rows] for path in paths})
+        laps.append({path: [float(row[path]) for row in rows] for path in paths})
     for instant in run.instants:
         if instant.time >= until - period:
             for path in paths:
-                made[0][path].append(float(instant.sampled[path]))
-    size = len(made[0][paths[0]]) if paths else 0
+                laps[0][path].append(float(instant.sampled[path]))
+    size = len(laps[0][paths[0]]) if paths else 0
     for path in paths:
-        made[1][path] += made[0][path][len(made[1][path]) : size]
-    return made[0], made[1]
+        laps[1][path] += laps[0][path][len(laps[1][path]) : size]
+    return laps[0], laps[1]

@@ -119,8 +119,8 @@ def is_smooth(loop: SampledLoop) -> bool:
 
 def frozen(model: Model, levels: Mapping[str, Fraction], names: Collection[str]) -> Model:
     """The model with some loops switched off: commands that nobody else writes stay at their level."""
-    kept = tuple(loop for loop in model.loops if loop.name not in names)
-    written = {loop.signal for loop in kept}
+    running = tuple(loop for loop in model.loops if loop.name not in names)
+    written = {loop.signal for loop in running}
     held = {loop.signal for loop in model.loops if loop.name in names and loop.signal} - written
     constants = dict(model.constants)
     for path in held:
@@ -132,7 +132,7 @@ def frozen(model: Model, levels: Mapping[str, Fraction], names: Collection[str])
                 loop.name, Interval(Fraction(0), Fraction(0)), False, ONE, loop.source.place
             )
     commands = {path: command for path, command in model.commands.items() if path not in held}
-    return replace(model, loops=kept, commands=commands, constants=constants)
+    return replace(model, loops=running, commands=commands, constants=constants)
 
 
 def region(model: Model, names: Collection[str]) -> frozenset[str]:
@@ -153,11 +153,11 @@ def _moved(model: Model, names: Collection[str]) -> set[str]:
     after: dict[str, list[str]] = {}
     for node, source in _edges(model):
         after.setdefault(source, []).append(node)
-    found: set[str] = set()
+    downstream: set[str] = set()
     stack = list(names)
     while stack:
         node = stack.pop()
-        if node not in found:
-            found.add(node)
+        if node not in downstream:
+            downstream.add(node)
             stack += after.get(node, ())
-    return found
+    return downstream

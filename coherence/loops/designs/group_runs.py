@@ -84,7 +84,7 @@ def from_bounds(model: Model, signals: Sequence[str], deadline: Deadline) -> Ans
             if turning(runs[-1], signals):
                 return _swings(runs, signals)
     except (NotExactError, MissingValueError, ValueError) as error:
-        return _none(runs, _told(error))
+        return _none(runs, _reason(error))
     if not runs or not all(run.orbit is not None for run in runs):
         return _none(runs, _growing(runs, signals) if runs else "no bounds to start from")
     return Answer(
@@ -108,7 +108,7 @@ def executed(
             if turning(runs[-1], signals):
                 return _swings(runs, signals)
     except (NotExactError, MissingValueError, ValueError) as error:
-        return _none(runs, _told(error))
+        return _none(runs, _reason(error))
     if not all(run.orbit is not None for run in runs):
         return _none(runs, _growing(runs, signals))
     ran, why, other = _every(model, signals, deadline) if every_start else ("", "the ends of its ranges", None)
@@ -137,7 +137,7 @@ def _none(runs: list[LongRun], why: str) -> Answer:
     return Answer("undecided", why, False, None, {}, run, tuple(map(_end, runs)), len(runs))
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, OutOfTimeError):
         return str(error)
     return f"needs {error}" if isinstance(error, MissingValueError) else f"not exact: {error}"
@@ -164,7 +164,7 @@ def _every(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[st
     """Every start in words, if all of them settle; else the reason, and a run that swings if one does."""
     if len(model.loops) > 1:
         return "", "other phases were not run", None
-    made = []
+    settled = []
     try:
         for choices in every(model, MOST_STARTS):
             run = long_run(model, choices, deadline)
@@ -172,7 +172,7 @@ def _every(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[st
                 return "", "", run
             if run.orbit is None or not run.orbit.exact:
                 return "", "not every start recurs", None
-            made.append(choices)
+            settled.append(choices)
     except (NotExactError, MissingValueError) as error:
         return "", str(error), None
-    return told_of(made), "", None
+    return told_of(settled), "", None

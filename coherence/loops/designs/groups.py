@@ -56,12 +56,12 @@ def place(loop: SampledLoop) -> Place:
 def groups(subject: Subject) -> tuple[Group, ...]:
     """Loops in feedback, in order of declaration."""
 
-    def found() -> tuple[Group, ...]:
+    def feedback_parts() -> tuple[Group, ...]:
         model = subject.model
         signals = ((loops, tuple(loop.signal for loop in loops if loop.signal)) for loops in feedback_groups(model))
         return tuple(Group(loops, sliced(model, written)) for loops, written in signals)
 
-    return subject.design.once("groups of loops in feedback", found)
+    return subject.design.once("groups of loops in feedback", feedback_parts)
 
 
 def needs(subject: Subject, group: Group) -> str:
@@ -80,12 +80,12 @@ def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
 
 
 def _runs(model: Model, deadline: float) -> tuple[LongRun, ...]:
-    made: list[LongRun] = []
+    corner_runs: list[LongRun] = []
     for choices in corners(model):
-        if made and time.monotonic() > deadline:
+        if corner_runs and time.monotonic() > deadline:
             break
-        made.append(long_run(model, choices, laps=LAPS, most=MOST_INSTANTS))
-    return tuple(made)
+        corner_runs.append(long_run(model, choices, laps=LAPS, most=MOST_INSTANTS))
+    return tuple(corner_runs)
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
@@ -110,13 +110,13 @@ def _decide(question: Question, subject: Subject, group: Group) -> Finding:
 
 def _answer(question: Question, subject: Subject, group: Group) -> Finding:
     deadline = time.monotonic() + subject.time_limit
-    found = runs(subject, group)
-    swinging = [run for run in found if oscillates(group, run)]
+    corner_runs = runs(subject, group)
+    swinging = [run for run in corner_runs if oscillates(group, run)]
     if not swinging:
-        made = _settles(question, group, found, deadline)
-        other = None if made.verdict is Verdict.PROVED else _swinging(group, deadline)
-        return made if other is None else _conflict(question, subject, group, other, everywhere=False)
-    return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == len(found))
+        finding = _settles(question, group, corner_runs, deadline)
+        other = None if finding.verdict is Verdict.PROVED else _swinging(group, deadline)
+        return finding if other is None else _conflict(question, subject, group, other, everywhere=False)
+    return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == len(corner_runs))
 
 
 def _swinging(group: Group, deadline: float) -> LongRun | None:
@@ -142,13 +142,13 @@ def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, 
     orbit = run.orbit
     assert orbit is not None
     numbers: dict[str, tuple[Fraction | float | int, str]] = {"period": (orbit.period, "s")}
-    told = []
+    moves = []
     for signal in dict.fromkeys(loop.signal for loop in group.loops if loop.signal):
         low, high = orbit.range_of(signal)
         unit = str(unit_of(group.model, signal)) if unit_of(group.model, signal).powers else ""
         numbers[f"{signal} lowest"], numbers[f"{signal} highest"] = (low, unit), (high, unit)
         if low != high:
-            told.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
+            moves.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
     numbers |= _linear_numbers(_linear(group, run))
     laps = max(1, int(Fraction(40) / max(1, len(orbit.lap))))
     seen = [i for i in run.instants if i.time <= orbit.start + orbit.period * laps][-60:] or list(run.instants[-60:])
@@ -162,7 +162,7 @@ def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, 
         replayed=True,
     )
     verb = "never settles" if len(group.loops) == 1 else "never settle"
-    message = f"{' and '.join(group.names)} {verb}: {', '.join(told)}, every {units.clock(orbit.period)}"
+    message = f"{' and '.join(group.names)} {verb}: {', '.join(moves)}, every {units.clock(orbit.period)}"
     return question.conflict(
         message, group.places, group.names, evidence, certain=everywhere, repairs=_repairs(subject, group),
         assumptions=(*told_choices(group.model, run.choices), *group.model.abstractions),
@@ -190,13 +190,13 @@ def _linear_numbers(linear: Linear | None) -> dict[str, tuple[Fraction | float |
     """Growth and period; at a kink those of each branch, named by the side that it takes."""
     if linear is None:
         return {}
-    found: dict[str, tuple[Fraction | float | int, str]] = {}
-    for told, one in linear.branches:
-        where = f" where {told}" if told and len(linear.branches) > 1 else ""
-        found[f"linear growth per lap{where}"] = (one.modulus, "")
-        if one.period is not None:
-            found[f"linear period{where}"] = (one.period * float(linear.lap), "s")
-    return found
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {}
+    for sides, branch in linear.branches:
+        where = f" where {sides}" if sides and len(linear.branches) > 1 else ""
+        numbers[f"linear growth per lap{where}"] = (branch.modulus, "")
+        if branch.period is not None:
+            numbers[f"linear period{where}"] = (branch.period * float(linear.lap), "s")
+    return numbers
 
 
 def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
@@ -210,13 +210,13 @@ def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
             if window <= loop.hold_down:
                 continue
             if timescale.hold_down is not None:
-                made = repairs.proposal(repairs.change(subject, timescale.hold_down, window))
+                repair = repairs.proposal(repairs.change(subject, timescale.hold_down, window))
             else:
-                made = repairs.proposal(
+                repair = repairs.proposal(
                     repairs.insert(subject, timescale.period.place, "hold_down", repairs.duration_text(subject, window))
                 )
-            if made is not None:
-                yield made
+            if repair is not None:
+                yield repair
 
 
 def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline: float) -> Finding:
@@ -230,17 +230,17 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
         *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()),
     )
     try:
-        found = _all_settle(group, deadline)
+        rests = _all_settle(group, deadline)
     except (NotExactError, MissingValueError) as error:
-        found, why = Rests(0, ()), str(error)
+        rests, why = Rests(0, ()), str(error)
     else:
         why = "the time limit"
-    if count := found.starts:
+    if count := rests.starts:
         evidence = Evidence(
             Grade.PROVED,
             f"exact execution of {'its only start' if count == 1 else f'all {count} starts'} to a recurrence",
             numbers=numbers,
-            certificate=certificate(group.model, found.runs, rest=True),
+            certificate=certificate(group.model, rests.runs, rest=True),
         )
         verb = "settles" if len(group.loops) == 1 else "settle"
         return question.proved(

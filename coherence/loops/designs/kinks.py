@@ -28,7 +28,7 @@ class Branch:
     sides: tuple[tuple[str, str], ...]
     model: Model
 
-    def told(self, others: Sequence[Branch]) -> str:
+    def render_sides(self, others: Sequence[Branch]) -> str:
         """The sides in which it differs from another branch."""
         apart = {kink for other in others for kink, side in other.sides if dict(self.sides).get(kink) != side}
         return ", ".join(f"{kink} = {side}" for kink, side in self.sides if kink in apart)
@@ -47,15 +47,15 @@ def stopped(model: Model, point: dict[str, Fraction]) -> frozenset[str]:
     """States that stand at an end of their range and are pressed against it: a small push is lost at once."""
     run = Execution(model, Choices(point))
     view = View(run, Fraction(0), run.base())
-    found = set()
+    paths = set()
     for path, state in model.states.items():
         ends = (state.range.low, state.range.high)
         if state.flow is None or point[path] not in ends:
             continue
         rate = evaluate(state.flow, view)
         if (rate < 0 and point[path] == ends[0]) or (rate > 0 and point[path] == ends[1]):
-            found.add(path)
-    return frozenset(found)
+            paths.add(path)
+    return frozenset(paths)
 
 
 def branches(model: Model, point: dict[str, Fraction]) -> Sides:
@@ -67,13 +67,13 @@ def branches(model: Model, point: dict[str, Fraction]) -> Sides:
     total = 1
     for _, sides in ties:
         total *= len(sides)
-    made = []
+    variants = []
     for chosen in itertools.islice(itertools.product(*(sides for _, sides in ties)), MOST):
         taken = {tree: side for (tree, _), side in zip(ties, chosen, strict=True)}
-        told = tuple((written(tree), written(side)) for tree, side in taken.items())
-        made.append(Branch(told, mapped(model, lambda tree, taken=taken: taken.get(tree))))  # type: ignore[misc]
+        named_sides = tuple((written(tree), written(side)) for tree, side in taken.items())
+        variants.append(Branch(named_sides, mapped(model, lambda tree, taken=taken: taken.get(tree))))  # type: ignore[misc]
     jumps = tuple(written(t) for t in _kinks(model) if isinstance(t, Choose) and _jumps(t, view, safe))
-    return Sides(tuple(made), total <= MOST, jumps)
+    return Sides(tuple(variants), total <= MOST, jumps)
 
 
 def _kinks(model: Model) -> Iterator[Tree]:
@@ -149,9 +149,9 @@ def mapped(model: Model, change: Callable[[Tree], Tree | None]) -> Model:
 
 def substituted(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
     """One tree, as `mapped`; what takes a node's place is passed through as well."""
-    made = change(tree)
-    if made is not None and made != tree:
-        return substituted(made, change)
+    replacement = change(tree)
+    if replacement is not None and replacement != tree:
+        return substituted(replacement, change)
     match tree:
         case Call(arguments=parts):
             return replace(tree, arguments=tuple(substituted(p, change) for p in parts))

@@ -108,9 +108,9 @@ def opened(model: Model, point: Mapping[str, Fraction], deadline: Deadline) -> L
         return number
 
     run.map_numbers(read)
-    kept = {name: end[name] for name in names if name in end}
+    table = {name: end[name] for name in names if name in end}
     cuts = tuple(Cut(n, t, dict(w.gradient), dict(b.gradient), dict(h.gradient)) for n, t, w, b, h in run.cuts)
-    return Lap(lap, kept, cuts)
+    return Lap(lap, table, cuts)
 
 
 def _advance(run: Execution, until: Fraction, deadline: Deadline, *, inclusive: bool) -> None:
@@ -202,12 +202,12 @@ def _mix(law: Row, before: Row, by_law: Fraction, by_before: Fraction) -> Row:
 
 def _pruned(end: Table, laws: list[Row], columns: Collection[str]) -> Table:
     """Without variables that nothing reads, and without those that nothing kept (and no input) moves."""
-    outside, kept = set(columns), dict(end)
+    outside, table = set(columns), dict(end)
     while True:
-        read = {name for row in (*kept.values(), *laws) for name in row}
+        read = {name for row in (*table.values(), *laws) for name in row}
         smaller = {
-            name: row for name, row in kept.items() if name in read and any(n in kept or n in outside for n in row)
+            name: row for name, row in table.items() if name in read and any(n in table or n in outside for n in row)
         }
-        if len(smaller) == len(kept):
-            return kept
-        kept = smaller
+        if len(smaller) == len(table):
+            return table
+        table = smaller

@@ -49,20 +49,20 @@ def roots(lap: Closed, length: Fraction) -> Roots:
     if not size:
         return Roots("stable", "no memory: the first decision is the last", 0, 0.0, None, 1.0, (), 0)
     matrix = floats(lap.a, size)
-    found = np.linalg.eigvals(balanced(matrix)) if size > 1 else matrix[0].astype(complex)
-    order = np.lexsort((-found.imag, -np.round(np.abs(found), 12)))
-    found = found[order].astype(complex)
-    verdict, how, unstable = _decided(lap, matrix, found)
-    growth = float(abs(found[0]))
+    multipliers = np.linalg.eigvals(balanced(matrix)) if size > 1 else matrix[0].astype(complex)
+    order = np.lexsort((-multipliers.imag, -np.round(np.abs(multipliers), 12)))
+    multipliers = multipliers[order].astype(complex)
+    verdict, how, unstable = _decided(lap, matrix, multipliers)
+    growth = float(abs(multipliers[0]))
     if verdict == "marginal":
         growth = 1.0
     elif how.startswith("exact") and not any(characteristic_polynomial(lap.a)[1:]):
-        found, growth = np.zeros(size, dtype=complex), 0.0
+        multipliers, growth = np.zeros(size, dtype=complex), 0.0
     period = _period(lap, length, growth)
-    return Roots(verdict, how, unstable, growth, period, _damping(growth, period, length), tuple(found), size)
+    return Roots(verdict, how, unstable, growth, period, _damping(growth, period, length), tuple(multipliers), size)
 
 
-def _decided(lap: Closed, matrix: Array, found: Array) -> tuple[str, str, int | None]:
+def _decided(lap: Closed, matrix: Array, multipliers: Array) -> tuple[str, str, int | None]:
     if len(lap.names) <= EXACT_SIZE:
         counts = count_roots(characteristic_polynomial(lap.a))
         if counts.outside:
@@ -74,7 +74,7 @@ def _decided(lap: Closed, matrix: Array, found: Array) -> tuple[str, str, int | 
         return "marginal", "exact count: a root on the unit circle", 0
     near = balanced(matrix)
     allowed = ROUNDING * len(near) * max(1.0, float(np.linalg.norm(near, 2)))
-    outside = int((np.abs(found) > 1).sum())
+    outside = int((np.abs(multipliers) > 1).sum())
     if clear_of_circle(near, 1.0, allowed):
         return ("unstable" if outside else "stable"), "no root within rounding of the unit circle", outside
     return "undecided", f"a root within rounding ({allowed:.0e}) of the unit circle", None
@@ -99,19 +99,20 @@ def _period(lap: Closed, length: Fraction, growth: float) -> float | None:
     size = len(lap.names)
     if not growth:
         return None
-    found, vectors = np.linalg.eig(floats(lap.a, size))
+    multipliers, vectors = np.linalg.eig(floats(lap.a, size))
     index = max(
-        range(size), key=lambda k: (round(float(abs(found[k])), 10), -abs(found[k].imag) > -1e-12, found[k].imag)
+        range(size),
+        key=lambda k: (round(float(abs(multipliers[k])), 10), -abs(multipliers[k].imag) > -1e-12, multipliers[k].imag),
     )
     rate, mode = 0.0, vectors[:, index]
     for loop in dict.fromkeys(name for name, _ in lap.decisions):
         rows = floats([row for name, row in lap.decisions if name == loop], size)
         course = rows @ mode
-        ends = np.append(course, course[0] * found[index])
+        ends = np.append(course, course[0] * multipliers[index])
         if np.abs(ends).min() > 1e-9 * np.abs(mode).max():
             rate = max(rate, abs(float(np.angle(ends[1:] / ends[:-1]).sum())) / float(length))
     if rate == 0.0:
-        rate = abs(float(np.angle(found[index]))) / float(length)
+        rate = abs(float(np.angle(multipliers[index]))) / float(length)
     return math.tau / rate if rate * float(length) > 1e-7 else None
 
 
@@ -180,11 +181,11 @@ def _refined(parts: tuple[Array, ...], length: float, omegas: Array, norms: Arra
     k = int(np.nanargmax(norms))
     low, high = omegas[max(k - 1, 0)], omegas[min(k + 1, len(omegas) - 1)]
     a, b, c, d = parts
-    found = minimize_scalar(
+    peak = minimize_scalar(
         lambda w: -float(np.linalg.norm(_sensitivity(a, b, c, d, np.exp(1j * w * length)), 2)),
         bounds=(low, high), method="bounded", options={"xatol": 1e-10 * high},
     )  # fmt: skip
-    return (float(-found.fun), float(found.x)) if -found.fun > norms[k] else (float(norms[k]), float(omegas[k]))
+    return (float(-peak.fun), float(peak.x)) if -peak.fun > norms[k] else (float(norms[k]), float(omegas[k]))
 
 
 def coupling(opened: Closed, z: complex) -> Mapping[tuple[str, str], float]:

@@ -79,20 +79,25 @@ def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
     if point is None:
         return None
     sides = branches(smooth, point)
-    found: dict[tuple[float, float], tuple[str, SampledVerdict]] = {}
+    verdicts: dict[tuple[float, float], tuple[str, SampledVerdict]] = {}
     for branch in sides.branches:
         matrix = monodromy(branch.model, point)
         if matrix is None:
             return None
-        one = verdict(shortened(matrix))
-        found.setdefault((one.modulus, one.angle), (branch.told(sides.branches), one))
+        lap_verdict = verdict(shortened(matrix))
+        verdicts.setdefault(
+            (lap_verdict.modulus, lap_verdict.angle), (branch.render_sides(sides.branches), lap_verdict)
+        )
     left = [f"the jump of {jump}" for jump in sides.jumps]
     if not sides.complete:
         left.append(f"more than {len(sides.branches)} branches at one point")
-    if len(found) > 1:
-        left.append(f"that {len(found)} branches at one point alternate")
-    worst = max((one for _, one in found.values()), key=lambda one: (one.modulus, one.unstable))
-    return Linear(point, hyperperiod(model), worst, (*dropped, *left), tuple(found.values()))
+    if len(verdicts) > 1:
+        left.append(f"that {len(verdicts)} branches at one point alternate")
+    worst = max(
+        (lap_verdict for _, lap_verdict in verdicts.values()),
+        key=lambda lap_verdict: (lap_verdict.modulus, lap_verdict.unstable),
+    )
+    return Linear(point, hyperperiod(model), worst, (*dropped, *left), tuple(verdicts.values()))
 
 
 def shortened(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
@@ -164,19 +169,19 @@ def monodromy(model: Model, point: dict[str, Fraction]) -> list[list[Fraction]] 
         return value
 
     run.map_numbers(read)
-    kept = influential([n for n in names if n in end], end)
-    if len(kept) > MOST_VARIABLES:
+    remembered = influential([n for n in names if n in end], end)
+    if len(remembered) > MOST_VARIABLES:
         return None
-    return [[end[row].coefficient(column) for column in kept] for row in kept]
+    return [[end[row].coefficient(column) for column in remembered] for row in remembered]
 
 
 def influential(names: list[str], end: dict[str, Affine]) -> list[str]:
     """Variables that matter for the non-zero roots: read by something that is kept, and moved by something kept."""
-    kept = list(names)
+    remaining = list(names)
     while True:
-        read = {column for row in kept for column, _ in end[row].gradient}
-        members = set(kept)
-        smaller = [n for n in kept if n in read and any(column in members for column, _ in end[n].gradient)]
-        if len(smaller) == len(kept):
-            return kept
-        kept = smaller
+        read = {column for row in remaining for column, _ in end[row].gradient}
+        members = set(remaining)
+        smaller = [n for n in remaining if n in read and any(column in members for column, _ in end[n].gradient)]
+        if len(smaller) == len(remaining):
+            return remaining
+        remaining = smaller

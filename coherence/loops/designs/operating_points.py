@@ -55,20 +55,20 @@ def operating_points(
     model: Model, choices: Choices, levels: Iterable[Mapping[str, Fraction]], deadline: Deadline
 ) -> tuple[Point, ...]:
     """Points for each set of levels (of every command), each found once."""
-    found: list[Point] = []
+    points: list[Point] = []
     for level in levels:
         smooth, _ = smooth_part(model, level)
         if not any(True for _ in smooth.loops):
             continue
         for start in _starts(model, smooth, choices, level):
             if deadline.over:
-                return tuple(found)
+                return tuple(points)
             point = _solved(smooth, start, deadline)
             if point is not None:
                 values = {**{p: level[p] for p in model.commands}, **point}
-                if not any(_same(values, other.values) for other in found):
-                    found.append(_point(model, choices, values, deadline))
-    return tuple(found)
+                if not any(_same(values, other.values) for other in points):
+                    points.append(_point(model, choices, values, deadline))
+    return tuple(points)
 
 
 def _solved(smooth: Model, start: dict[str, Fraction], deadline: Deadline) -> dict[str, Fraction] | None:
@@ -138,10 +138,10 @@ def _stirs(model: Model, choices: Choices, values: dict[str, Fraction], deadline
     run = Execution(still, Choices(given, choices.phases, choices.order))
     windows = [d for loop in still.loops for d in (loop.lands, loop.cooldown or Fraction(0))]
     until = hyperperiod(still) * STIR_LAPS + 2 * max([*windows, run.horizon or Fraction(0), _streaks(still)])
-    found: list[str] = []
+    acting: list[str] = []
     while run.next_time() <= until and not deadline.over:
-        found += [action.loop for action in run.advance().actions]
-    return tuple(dict.fromkeys(found))
+        acting += [action.loop for action in run.advance().actions]
+    return tuple(dict.fromkeys(acting))
 
 
 def _streaks(model: Model) -> Fraction:

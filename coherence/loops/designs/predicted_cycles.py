@@ -65,11 +65,11 @@ class CycleReading:
     def attracts(self) -> bool:
         return self.multiplier is not None and self.multiplier < 1 - 1e-9
 
-    def told(self) -> str:
+    def render_line(self) -> str:
         """One line."""
         if self.verdict != "cycle" or self.period is None:
-            said = "no cycle" if self.verdict == "none" else "undecided"
-            return f"{self.loop}: {said}" + (f": {self.reason}" if self.reason else "")
+            verdict = "no cycle" if self.verdict == "none" else "undecided"
+            return f"{self.loop}: {verdict}" + (f": {self.reason}" if self.reason else "")
         moves = ", ".join(f"{path} {low:.6g} to {high:.6g}" for path, low, high in self.ranges if high > low)
         share = f", on {100 * self.duty:.4g} % of the time" if self.duty is not None else ""
         checked = "confirmed by execution" if self.confirmed else f"not confirmed by execution: {self.reason}"
@@ -81,9 +81,9 @@ def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = N
 
     `choices`: values of what the design leaves open (default: the ends of its ranges).
     """
-    found = [reading for group in structure(model).groups for reading in _of_group(group, choices or {})]
-    found += [reading for part in _flowing(model) for reading in _of_flows(model, part, choices or {})]
-    return tuple(found)
+    readings = [reading for group in structure(model).groups for reading in _of_group(group, choices or {})]
+    readings += [reading for part in _flowing(model) for reading in _of_flows(model, part, choices or {})]
+    return tuple(readings)
 
 
 def starts(model: Model, chosen: Mapping[str, Fraction]) -> list[dict[str, Fraction]]:
@@ -94,16 +94,16 @@ def starts(model: Model, chosen: Mapping[str, Fraction]) -> list[dict[str, Fract
     for path in model.inputs:
         if path not in chosen:
             raise MissingValueError(path)
-    made = []
+    corner_values = []
     for corner in corners(model):
         given = {**corner.values, **chosen}
         values = {path: given[path] for path in model.inputs}
         for table in (model.states, model.commands):
             values.update({path: _level(path, signal.initial, given) for path, signal in table.items()})
         values.update({path: _level(path, constant.range, given) for path, constant in model.constants.items()})
-        if values not in made:
-            made.append(values)
-    return made[:MOST_STARTS]
+        if values not in corner_values:
+            corner_values.append(values)
+    return corner_values[:MOST_STARTS]
 
 
 def _level(path: str, within: Interval, given: Mapping[str, Fraction]) -> Fraction:
@@ -121,53 +121,55 @@ def _of_group(group: Group, chosen: Mapping[str, Fraction]) -> Iterator[CycleRea
         yield CycleReading(name, "undecided", reason=f"needs {missing}")
         return
     try:
-        made: list[CycleReading] = []
+        readings: list[CycleReading] = []
         for values in starts(group.model, chosen):
             reading = _sampled(group.model, name, values)
-            if not any(_alike(reading, other) for other in made):
-                made.append(reading)
-        yield from made
+            if not any(_alike(reading, other) for other in readings):
+                readings.append(reading)
+        yield from readings
     except MissingValueError as error:
         yield CycleReading(name, "undecided", reason=f"needs {error}")
     except (NotExactError, np.linalg.LinAlgError) as error:
         yield CycleReading(name, "undecided", reason=f"no exact method: {error}")
 
 
-def _alike(one: CycleReading, other: CycleReading) -> bool:
-    if one.verdict != other.verdict or one.period != other.period:
+def _alike(reading: CycleReading, other: CycleReading) -> bool:
+    if reading.verdict != other.verdict or reading.period != other.period:
         return False
-    pairs = zip(one.ranges, other.ranges, strict=True)
+    pairs = zip(reading.ranges, other.ranges, strict=True)
     return all(max(abs(a[1] - b[1]), abs(a[2] - b[2])) <= 1e-9 * (1 + abs(a[1]) + abs(a[2])) for a, b in pairs)
 
 
 def _sampled(model: Model, name: str, values: Mapping[str, Fraction]) -> CycleReading:
-    found = sampled_cycle(model, values)
-    if found is None:
+    cycle = sampled_cycle(model, values)
+    if cycle is None:
         return CycleReading(name, "undecided", reason="the run has not become periodic")
-    ranges = tuple((path, low, high) for path, (low, high) in found.ranges.items())
-    if found.rests:
-        return CycleReading(name, "none", ranges=ranges, method=found.method, reason="it comes to rest")
+    ranges = tuple((path, low, high) for path, (low, high) in cycle.ranges.items())
+    if cycle.rests:
+        return CycleReading(name, "none", ranges=ranges, method=cycle.method, reason="it comes to rest")
     agrees, why = confirmed(
-        model, Choices(dict(values)), found.period, found.ranges, start=found.start, multiplier=found.multiplier
+        model, Choices(dict(values)), cycle.period, cycle.ranges, start=cycle.start, multiplier=cycle.multiplier
     )
-    made = CycleReading(name, "cycle", float(found.period), ranges, _duty(model, found), found.multiplier, found.method)
-    return _judged(made, agrees, why)
+    reading = CycleReading(
+        name, "cycle", float(cycle.period), ranges, _duty(model, cycle), cycle.multiplier, cycle.method
+    )
+    return _judged(reading, agrees, why)
 
 
-def _judged(made: CycleReading, agrees: bool | None, why: str) -> CycleReading:
+def _judged(reading: CycleReading, agrees: bool | None, why: str) -> CycleReading:
     """With what the executor says: a prediction that it contradicts is undecided."""
     if agrees is None or agrees:
-        return replace(made, confirmed=bool(agrees), reason=why)
-    period = f"{made.period:.6g} s" if made.period else ""
-    return CycleReading(made.loop, "undecided", reason=f"{made.method} gives a period of {period}, but {why}")
+        return replace(reading, confirmed=bool(agrees), reason=why)
+    period = f"{reading.period:.6g} s" if reading.period else ""
+    return CycleReading(reading.loop, "undecided", reason=f"{reading.method} gives a period of {period}, but {why}")
 
 
-def _duty(model: Model, found: SampledCycle) -> float | None:
+def _duty(model: Model, cycle: SampledCycle) -> float | None:
     """Of the first loop that writes something that moves, or is a relay that switches."""
     for loop in model.loops:
-        low, high = found.ranges.get(loop.signal, (0.0, 0.0))
-        if high > low or (loop.relay and 0 < found.duty[loop.name] < 1):
-            return found.duty[loop.name]
+        low, high = cycle.ranges.get(loop.signal, (0.0, 0.0))
+        if high > low or (loop.relay and 0 < cycle.duty[loop.name] < 1):
+            return cycle.duty[loop.name]
     return None
 
 
@@ -196,9 +198,9 @@ def _of_flows(model: Model, states: Sequence[str], chosen: Mapping[str, Fraction
         return
     try:
         for values in starts(part, chosen)[:1]:
-            made = elements_of(part, states, values)
-            if any(_bends(element) for element in made.system.elements):
-                yield _switching(part, name, made, values)
+            elements = elements_of(part, states, values)
+            if any(_bends(element) for element in elements.system.elements):
+                yield _switching(part, name, elements, values)
     except MissingValueError as error:
         yield CycleReading(name, "undecided", reason=f"needs {error}")
     except (NotExactError, np.linalg.LinAlgError) as error:
@@ -209,50 +211,52 @@ def _bends(element: Any) -> bool:
     return len(getattr(element, "levels", getattr(element, "slopes", ()))) > 1
 
 
-def _switching(model: Model, name: str, made: Elements, values: Mapping[str, Fraction]) -> CycleReading:
-    x = np.array([float(values[path]) for path in made.states])
-    first, *others = {start.seen: start for start in (_beside(made, x, -1), _beside(made, x, 1))}.values()
-    readings = [_from(model, name, made, values, start) for start in (first, *others)]
+def _switching(model: Model, name: str, elements: Elements, values: Mapping[str, Fraction]) -> CycleReading:
+    x = np.array([float(values[path]) for path in elements.states])
+    first, *others = {start.seen: start for start in (_beside(elements, x, -1), _beside(elements, x, 1))}.values()
+    readings = [_from(model, name, elements, values, start) for start in (first, *others)]
     if len(readings) == 1 or all(_alike(readings[0], other) for other in readings[1:]):
         return readings[0]
     agreed = [reading for reading in readings if reading.confirmed]  # a start on a threshold: execution knows its side
     return agreed[0] if agreed else CycleReading(name, "undecided", reason="it starts on a threshold")
 
 
-def _beside(made: Elements, x: Array, side: int) -> Start:
+def _beside(elements: Elements, x: Array, side: int) -> Start:
     """At rest in x; an input on a threshold counts as below (`side` -1) or above it (1)."""
-    start = start_at(made.system, x)
-    inputs = made.system.matrices[2] @ x
+    start = start_at(elements.system, x)
+    inputs = elements.system.matrices[2] @ x
     seen = tuple(
         element.level(float(y) + side * TIE * (1 + abs(float(y))))
-        for element, y in zip(made.system.elements, inputs, strict=True)
+        for element, y in zip(elements.system.elements, inputs, strict=True)
     )
     return Start(start.z, seen, seen)
 
 
-def _from(model: Model, name: str, made: Elements, values: Mapping[str, Fraction], start: Start) -> CycleReading:
-    answer = cycle_from(made.system, start)
+def _from(model: Model, name: str, elements: Elements, values: Mapping[str, Fraction], start: Start) -> CycleReading:
+    answer = cycle_from(elements.system, start)
     cycle = next(iter(answer.attracting), None)
     if cycle is None:
         why = "stays on a cycle that does not attract" if answer.cycles else answer.reason.split(": ", 1)[-1]
         verdict = "undecided" if answer.cycles else answer.verdict
         return CycleReading(name, verdict, reason=why, method="the run of the design's own start")
-    ranges = _seen(made, cycle)
+    ranges = _seen(elements, cycle)
     whole = Fraction(cycle.period).limit_denominator(10**9)
-    told = {path: (low, high) for path, low, high in ranges}
-    agrees, why = confirmed(model, Choices(dict(values)), whole, told, start=8 * whole, multiplier=cycle.multiplier)
-    duty = next((cycle.duty[k] for k, e in enumerate(made.system.elements) if _bends(e)), None)
+    cycle_ranges = {path: (low, high) for path, low, high in ranges}
+    agrees, why = confirmed(
+        model, Choices(dict(values)), whole, cycle_ranges, start=8 * whole, multiplier=cycle.multiplier
+    )
+    duty = next((cycle.duty[k] for k, e in enumerate(elements.system.elements) if _bends(e)), None)
     reading = CycleReading(name, "cycle", cycle.period, ranges, duty, cycle.multiplier, cycle.method)
     return _judged(reading, agrees, why)
 
 
-def _seen(made: Elements, cycle: Cycle) -> Ranges:
+def _seen(elements: Elements, cycle: Cycle) -> Ranges:
     """Ranges of the states that some element sees."""
-    found: dict[str, tuple[float, float]] = {}
-    for seen, low, high in zip(made.inputs, cycle.lowest, cycle.highest, strict=True):
+    by_path: dict[str, tuple[float, float]] = {}
+    for seen, low, high in zip(elements.inputs, cycle.lowest, cycle.highest, strict=True):
         if len(seen) == 1:
-            found[_path(seen)] = low, high
-    return tuple((path, *ends) for path, ends in found.items())
+            by_path[_path(seen)] = low, high
+    return tuple((path, *ends) for path, ends in by_path.items())
 
 
 def _path(seen: Input) -> str:

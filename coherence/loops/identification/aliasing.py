@@ -41,10 +41,10 @@ def seen(period: float, interval: float, *, window: float = 0.0) -> Seen:
     turns = interval / period
     folded = abs(turns - round(turns))
     apparent = interval / folded if folded > 1e-9 * max(1.0, turns) else math.inf
-    return Seen(apparent, kept(period, window), turns > 0.5 * (1 + 1e-12))
+    return Seen(apparent, share_after_averaging(period, window), turns > 0.5 * (1 + 1e-12))
 
 
-def kept(period: float, window: float) -> float:
+def share_after_averaging(period: float, window: float) -> float:
     """The share of a swing's size that a moving average over the window keeps."""
     angle = math.pi * window / period
     return abs(math.sin(angle) / angle) if angle else 1.0
@@ -57,8 +57,8 @@ def aliases(apparent: float, interval: float, *, shortest: float) -> tuple[float
     own = 1 / apparent
     most = math.ceil(interval / shortest) + 1
     rates = {own} | {k / interval + sign * own for k in range(1, most + 1) for sign in (-1, 1)}
-    found = sorted({1 / rate for rate in rates if rate > 0}, reverse=True)
-    return tuple(period for period in found if period >= shortest * (1 - 1e-12))
+    periods = sorted({1 / rate for rate in rates if rate > 0}, reverse=True)
+    return tuple(period for period in periods if period >= shortest * (1 - 1e-12))
 
 
 def warnings(
@@ -68,23 +68,23 @@ def warnings(
 
     `apparent`: a period identified from it; then a loop whose faster swing would look the same is named too.
     """
-    found = []
+    hidden = []
     for name, period in periods.items():
-        one = seen(period, interval, window=window)
-        if one.aliased:
-            looks = "as a constant" if math.isinf(one.period) else f"as a period of {one.period:.4g} s"
+        view = seen(period, interval, window=window)
+        if view.aliased:
+            looks = "as a constant" if math.isinf(view.period) else f"as a period of {view.period:.4g} s"
             text = f"a period of {period:.4g} s scraped every {interval:.4g} s shows {looks}: scrape at least every "
-            found.append(Hidden(name, f"{text}{period / FEW:.3g} s"))
-            if apparent is not None and math.isfinite(one.period) and abs(one.period / apparent - 1) < 0.05:
-                found.append(
+            hidden.append(Hidden(name, f"{text}{period / FEW:.3g} s"))
+            if apparent is not None and math.isfinite(view.period) and abs(view.period / apparent - 1) < 0.05:
+                hidden.append(
                     Hidden(name, f"the identified period of {apparent:.4g} s may be {name}'s of {period:.4g} s")
                 )
         elif interval > period / FEW:
             text = (
                 f"{period / interval:.2g} scrapes per period of {period:.4g} s miss its peaks: scrape at least every "
             )
-            found.append(Hidden(name, f"{text}{period / FEW:.3g} s"))
-        if window and one.share < FADED:
-            text = f"an average over {window:.4g} s keeps {one.share:.0%} of a period of {period:.4g} s"
-            found.append(Hidden(name, text))
-    return tuple(found)
+            hidden.append(Hidden(name, f"{text}{period / FEW:.3g} s"))
+        if window and view.share < FADED:
+            text = f"an average over {window:.4g} s keeps {view.share:.0%} of a period of {period:.4g} s"
+            hidden.append(Hidden(name, text))
+    return tuple(hidden)

@@ -71,7 +71,7 @@ def autoregression(series: ArrayLike, *, most: int | None = None) -> Autoregress
     n = len(x)
     most = min(most or int(10 * math.log10(n)), MOST_ORDER, n // 4)
     forward, backward, noise = x.copy(), x.copy(), float(x @ x) / n
-    made: Array = np.zeros(0)
+    coefficients: Array = np.zeros(0)
     best, score = Autoregression((), noise), n * math.log(noise or 1e-300)
     for order in range(1, most + 1):
         f, b = forward[1:], backward[:-1]
@@ -79,14 +79,14 @@ def autoregression(series: ArrayLike, *, most: int | None = None) -> Autoregress
         if size <= 1e-14 * n * noise or noise <= 0:
             break
         k = 2 * float(f @ b) / size
-        made = np.append(made - k * made[::-1], k)
+        coefficients = np.append(coefficients - k * coefficients[::-1], k)
         forward, backward = f - k * b, b - k * f
         noise *= 1 - k * k
         if noise <= 0:
             break
         bic = n * math.log(noise) + order * math.log(n)
         if bic < score:
-            best, score = Autoregression(tuple(map(float, made)), noise), bic
+            best, score = Autoregression(tuple(map(float, coefficients)), noise), bic
     return best
 
 

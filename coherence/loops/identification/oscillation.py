@@ -81,10 +81,10 @@ def oscillation(series: ArrayLike, interval: float, *, confidence: float = 0.95)
     step = math.tau * interval
     angles = [_angle(low), theta, _angle(high)]
     if decay * len(x) < LASTING:  # a line narrower than the series resolves: the spectrum alone is biased
-        found = tone(x, theta)
-        half = _quantile(confidence, NEAR) * found.error
-        angles[1] = found.angle if found.share > PURE else theta
-        if found.share <= PURE:  # a phase that drifts: its variance grows by the decay per sample
+        line = tone(x, theta)
+        half = _quantile(confidence, NEAR) * line.error
+        angles[1] = line.angle if line.share > PURE else theta
+        if line.share <= PURE:  # a phase that drifts: its variance grows by the decay per sample
             half = max(half, quantile * math.sqrt(min(_exp(fast), 4 * decay) / len(x)))
         least, most = math.pi / len(x) / 2, math.pi
         angles = [max(min(angles[0], angles[1] - half), least), angles[1], min(max(angles[2], angles[1] + half), most)]
@@ -170,8 +170,8 @@ class _Spectrum:
         from scipy.optimize import minimize
 
         bounds = BOX if mode else BOX[4:]
-        found = minimize(lambda p: self.loss(p, mode=mode), start, method="L-BFGS-B", bounds=bounds)
-        return float(found.fun), np.asarray(found.x)
+        optimum = minimize(lambda p: self.loss(p, mode=mode), start, method="L-BFGS-B", bounds=bounds)
+        return float(optimum.fun), np.asarray(optimum.x)
 
     def backgrounds(self) -> list[Array]:
         return [np.array([2.0, 1.0]), np.array([4.0, 4.0]), np.array([0.0, -3.0])]
@@ -188,14 +188,14 @@ class _Spectrum:
             for width in (1, 5, 21):
                 smooth = np.convolve(self.values / shape, np.ones(width) / width, "same")
                 tops.add(float(self.angles[int(smooth.argmax())]))
-        found = []
+        best = []
         for behind in (rough, np.array([2.0, -3.0]), np.array([4.0, 1.0])):
-            made = [
+            candidates = [
                 np.array([math.log(decay), math.log(top / max(math.pi - top, 1e-9)), share, 0.0, *behind])
                 for top in sorted(tops) for decay in (0.01, 0.05, 0.25) for share in (0.0, 3.0)
             ]  # fmt: skip
-            found.append(min(made, key=lambda p: self.loss(p, mode=True)))
-        return found
+            best.append(min(candidates, key=lambda p: self.loss(p, mode=True)))
+        return best
 
     def errors(self, p: Array) -> Array:
         """Standard errors of the parameters from the curvature of the likelihood, tapering accounted for."""
@@ -211,9 +211,9 @@ class _Spectrum:
                 curvature[i, j] = curvature[j, i] = sum(corners) / (4 * h * h)
         size, turned = np.linalg.eigh(curvature)
         inverse = (turned / np.maximum(size, NUISANCE / 2)) @ turned.T
-        found = np.full(len(p), 100.0)
-        found[free] = np.sqrt(np.maximum(np.diag(inverse), 0) * self.inflation)
-        return np.asarray(np.minimum(found, 100.0))
+        standard = np.full(len(p), 100.0)
+        standard[free] = np.sqrt(np.maximum(np.diag(inverse), 0) * self.inflation)
+        return np.asarray(np.minimum(standard, 100.0))
 
     def extent(self, p: Array, quantile: float) -> list[tuple[float, float]]:
         """Of log decay and logit angle: how far the likelihood region and the curvature reach, whichever is farther."""

@@ -60,7 +60,7 @@ def response(
         )
         if abs(correlation - before) < 1e-4:
             break
-    return _told(p, u, y, correlation, interval, most_delay, confidence)
+    return _response_of(p, u, y, correlation, interval, most_delay, confidence)
 
 
 def _columns(p: Array, u: Array) -> Array:
@@ -107,7 +107,7 @@ def _fitted(start: Array, u: Array, y: Array, most: float, correlation: float) -
     return np.asarray(min(fits, key=lambda fit: fit.cost).x)
 
 
-def _told(
+def _response_of(
     p: Array, u: Array, y: Array, correlation: float, interval: float, most: float, confidence: float
 ) -> Response:
     from scipy.stats import t

@@ -53,7 +53,7 @@ def ring_down(series: ArrayLike, interval: float, *, confidence: float = 0.95) -
         before, correlation = correlation, float(np.clip(left[1:] @ left[:-1] / (left @ left), 0, MOST_CORRELATION))
         if abs(correlation - before) < 1e-4:
             break
-    return _told(x, best, correlation, interval, confidence)
+    return _ring_down(x, best, correlation, interval, confidence)
 
 
 def _basis(p: Array, n: int) -> Array:
@@ -94,16 +94,16 @@ def _fitted(x: Array, correlation: float) -> Array:
 
 def _starts(x: Array, correlation: float) -> list[Array]:
     """Angles of the highest places of the periodogram of the first half and of all, slow and fast decay."""
-    found = []
+    starts = []
     for part in (x, x[: max(len(x) // 2, 8)], x[: max(len(x) // 4, 8)]):
         power = np.abs(np.fft.rfft(part - part.mean(), 4 * len(part)))
         angle = float(2 * np.pi * max(int(power.argmax()), 1) / (4 * len(part)))
-        found += [np.array([decay / len(x), angle]) for decay in (0.5, 4.0, 20.0)]
-    found.sort(key=lambda p: float(np.sum(_residual(p, x, correlation) ** 2)))
-    return found[:3]
+        starts += [np.array([decay / len(x), angle]) for decay in (0.5, 4.0, 20.0)]
+    starts.sort(key=lambda p: float(np.sum(_residual(p, x, correlation) ** 2)))
+    return starts[:3]
 
 
-def _told(x: Array, p: Array, correlation: float, interval: float, confidence: float) -> RingDown:
+def _ring_down(x: Array, p: Array, correlation: float, interval: float, confidence: float) -> RingDown:
     from scipy.stats import t
 
     n = len(x)
@@ -155,13 +155,13 @@ def _extent(x: Array, p: Array, error: Array, correlation: float, quantile: floa
         if not edges.any():
             break
         reach = np.where(edges, reach * 2, reach)
-    found = []
+    extents = []
     for i in range(2):
         held = axes[i][inside.any(axis=1 - i)]
         step = reach[i] * 2 / (GRID - 1) / 2
-        found.append((float(min(held.min(initial=p[i]) - step, p[i] - quantile * error[i])),
+        extents.append((float(min(held.min(initial=p[i]) - step, p[i] - quantile * error[i])),
                       float(max(held.max(initial=p[i]) + step, p[i] + quantile * error[i]))))  # fmt: skip
-    return found
+    return extents
 
 
 def _slope(whole: Array, i: int, n: int, correlation: float) -> Array:

@@ -57,8 +57,8 @@ def crossings(of: Response, part: Part, edge: float, skip: Skip) -> Crossings:
         spent += len(middle)
         if spent > INTERVALS:
             return Crossings(tuple(sorted(zeros)), tuple(sorted(touching)), complete=False)
-        found = local(of, middle, half)
-        value, slope, bend = found.value[:, 0, 0], found.slope[:, 0, 0], _bend(found)
+        taylor = local(of, middle, half)
+        value, slope, bend = taylor.value[:, 0, 0], taylor.slope[:, 0, 0], _bend(taylor)
         level, steep = function(value), linear(slope)
         reach = np.abs(slope) * half + bend * half**2 / 2
         alone = np.abs(steep) > bend * half
@@ -94,10 +94,10 @@ def _zero(of: Response, function: Callable[[Complex], Real], low: float, high: f
     return [float(brentq(of_one, low, high, xtol=1e-15 * high, rtol=1e-14))]
 
 
-def _distinct(found: list[float], edge: float) -> tuple[float, ...]:
+def _distinct(places: list[float], edge: float) -> tuple[float, ...]:
     """Sorted, neighbours within rounding taken as one (a zero at the common end of two intervals)."""
-    kept: list[float] = []
-    for zero in sorted(found):
-        if not kept or zero - kept[-1] > 4 * NARROW * max(zero, NARROW * edge):
-            kept.append(zero)
-    return tuple(kept)
+    distinct: list[float] = []
+    for zero in sorted(places):
+        if not distinct or zero - distinct[-1] > 4 * NARROW * max(zero, NARROW * edge):
+            distinct.append(zero)
+    return tuple(distinct)

@@ -73,8 +73,8 @@ def structured(matrix: ArrayLike, *, start: Real | None = None) -> Scaled:
     first = min((first, _balanced(given)), key=lambda x: _largest(given, x))
     best = first
     for order in ORDERS if len(given) > 1 and np.any(given) else ():
-        found = minimize(_schatten, first, args=(given, order), jac=True, method="L-BFGS-B")
-        first = np.clip(found.x - found.x.mean(), -40, 40)
+        optimum = minimize(_schatten, first, args=(given, order), jac=True, method="L-BFGS-B")
+        first = np.clip(optimum.x - optimum.x.mean(), -40, 40)
         best = min((best, first), key=lambda x: _largest(given, x))
     scaling = np.exp(best)
     return Scaled(_largest(given, best), np.asarray(scaling))

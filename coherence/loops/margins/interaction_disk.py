@@ -55,11 +55,11 @@ def multiloop_disk(
     """The disk margin at the outputs of several blocks together (of all, where none are named)."""
     names = list(network.names if points is None else points)
     of = response(network, outputs=names, inputs=names, sensitivity=True, shift=(1 - skew) / 2)
-    found = judge(network)
-    if found.verdict != "stable":
-        return Multiloop(found, None, None)
+    verdict = judge(network)
+    if verdict.verdict != "stable":
+        return Multiloop(verdict, None, None)
     peak = largest(of, tolerance=tolerance, bound=_Scalings(len(names)))
-    return Multiloop(found, disk_of(1 / peak.bound, peak.frequency, skew), peak)
+    return Multiloop(verdict, disk_of(1 / peak.bound, peak.frequency, skew), peak)
 
 
 class _Scalings:
@@ -72,40 +72,40 @@ class _Scalings:
         self.scalings: list[Real] = [np.ones(size)]
         self.left = MOST_SEARCHED
 
-    def __call__(self, found: Local, half: Real, best: float) -> tuple[Real, Real]:
-        lower, bounds = spectral(found, half, best)  # D = I
+    def __call__(self, taylor: Local, half: Real, best: float) -> tuple[Real, Real]:
+        lower, bounds = spectral(taylor, half, best)  # D = I
         sizes = np.where(bounds <= best, np.minimum(lower, best), 0.0)
         for k in np.argsort(-bounds):
             if bounds[k] <= best:
                 continue
-            sizes[k], bounds[k], scaling = self._one(found, half, int(k), best)
+            sizes[k], bounds[k], scaling = self._bound_at(taylor, half, int(k), best)
             self.scalings = [scaling, *self.scalings][:6]
             best = max(best, float(sizes[k]))
         return sizes, bounds
 
-    def _one(self, found: Local, half: Real, k: int, best: float) -> tuple[float, float, Real]:
+    def _bound_at(self, taylor: Local, half: Real, k: int, best: float) -> tuple[float, float, Real]:
         for scaling in self.scalings:
-            size, bound = _under(found, half, k, scaling)
+            size, bound = _under(taylor, half, k, scaling)
             if bound <= best:
                 return min(size, best), bound, scaling
         if self.left <= 0:
-            tried = ((*_under(found, half, k, scaling), scaling) for scaling in self.scalings)
-            return min(tried, key=lambda one: one[0])
+            tried = ((*_under(taylor, half, k, scaling), scaling) for scaling in self.scalings)
+            return min(tried, key=lambda candidate: candidate[0])
         self.left -= 1
-        scaled = structured(found.value[k], start=self.scalings[0])
-        size, bound = _under(found, half, k, scaled.scaling)
+        scaled = structured(taylor.value[k], start=self.scalings[0])
+        size, bound = _under(taylor, half, k, scaled.scaling)
         return size, bound, scaled.scaling
 
 
-def _under(found: Local, half: Real, k: int, scaling: Real) -> tuple[float, float]:
+def _under(taylor: Local, half: Real, k: int, scaling: Real) -> tuple[float, float]:
     """|D T D^-1| at the middle of an interval and its bound over the interval."""
     ratio = scaling[:, None] / scaling
 
     def norm(matrix: NDArray[np.complex128]) -> float:
         return float(np.linalg.norm(ratio * matrix, 2)) if np.isfinite(matrix).all() else float("inf")
 
-    size = norm(found.value[k])
-    if not found.contraction[k] < 1:
+    size = norm(taylor.value[k])
+    if not taylor.contraction[k] < 1:
         return (size if np.isfinite(size) else 0.0), float("inf")
-    ends = max(norm(found.value[k] + sign * half[k] * found.slope[k]) for sign in (1, -1))
-    return size, ends + float(found.bend[k] * half[k] ** 2 / 2 * ratio.max())
+    ends = max(norm(taylor.value[k] + sign * half[k] * taylor.slope[k]) for sign in (1, -1))
+    return size, ends + float(taylor.bend[k] * half[k] ** 2 / 2 * ratio.max())

@@ -52,16 +52,16 @@ def small_gain(network: Network, *, judge: Judge = stability) -> Certificate:
     """A certificate that a network and every part of it are stable."""
     alone = [network.part([name]) for name in network.names]
     for part in alone:
-        found = judge(part)
-        if found.verdict != "stable":
-            return Certificate(False, f"{part.names[0]} alone is not shown stable: {found.reason}")
+        verdict = judge(part)
+        if verdict.verdict != "stable":
+            return Certificate(False, f"{part.names[0]} alone is not shown stable: {verdict.reason}")
     parts = [response(part) for part in alone]
     gains = np.abs(response(network).gains)
     np.fill_diagonal(gains, 0)
 
     def entries(middle: Real, half: Real) -> tuple[Real, Real]:
-        found = [_sizes(local(part, middle, half), half) for part in parts]
-        values, bounds = (np.stack([pair[k][:, 0, 0] for pair in found], axis=1) for k in (0, 1))
+        verdict = [_sizes(local(part, middle, half), half) for part in parts]
+        values, bounds = (np.stack([pair[k][:, 0, 0] for pair in verdict], axis=1) for k in (0, 1))
         return values[:, :, None] * gains, bounds[:, :, None] * gains
 
     def beyond(edge: float) -> Real:
@@ -85,9 +85,9 @@ def separation(network: Network, fast: Sequence[str], *, judge: Judge = stabilit
         if lag.verdict != "stable":
             return Certificate(False, f"the fast block {block.name} has no static gain to stand for it: {lag.reason}")
     slow = Network(tuple(_static(b) if b.name in fast else b for b in network.blocks), network.couplings)
-    found = judge(slow)
-    if found.verdict != "stable":
-        return Certificate(False, f"the network of the slow blocks alone is not shown stable: {found.reason}")
+    verdict = judge(slow)
+    if verdict.verdict != "stable":
+        return Certificate(False, f"the network of the slow blocks alone is not shown stable: {verdict.reason}")
     errors = [response(Network((b,), ()), outputs=[b.name], inputs=[b.name], shift=_gain(b)) for b in chosen]
     return _separated(errors, response(slow, inputs=list(fast), sensitivity=True))
 
@@ -97,8 +97,8 @@ def _separated(errors: Sequence[Response], slow: Response) -> Certificate:
     size = float(np.linalg.norm(feeding, 2))
 
     def entries(middle: Real, half: Real) -> tuple[Real, Real]:
-        found = [_sizes(local(error, middle, half), half) for error in errors]
-        values, bounds = (np.stack([pair[k][:, 0, 0] for pair in found], axis=1) for k in (0, 1))
+        sizes = [_sizes(local(error, middle, half), half) for error in errors]
+        values, bounds = (np.stack([pair[k][:, 0, 0] for pair in sizes], axis=1) for k in (0, 1))
         back = local(slow, middle, half)
         returned = Local(feeding @ back.value, feeding @ back.slope, size * back.bend, back.contraction)
         least, most = _sizes(returned, half)
@@ -121,12 +121,12 @@ def _static(block: Block) -> Block:
     return replace(block, numerator=(_gain(block),), denominator=(1.0,), delay=0.0)
 
 
-def _sizes(found: Local, half: Real) -> tuple[Real, Real]:
+def _sizes(taylor: Local, half: Real) -> tuple[Real, Real]:
     """|T| entry by entry: at the middles, and bounds over the intervals."""
     wide = half[:, None, None]
-    bend = np.where(found.contraction < 1, found.bend, np.inf)[:, None, None]
-    size = np.abs(found.value)
-    return size, size + np.abs(found.slope) * wide + bend * wide**2 / 2
+    bend = np.where(taylor.contraction < 1, taylor.bend, np.inf)[:, None, None]
+    size = np.abs(taylor.value)
+    return size, size + np.abs(taylor.slope) * wide + bend * wide**2 / 2
 
 
 def _contracts(entries: Entries, beyond: Callable[[float], Real], what: str) -> Certificate:
@@ -159,7 +159,7 @@ def _contracts(entries: Entries, beyond: Callable[[float], Real], what: str) -> 
 def _radius(matrices: Real) -> Real:
     """Spectral radii; infinite for matrices that are not finite."""
     finite = np.isfinite(matrices).all(axis=(1, 2))
-    found = np.full(len(matrices), np.inf)
+    radii = np.full(len(matrices), np.inf)
     if finite.any():
-        found[finite] = np.abs(np.linalg.eigvals(matrices[finite])).max(axis=1)
-    return found
+        radii[finite] = np.abs(np.linalg.eigvals(matrices[finite])).max(axis=1)
+    return radii

@@ -126,11 +126,11 @@ def margins(
         raise UsageError(f"say at which block to open the loop: {', '.join(network.names)}")
     name = network.blocks[0].name if point is None else point
     of = response(network, outputs=[name], inputs=[name], sensitivity=True)
-    found = judge(network)
+    verdict = judge(network)
     with np.errstate(all="ignore"):
-        if found.verdict != "stable" or not (of.delays.any() or tail(of, FAR).attained):
-            return Judged(found, None)  # a network without delays that has not come to its limit has no frequencies
-        return Judged(found, _margins(network, of, name, skew, searched, tolerance))
+        if verdict.verdict != "stable" or not (of.delays.any() or tail(of, FAR).attained):
+            return Judged(verdict, None)  # a network without delays that has not come to its limit has no frequencies
+        return Judged(verdict, _margins(network, of, name, skew, searched, tolerance))
 
 
 def _margins(network: Network, of: Response, name: str, skew: float, searched: float, tolerance: float) -> Margins:
@@ -262,10 +262,10 @@ def _factor(d: float, skew: float) -> float:
 
 
 def _gap(real: Crossings, unit: Crossings) -> str:
-    said = []
+    reasons = []
     if not (real.complete and unit.complete):
-        said.append("the search for crossings met its work limit: some may be missing")
+        reasons.append("the search for crossings met its work limit: some may be missing")
     places = ", ".join(f"{w:.6g}" for w in (*real.open, *unit.open)[:4] if w)
     if places:
-        said.append(f"a curve touches its level at {places} rad/s: counted as a crossing")
-    return "; ".join(said)
+        reasons.append(f"a curve touches its level at {places} rad/s: counted as a crossing")
+    return "; ".join(reasons)

@@ -103,13 +103,13 @@ def _judged(network: Network, of: Response, tolerance: float, judge: Judge) -> A
     return Amplification(found, largest(of, tolerance=tolerance) if found.verdict == "stable" else None)
 
 
-def spectral(found: Local, half: Real, best: float) -> tuple[Real, Real]:
+def spectral(taylor: Local, half: Real, best: float) -> tuple[Real, Real]:
     """Largest singular values at the middles (or less, where below `best`) and bounds of them over the intervals."""
-    ahead, behind = found.value + _wide(half) * found.slope, found.value - _wide(half) * found.slope
-    above = np.where(found.contraction < 1, found.bend * half**2 / 2, np.inf)
-    size = np.nan_to_num(np.linalg.norm(found.value, axis=1).max(axis=1), nan=0.0, posinf=0.0)  # of a column: no more
-    near = _cheap(found.value) > max(best, float(size.max()))
-    size[near] = _norm(found.value[near])
+    ahead, behind = taylor.value + _wide(half) * taylor.slope, taylor.value - _wide(half) * taylor.slope
+    above = np.where(taylor.contraction < 1, taylor.bend * half**2 / 2, np.inf)
+    size = np.nan_to_num(np.linalg.norm(taylor.value, axis=1).max(axis=1), nan=0.0, posinf=0.0)  # of a column: no more
+    near = _cheap(taylor.value) > max(best, float(size.max()))
+    size[near] = _norm(taylor.value[near])
     best = max(best, float(size.max()))
     bounds = np.maximum(_cheap(ahead), _cheap(behind)) + above
     close = np.isfinite(bounds) & (bounds > best)  # the others are settled by the cheaper bound
@@ -131,10 +131,10 @@ def _norm(matrices: Complex) -> Real:
     if matrices.shape[1:] == (1, 1):
         return np.asarray(np.abs(matrices[:, 0, 0]))
     finite = np.isfinite(matrices).all(axis=(1, 2))
-    found = np.full(len(matrices), np.inf)
+    norms = np.full(len(matrices), np.inf)
     if finite.any():
-        found[finite] = np.linalg.norm(matrices[finite], 2, axis=(1, 2))
-    return found
+        norms[finite] = np.linalg.norm(matrices[finite], 2, axis=(1, 2))
+    return norms
 
 
 def largest(of: Response, *, tolerance: float = 1e-8, bound: Bound = spectral) -> Peak:
@@ -145,10 +145,12 @@ def largest(of: Response, *, tolerance: float = 1e-8, bound: Bound = spectral) -
     parts = separate(of) if bound is spectral else [of]
     top, holder = Top(0.0, math.nan, 0.0), of
     for part in parts:
-        found = climbed(part, tolerance, top.best) if bound is spectral and serves(part, tolerance) else None
-        found = found or _searched(part, tolerance, bound, top.best)
-        holder = part if found.best > top.best else holder
-        top = Top(found.best, found.where if found.best > top.best else top.where, max(found.bound, top.bound))
+        part_top = climbed(part, tolerance, top.best) if bound is spectral and serves(part, tolerance) else None
+        part_top = part_top or _searched(part, tolerance, bound, top.best)
+        holder = part if part_top.best > top.best else holder
+        top = Top(
+            part_top.best, part_top.where if part_top.best > top.best else top.where, max(part_top.bound, top.bound)
+        )
     return _peak(holder, top, tolerance, exact=bound is spectral)
 
 

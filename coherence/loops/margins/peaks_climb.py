@@ -85,5 +85,5 @@ def _size(test: Test, omega: float, best: float) -> float:
     size = test.gain(omega)
     if size > best:
         return size
-    found = transfer(test.of, omega)
-    return 0.0 if found is None else float(np.linalg.norm(found, 2))
+    response = transfer(test.of, omega)
+    return 0.0 if response is None else float(np.linalg.norm(response, 2))

@@ -104,15 +104,15 @@ class Test:
 
     def gain(self, omega: float) -> float:
         """The largest singular value at a frequency, or slightly less."""
-        found = transfer(self.of, omega)
-        if found is None:
+        response = transfer(self.of, omega)
+        if response is None:
             return 0.0
         vector, size = self.start, 0.0
         for _ in range(POWERS):
             vector = vector / np.linalg.norm(vector)
-            image = found @ vector
+            image = response @ vector
             size = float(np.linalg.norm(image))
-            vector = np.conj(np.conj(image) @ found)
+            vector = np.conj(np.conj(image) @ response)
             if not size:
                 return 0.0
         self.start = vector
@@ -121,21 +121,21 @@ class Test:
     def _flat(self, at: Level, k: int) -> Complex:
         """Half of A0 A0^*: the whole is this and its conjugate transpose."""
         d, n = at.d[0][k], at.n[0][k]
-        made = (0.5 * n)[:, None] * self.products
-        made -= d[:, None] * self.across
-        made *= np.conj(n)
-        _diagonal(made)[:] += np.abs(d) ** 2 / 2
-        return np.asarray(made)
+        half = (0.5 * n)[:, None] * self.products
+        half -= d[:, None] * self.across
+        half *= np.conj(n)
+        _diagonal(half)[:] += np.abs(d) ** 2 / 2
+        return np.asarray(half)
 
     def _slope(self, at: Level, k: int) -> Complex:
         """Half of A1 A0^* + A0 A1^*."""
         d, n, d1, n1 = at.d[0][k], at.n[0][k], at.d[1][k], at.n[1][k]
-        made = n1[:, None] * self.products
-        made -= d1[:, None] * self.across
-        made *= np.conj(n)
-        made -= d[:, None] * self.across * np.conj(n1)
-        _diagonal(made)[:] += d1 * np.conj(d)
-        return np.asarray(made)
+        half = n1[:, None] * self.products
+        half -= d1[:, None] * self.across
+        half *= np.conj(n)
+        half -= d[:, None] * self.across * np.conj(n1)
+        _diagonal(half)[:] += d1 * np.conj(d)
+        return np.asarray(half)
 
     def _positive(self, half: Complex, at: Level, k: int, less: Real) -> bool:
         """Whether half + half^* - diag(less) is positive definite, rounding on the safe side."""

@@ -126,7 +126,7 @@ def response(
 def separate(of: Response) -> list[Response]:
     """The parts that nothing couples to each other and that have inputs and outputs: theirs is the gain."""
     count, labels = connected_components(of.gains != 0, directed=False)
-    found = []
+    responses = []
     for part in range(count):
         inside = np.flatnonzero(labels == part)
         place = {int(block): k for k, block in enumerate(inside)}
@@ -135,16 +135,16 @@ def separate(of: Response) -> list[Response]:
         if rows and columns:
             arrays = of.numerators[inside], of.denominators[inside], of.delays[inside], of.gains[np.ix_(inside, inside)]
             names = tuple(of.names[block] for block in inside)
-            found.append(Response(names, *arrays, rows, columns, of.sensitivity, of.shift))
-    return found
+            responses.append(Response(names, *arrays, rows, columns, of.sensitivity, of.shift))
+    return responses
 
 
 def _ascending(polynomials: Sequence[Sequence[float]]) -> Real:
     """One row each, padded to one length, divided by nothing."""
-    made = np.zeros((len(polynomials), max(map(len, polynomials))))
-    for row, polynomial in zip(made, polynomials, strict=True):
+    rows = np.zeros((len(polynomials), max(map(len, polynomials))))
+    for row, polynomial in zip(rows, polynomials, strict=True):
         row[: len(polynomial)] = polynomial[::-1]
-    return made
+    return rows
 
 
 def at(of: Response, omega: Real) -> Complex:
@@ -184,12 +184,12 @@ def taylor(polynomials: Real, middle: Real) -> list[Complex]:
     """p^(l)(j middle) / l! for l = 0, 1, ...: arrays of [interval, polynomial]; at least four of them."""
     degree = polynomials.shape[1] - 1
     powers = np.asarray((1j * middle[:, None]) ** np.arange(degree + 1), dtype=complex)
-    found = []
+    derivatives = []
     for order in range(max(degree, 3) + 1):
         chosen = [math.comb(k, order) for k in range(order, degree + 1)]
         shifted = polynomials[:, order:] * np.array(chosen, dtype=float)
-        found.append(np.asarray(powers[:, : len(chosen)] @ shifted.T))
-    return found
+        derivatives.append(np.asarray(powers[:, : len(chosen)] @ shifted.T))
+    return derivatives
 
 
 def reach(terms: Sequence[Complex], half: Real) -> tuple[Real, ...]:
@@ -213,10 +213,10 @@ def norms(of: Response, diagonal: Real, scaled: Real, *, width: float | None = N
 
 def matrix(of: Response, diagonal: Complex, scaled: Complex) -> Complex:
     """Diag(x) - diag(y) K."""
-    made = -scaled[:, :, None] * of.gains
+    entries = -scaled[:, :, None] * of.gains
     index = np.arange(of.size)
-    made[:, index, index] += diagonal
-    return np.asarray(made)
+    entries[:, index, index] += diagonal
+    return np.asarray(entries)
 
 
 def local(of: Response, middle: Real, half: Real) -> Local:

@@ -124,8 +124,8 @@ def state_space(closed: Network, *, pade: int | None = None) -> Any:
     for coupling in closed.couplings:
         gains[closed.index[coupling.target], closed.index[coupling.source]] += coupling.gain
     names = [_plain(name) for name in closed.names]
-    made = control.feedback(whole, control.ss([], [], [], gains), sign=1)
-    return control.ss(made.A, made.B, made.C, made.D, inputs=names, outputs=names)
+    feedback = control.feedback(whole, control.ss([], [], [], gains), sign=1)
+    return control.ss(feedback.A, feedback.B, feedback.C, feedback.D, inputs=names, outputs=names)
 
 
 def _plain(name: str) -> str:

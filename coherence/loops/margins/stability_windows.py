@@ -2,7 +2,7 @@
 
 A root can reach the imaginary axis only where |L| = 1 (delay) or where L is real and negative (gain).
 These frequencies do not depend on the delay or gain that is varied, so a finite list gives all ends of
-windows; inside each window the number of unstable roots is constant and is asked once, at its middle.
+windows; inside each window the number of unstable roots is constant and is verdict_at once, at its middle.
 
 SOURCE: for one loop: Walton and Marshall, Direct method for TDS stability analysis, IEE Proceedings D 134 (1987).
 """
@@ -82,10 +82,10 @@ def gain_windows(
             ends.append((s / (s - 1), omega))
     numerator = network.blocks[network.index[block]].numerator
 
-    def asked(factor: float) -> Stability:
+    def verdict_at(factor: float) -> Stability:
         return judge(_changed(network, block, numerator=tuple(factor * c for c in numerator)))
 
-    return _windows(ends, highest, asked, complete=real.complete, low=lowest)
+    return _windows(ends, highest, verdict_at, complete=real.complete, low=lowest)
 
 
 def _at(network: Network, block: str) -> Response:
@@ -108,18 +108,18 @@ def _changed(network: Network, name: str, **changes: float | tuple[float, ...]) 
 def _windows(
     ends: list[tuple[float, float]],
     highest: float,
-    asked: Callable[[float], Stability],
+    verdict_at: Callable[[float], Stability],
     *,
     complete: bool,
     low: float = 0.0,
 ) -> Windows:
     inside = sorted(end for end in ends if low + 1e-12 * highest < end[0] < highest * (1 - 1e-12))
-    kept: list[tuple[float, float | None]] = [(low, None)]
+    edges: list[tuple[float, float | None]] = [(low, None)]
     for where, omega in inside:
-        if where - kept[-1][0] > TOGETHER * where:
-            kept.append((where, omega))
-    kept.append((highest, None))
+        if where - edges[-1][0] > TOGETHER * where:
+            edges.append((where, omega))
+    edges.append((highest, None))
     windows = tuple(
-        Window(start, stop, asked((start + stop) / 2), omega) for (start, _), (stop, omega) in pairwise(kept)
+        Window(start, stop, verdict_at((start + stop) / 2), omega) for (start, _), (stop, omega) in pairwise(edges)
     )
     return Windows(windows, "" if complete else "the search met its work limit: windows may be missing")

@@ -42,9 +42,9 @@ class Blame:
 
 @dataclass(frozen=True)
 class Subsets:
-    """What was found.  `complete`: every minimal unstable set is in `found`; else `unsearched` says what is open."""
+    """Records the unstable sets.  `complete`: every minimal one is in `sets`; else `unsearched` says what is open."""
 
-    found: tuple[Blame, ...]
+    sets: tuple[Blame, ...]
     judged: int
     complete: bool
     unsearched: tuple[str, ...] = ()
@@ -65,11 +65,11 @@ def minimal_unstable(
     """
     groups = _groups(network, loops)
     search = _Search(network, groups, judge, most_sets)
-    found: list[Blame] = []
+    sets: list[Blame] = []
     unsearched: list[str] = []
     for part in _components(search.successors, frozenset(groups)):
-        found += search.component(part, largest, unsearched)
-    return Subsets(tuple(found), len(search.known), not unsearched, tuple(unsearched))
+        sets += search.component(part, largest, unsearched)
+    return Subsets(tuple(sets), len(search.known), not unsearched, tuple(unsearched))
 
 
 def _groups(network: Network, loops: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, ...]]:
@@ -112,27 +112,27 @@ class _Search:
         if len(part) > 2 and all(len(self.groups[loop]) == 1 for loop in part):  # noqa: SIM102
             if small_gain(self.part(part), judge=self.judge).holds:
                 return
-        found: list[frozenset[str]] = []
+        unstable: list[frozenset[str]] = []
         open_: list[frozenset[str]] = []
-        for loops in self.candidates(part, min(largest, len(part)), found):
+        for loops in self.candidates(part, min(largest, len(part)), unstable):
             if len(self.known) >= self.most:
-                yield from self.beyond(part, found, len(loops), unsearched, f"{self.most} sets judged")
+                yield from self.beyond(part, unstable, len(loops), unsearched, f"{self.most} sets judged")
                 return
             stable = self.verdict(loops)
             if stable.verdict == "unstable":
                 clear = not any(less < loops for less in open_)
-                found.append(loops)
+                unstable.append(loops)
                 if not clear:
-                    unsearched.append(f"parts of {self.said(loops)} that are not decided")
+                    unsearched.append(f"parts of {self.render_names(loops)} that are not decided")
                 yield Blame(self.sorted(loops), stable, clear)
             elif stable.verdict != "stable":
                 open_.append(loops)
-                unsearched.append(f"{self.said(loops)}: {stable.verdict}, {stable.reason}")
+                unsearched.append(f"{self.render_names(loops)}: {stable.verdict}, {stable.reason}")
         if len(part) > largest:
-            yield from self.beyond(part, found, largest + 1, unsearched, f"sets of up to {largest} loops searched")
+            yield from self.beyond(part, unstable, largest + 1, unsearched, f"sets of up to {largest} loops searched")
 
     def candidates(
-        self, part: frozenset[str], largest: int, found: Sequence[frozenset[str]]
+        self, part: frozenset[str], largest: int, unstable: Sequence[frozenset[str]]
     ) -> Iterator[frozenset[str]]:
         """Strongly connected sets by size, without those that contain a found one."""
         either = {loop: self.successors[loop] & part for loop in part}
@@ -143,21 +143,21 @@ class _Search:
         for size in range(1, largest + 1):
             ordered = sorted(level, key=lambda loops: [self.order[loop] for loop in self.sorted(loops)])
             for loops in ordered:
-                if not any(less <= loops for less in found) and self.connected(loops):
+                if not any(less <= loops for less in unstable) and self.connected(loops):
                     yield loops
             if size < largest:
-                kept = [loops for loops in level if not any(less <= loops for less in found)]
-                level = {loops | {new} for loops in kept for loop in loops for new in either[loop] - loops}
+                open_sets = [loops for loops in level if not any(less <= loops for less in unstable)]
+                level = {loops | {new} for loops in open_sets for loop in loops for new in either[loop] - loops}
 
     def connected(self, loops: frozenset[str]) -> bool:
         return len(_components(self.successors, loops)) == 1
 
     def beyond(
-        self, part: frozenset[str], found: Sequence[frozenset[str]], size: int, unsearched: list[str], why: str
+        self, part: frozenset[str], unstable: Sequence[frozenset[str]], size: int, unsearched: list[str], why: str
     ) -> Iterator[Blame]:
         """What the limits left out; where nothing is to blame yet, an unstable component is shrunk."""
-        unsearched.append(f"sets of {size} or more loops of {self.said(part)} ({why})")
-        if found or self.verdict(part).verdict != "unstable":
+        unsearched.append(f"sets of {size} or more loops of {self.render_names(part)} ({why})")
+        if unstable or self.verdict(part).verdict != "unstable":
             return
         shrunk = self.shrunk(part)
         proper = (frozenset(less) for k in range(1, len(shrunk)) for less in combinations(self.sorted(shrunk), k))
@@ -177,7 +177,7 @@ class _Search:
     def sorted(self, loops: frozenset[str]) -> tuple[str, ...]:
         return tuple(sorted(loops, key=self.order.__getitem__))
 
-    def said(self, loops: frozenset[str]) -> str:
+    def render_names(self, loops: frozenset[str]) -> str:
         names = self.sorted(loops)
         return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:5])} and {len(names) - 5} more"
 

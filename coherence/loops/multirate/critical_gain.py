@@ -62,15 +62,15 @@ def crossings(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> t
     top, bottom = (np.array([0.0] * (size - len(x)) + [float(c) for c in x]) for x in (p, q))
     both = np.convolve(top, bottom[::-1]) - np.convolve(bottom, top[::-1])
     angles = {0.0, math.pi, *_angles(both)}
-    found = []
+    places = []
     for angle in sorted(angles):
         z = complex(math.cos(angle), math.sin(angle)) if angle < math.pi else -1 + 0j
         below = np.polyval(bottom, z)
         if abs(below) > 1e-12 * float(np.abs(bottom).sum()):
             k = -np.polyval(top, z) / below
             if k.real > 1e-12 and abs(k.imag) <= 1e-7 * abs(k):
-                found.append(Crossing(float(k.real), angle))
-    return tuple(sorted(found, key=lambda crossing: crossing.gain))
+                places.append(Crossing(float(k.real), angle))
+    return tuple(sorted(places, key=lambda crossing: crossing.gain))
 
 
 def _angles(both: Any) -> Iterator[float]:
@@ -99,15 +99,15 @@ def windows(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> tup
     """The gains k > 0 by stability of p(z) + k q(z); each window is decided by an exact count at one gain inside."""
     ends = [0.0, *_apart([crossing.gain for crossing in crossings(p, q)])]
     inner = [(a + b) / 2 for a, b in itertools.pairwise(ends)] + [2 * ends[-1] + 1]
-    found: list[Window] = []
+    merged: list[Window] = []
     for low, high, middle in zip(ends, [*ends[1:], math.inf], inner, strict=True):
         counts = count_roots(_sum(p, q, Fraction(middle)))
         stable = counts.outside == counts.on == 0 and counts.degree == max(len(p), len(q)) - 1
-        if found and found[-1].stable == stable:
-            found[-1] = Window(found[-1].low, high, stable)
+        if merged and merged[-1].stable == stable:
+            merged[-1] = Window(merged[-1].low, high, stable)
         else:
-            found.append(Window(low, high, stable))
-    return tuple(found)
+            merged.append(Window(low, high, stable))
+    return tuple(merged)
 
 
 def _apart(gains: Sequence[float]) -> Iterator[float]:
@@ -130,12 +130,12 @@ def gain_polynomials(build: Callable[[Any], Multirate]) -> tuple[tuple[Fraction,
 
     Raises UsageError where it is not.
     """
-    zero, one, two = (characteristic_polynomial(_rational(build(k))) for k in (0, 1, 2))
-    q = tuple(b - a for a, b in zip(zero, one, strict=True))
-    scale = max(map(abs, (*zero, *two)))
-    if any(abs(c - a - 2 * b) > Fraction(scale, 10**9) for a, b, c in zip(zero, q, two, strict=True)):
+    at_zero, at_one, at_two = (characteristic_polynomial(_rational(build(k))) for k in (0, 1, 2))
+    q = tuple(b - a for a, b in zip(at_zero, at_one, strict=True))
+    scale = max(map(abs, (*at_zero, *at_two)))
+    if any(abs(c - a - 2 * b) > Fraction(scale, 10**9) for a, b, c in zip(at_zero, q, at_two, strict=True)):
         raise UsageError("the lap is not affine in this gain (several rates or loops): use critical_gain")
-    return zero, q
+    return at_zero, q
 
 
 def _rational(system: Multirate) -> list[list[Fraction]]:

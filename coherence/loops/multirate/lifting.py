@@ -85,15 +85,15 @@ class _Lap:
     def _readers(self, kind: Any) -> None:
         """Per sampler: its window, its weights of blocks and of other samplers' commands."""
         row = {block.name: i for i, block in enumerate(self.system.blocks)}
-        index = {one.name: j for j, one in enumerate(self.system.samplers)}
+        index = {sampler.name: j for j, sampler in enumerate(self.system.samplers)}
         self.reads: list[tuple[Fraction, Array, Array]] = []
-        for one in self.system.samplers:
+        for sampler in self.system.samplers:
             outputs, held = zeros((1, len(row)), exact=self.exact)[0], zeros((1, len(index)), exact=self.exact)[0]
             for c in self.system.couplings:
-                if c.target == one.name:
+                if c.target == sampler.name:
                     to, at = (outputs, row[c.source]) if c.source in row else (held, index[c.source])
                     to[at] += kind(c.gain)
-            self.reads.append((exactly(one.window), outputs, held))
+            self.reads.append((exactly(sampler.window), outputs, held))
 
     def _variables(self) -> None:
         """Unit rows for the state at -lag, the samplers' states, and the commands decided before 0."""

@@ -83,12 +83,12 @@ def _closed(
             raise UsageError("an algebraic loop of continuous blocks has no solution: give one of them a lag")
         closing, exact = np.linalg.inv(within.astype(float)), False
     p, q = closing @ c, closing @ d @ g
-    made = Plant(a + b @ k @ p, b @ (k @ q + g), p, q, channels, ahead, exact)
-    if exact and not _nilpotent(made.a):
+    plant = Plant(a + b @ k @ p, b @ (k @ q + g), p, q, channels, ahead, exact)
+    if exact and not _nilpotent(plant.a):
         exact = False
     if exact:
-        return made
-    floats = [matrix.astype(float) for matrix in (made.a, made.b, made.p, made.q)]
+        return plant
+    floats = [matrix.astype(float) for matrix in (plant.a, plant.b, plant.p, plant.q)]
     return Plant(floats[0], floats[1], floats[2], floats[3], channels, ahead, exact)
 
 
@@ -105,12 +105,12 @@ def zeros(shape: tuple[int, int], *, exact: bool) -> Array:
 
 
 def _diagonal(parts: Sequence[Array], *, exact: bool) -> Array:
-    made = zeros((sum(len(part) for part in parts), sum(part.shape[1] for part in parts)), exact=exact)
+    whole = zeros((sum(len(part) for part in parts), sum(part.shape[1] for part in parts)), exact=exact)
     i = j = 0
     for part in parts:
-        made[i : i + len(part), j : j + part.shape[1]] = part
+        whole[i : i + len(part), j : j + part.shape[1]] = part
         i, j = i + len(part), j + part.shape[1]
-    return made
+    return whole
 
 
 def realised(block: Block, *, exact: bool) -> tuple[Array, Array, Array, Array]:
@@ -148,20 +148,20 @@ def clocks(couplings: Sequence[tuple[int, int, Fraction]], delays: Sequence[Frac
     for start in range(len(delays)):
         if start in ahead:
             continue
-        found, stack = {start: Fraction(0)}, [start]
+        component, stack = {start: Fraction(0)}, [start]
         while stack:
             here = stack.pop()
             for there, step in steps[here]:
-                if there not in found:
-                    found[there] = found[here] + step
+                if there not in component:
+                    component[there] = component[here] + step
                     stack.append(there)
-                elif found[there] != found[here] + step:
+                elif component[there] != component[here] + step:
                     raise UsageError(
                         "continuous blocks with a delay form a loop, or two paths of different delay meet: "
                         "sample one of them, or ask for the characteristic roots"
                     )
-        least = min(found.values())
-        ahead |= {block: clock - least for block, clock in found.items()}
+        least = min(component.values())
+        ahead |= {block: clock - least for block, clock in component.items()}
     return [ahead[i] for i in range(len(delays))]
 
 
@@ -196,5 +196,5 @@ class Motion:
         whole = np.zeros((3 * n, 3 * n))
         whole[:n, :n] = self.a * h
         whole[:n, n : 2 * n] = whole[n : 2 * n, 2 * n :] = np.eye(n)
-        found = expm(whole)
-        return found[:n, :n], found[:n, n : 2 * n] * h, found[:n, 2 * n :] * h * h
+        exponential = expm(whole)
+        return exponential[:n, :n], exponential[:n, n : 2 * n] * h, exponential[:n, 2 * n :] * h * h

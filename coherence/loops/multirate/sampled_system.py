@@ -109,23 +109,23 @@ def multirate(
 
 def checked(samplers: Iterable[Sampler], blocks: Iterable[Block] = (), couplings: Iterable[Coupling] = ()) -> Multirate:
     """A checked system.  Raises UsageError for what has no meaning, all problems at once."""
-    made = Multirate(tuple(samplers), tuple(blocks), tuple(couplings))
-    names = [*(s.name for s in made.samplers), *(b.name for b in made.blocks)]
+    system = Multirate(tuple(samplers), tuple(blocks), tuple(couplings))
+    names = [*(s.name for s in system.samplers), *(b.name for b in system.blocks)]
     problems = [f"the name '{name}' stands twice: give each its own" for name, n in Counter(names).items() if n > 1]
-    if not made.samplers:
+    if not system.samplers:
         problems.append("nothing is sampled: give a block a rate, or ask for the characteristic roots instead")
-    for sampler in made.samplers:
+    for sampler in system.samplers:
         problems += _sampler(sampler)
-    for block in made.blocks:
+    for block in system.blocks:
         if len(block.numerator) > len(block.denominator) or not block.denominator[0]:
             problems.append(f"{block.name} differentiates, or its denominator starts with zero: add a lag")
         if block.rate is not None:
             problems.append(f"{block.name} has a rate: read the network with `multirate`, or add a sampler before it")
-    for end in (end for c in made.couplings for end in (c.source, c.target) if end not in names):
+    for end in (end for c in system.couplings for end in (c.source, c.target) if end not in names):
         problems.append(f"a coupling names '{end}', which is neither sampler nor block: {did_you_mean(end, names)}")
     if problems:
         raise UsageError("; ".join(problems))
-    return made
+    return system
 
 
 def _sampler(sampler: Sampler) -> list[str]:

@@ -69,16 +69,18 @@ def _modes(matrix: Array) -> tuple[Array, Array]:
     """Eigenvalues by falling modulus (of a pair: the upper first) and their vectors."""
     if not len(matrix):
         return np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
-    found, vectors = np.linalg.eig(matrix)
-    order = sorted(range(len(found)), key=lambda i: (-round(float(abs(found[i])), 12), -found[i].imag))
-    return found[order].astype(complex), vectors[:, order].astype(complex)
+    multipliers, vectors = np.linalg.eig(matrix)
+    order = sorted(
+        range(len(multipliers)), key=lambda i: (-round(float(abs(multipliers[i])), 12), -multipliers[i].imag)
+    )
+    return multipliers[order].astype(complex), vectors[:, order].astype(complex)
 
 
 def _decided(lifted: Lifted, multipliers: Array) -> tuple[str, str, int | None]:
     if lifted.exact and len(lifted.matrix) <= EXACT_SIZE:
-        found = sampled_verdict.verdict(lifted.matrix.tolist())
-        name = {True: "stable", False: "unstable", None: "marginal"}[found.stable]
-        return name, "exact root count of the rational lap", found.counts.outside
+        exact = sampled_verdict.verdict(lifted.matrix.tolist())
+        name = {True: "stable", False: "unstable", None: "marginal"}[exact.stable]
+        return name, "exact root count of the rational lap", exact.counts.outside
     matrix = balanced(lifted.floats)
     allowed = ROUNDING * max(1, len(matrix)) * max(1.0, float(np.linalg.norm(matrix, 2)) if len(matrix) else 0.0)
     outside = int((np.abs(multipliers) > 1).sum())

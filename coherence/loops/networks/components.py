@@ -139,7 +139,7 @@ class Characteristic:
         a = self.shifts(sigma)
         below = np.maximum(np.abs(centre) - radius, 0.0)
         shape = (len(centre), self.size)
-        d, g = _one(shape), _delay(self.delays, s, sigma)
+        d, g = _unit_bounds(shape), _delay(self.delays, s, sigma)
         for k in range(a.shape[1]):
             w = 1 / (s[:, None] + a[:, k])
             near = 1 / np.hypot(sigma + a[:, k], below[:, None])
@@ -147,9 +147,9 @@ class Characteristic:
             ones = np.ones(self.size)
             d = d * _factor(s, radius, w, near, (ones, -self.roots[:, k], a[:, k]), keep)
             g = g * _factor(s, radius, w, near, (self.alphas[:, k], self.tops[:, k], a[:, k]), keep)
-        made = g.scaled(self.leads)
-        d.doubt, made.doubt = self._doubts(s, sigma)
-        return d, made
+        top = g.scaled(self.leads)
+        d.doubt, top.doubt = self._doubts(s, sigma)
+        return d, top
 
     def _doubts(self, s: Complexes, sigma: float) -> tuple[Reals, Reals]:
         """How far the products of computed roots may be from d and g as stated, in the scaling of `bounds`."""
@@ -179,10 +179,10 @@ class Characteristic:
 
     def matrix(self, d: Complexes, g: Complexes) -> Complexes:
         """diag(d) - diag(g) K."""
-        made = -g[:, :, None] * self.gains
+        entries = -g[:, :, None] * self.gains
         rows = np.arange(self.size)
-        made[:, rows, rows] += d
-        return np.asarray(made)
+        entries[:, rows, rows] += d
+        return np.asarray(entries)
 
     def pencil(self, s: Complexes) -> tuple[Complexes, Complexes]:
         """P(s) and P'(s) at any points, each row of both divided by one positive number."""
@@ -213,11 +213,11 @@ class Characteristic:
         larger than every pole.  Raises ZeroDivisionError for an algebraic loop without solution.
         """
         through = self.through_now
-        kept = np.eye(self.size) - through[:, None] * self.gains
-        if through.any() and np.linalg.cond(kept) > 1 / (1e3 * np.finfo(float).eps):
+        closing = np.eye(self.size) - through[:, None] * self.gains
+        if through.any() and np.linalg.cond(closing) > 1 / (1e3 * np.finfo(float).eps):
             raise ZeroDivisionError
         bound = np.array([self._beyond(row, sigma, radius, through[row]) for row in range(self.size)])
-        return bound, np.asarray(np.linalg.inv(kept)) if through.any() else np.eye(self.size)
+        return bound, np.asarray(np.linalg.inv(closing)) if through.any() else np.eye(self.size)
 
     def _beyond(self, row: int, sigma: float, radius: float, through: float) -> float:
         poles, lead, zeros = self.poles[row], self.leads[row], self.zeros[row]
@@ -260,7 +260,7 @@ def _scale(poles: Sequence[Complexes], blocks: Sequence[Block]) -> float:
     return min(gains, default=1.0)
 
 
-def _one(shape: tuple[int, int]) -> Bounds:
+def _unit_bounds(shape: tuple[int, int]) -> Bounds:
     zero = np.zeros(shape)
     return Bounds(np.ones(shape, dtype=complex), zero + 0j, np.ones(shape), zero, zero)
 

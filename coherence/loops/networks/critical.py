@@ -81,7 +81,7 @@ def delay_crossings(numerator: Sequence[float], denominator: Sequence[float], hi
 def _frequencies(numerator: Sequence[float], denominator: Sequence[float]) -> list[tuple[float, float, bool]]:
     """(frequency, smallest delay >= 0, outward) of every crossing."""
     difference = np.polysub(squared(np.array(denominator, float)), squared(np.array(numerator, float)))
-    found = []
+    crossings = []
     for x, outward in _directed(difference):
         omega = math.sqrt(x)
         top, bottom = np.polyval(numerator, 1j * omega), np.polyval(denominator, 1j * omega)
@@ -90,8 +90,8 @@ def _frequencies(numerator: Sequence[float], denominator: Sequence[float]) -> li
         angle = float(np.angle(-top / bottom)) % math.tau
         if angle > math.tau - 1e-12:
             angle = 0.0
-        found.append((omega, angle / omega, outward))
-    return found
+        crossings.append((omega, angle / omega, outward))
+    return crossings
 
 
 def _directed(polynomial: Reals) -> list[tuple[float, bool]]:
@@ -110,15 +110,15 @@ def _directed(polynomial: Reals) -> list[tuple[float, bool]]:
 
 def _positive(polynomial: Reals) -> list[float]:
     """Positive real roots, polished where they are simple."""
-    kept, slope = [], np.polyder(polynomial)
+    roots, slope = [], np.polyder(polynomial)
     for root in np.roots(polynomial):
         if root.real > 0 and abs(root.imag) <= 1e-7 * abs(root):
             x = float(root.real)
             for _ in range(4 if root.imag == 0 else 0):
                 step = float(np.polyval(polynomial, x) / (np.polyval(slope, x) or math.inf))
                 x -= step if abs(step) < 1e-4 * x else 0.0
-            kept.append(x)
-    return sorted(kept)
+            roots.append(x)
+    return sorted(roots)
 
 
 def delay_windows(
@@ -156,8 +156,8 @@ def _count_beside_zero(numerator: Sequence[float], denominator: Sequence[float],
     roots = np.roots(np.polyadd(denominator, numerator))
     if not (np.abs(roots.real) <= BESIDE * np.abs(roots)).any():
         return int((roots.real > 0).sum())
-    found = verdict(loop(numerator, denominator, first / 2), confirm=False)
-    return found.unstable if found.verdict in ("stable", "unstable") else None
+    answer = verdict(loop(numerator, denominator, first / 2), confirm=False)
+    return answer.unstable if answer.verdict in ("stable", "unstable") else None
 
 
 def _free_of_axis(numerator: Sequence[float], denominator: Sequence[float], window: tuple[float, float]) -> bool:
@@ -235,10 +235,10 @@ class _Path:
 
     def root(self, number: float, near: complex) -> complex | None:
         """The root nearest to `near`, of the parts that the ranges are in."""
-        names = {one.block for one in self.ranges}
+        names = {varied.block for varied in self.ranges}
         parts = [part for part in self.at(number).components() if names & set(part.names)]
-        found = [complex(z) for part in parts for z in polished(Characteristic(part), np.array([near]))]
-        return min(found, key=lambda z: abs(z - near), default=None)
+        roots = [complex(z) for part in parts for z in polished(Characteristic(part), np.array([near]))]
+        return min(roots, key=lambda z: abs(z - near), default=None)
 
 
 def _landed(path: _Path, here: float, step: float, before: DelayVerdict) -> Critical:

@@ -70,26 +70,26 @@ def box_verdict(network: Network, ranges: Iterable[Range], *, most: int = 2000) 
     """
     start = tuple(ranges)
     _checked(network, start)
-    waiting, undecided, found, looked = [start], list[tuple[Range, ...]](), dict[str, tuple[Range, ...]](), 0
-    while waiting and looked < most and len(found) < 2:
+    waiting, undecided, examples, looked = [start], list[tuple[Range, ...]](), dict[str, tuple[Range, ...]](), 0
+    while waiting and looked < most and len(examples) < 2:
         box = waiting.pop(0)
         looked += 1
         middle = verdict(at_middle(network, box), confirm=False)
         if middle.verdict in ("stable", "unstable"):
-            found.setdefault(middle.verdict, tuple(replaced(r, r.middle) for r in box))
+            examples.setdefault(middle.verdict, tuple(replaced(r, r.middle) for r in box))
             if holds_throughout(network, box):
                 continue
         halves = _halved(box, start)
         waiting += halves
         undecided += [] if halves else [box]
-    return _summary(found, [*undecided, *waiting], looked)
+    return _summary(examples, [*undecided, *waiting], looked)
 
 
-def _summary(found: dict[str, tuple[Range, ...]], left: list[tuple[Range, ...]], looked: int) -> BoxVerdict:
-    stable, unstable = found.get("stable"), found.get("unstable")
+def _summary(examples: dict[str, tuple[Range, ...]], left: list[tuple[Range, ...]], looked: int) -> BoxVerdict:
+    stable, unstable = examples.get("stable"), examples.get("unstable")
     if stable and unstable:
         return BoxVerdict("changes", "stable and unstable values lie in the ranges", stable, unstable, (), looked)
-    if left or not found:
+    if left or not examples:
         reason = f"{len(left)} boxes are not decided after {looked}"
         return BoxVerdict("undecided", reason, stable, unstable, tuple(left[:20]), looked)
     kind = "stable" if stable else "unstable"
@@ -104,43 +104,45 @@ def replaced(one: Range, at: float) -> Range:
 def at_middle(network: Network, box: Sequence[Range]) -> Network:
     """The network with the middle of every range."""
     blocks = {block.name: block for block in network.blocks}
-    for one in box:
-        blocks[one.block] = _with(blocks[one.block], one, one.middle)
+    for varied in box:
+        blocks[varied.block] = _with(blocks[varied.block], varied, varied.middle)
     return Network(tuple(blocks.values()), network.couplings)
 
 
-def _with(block: Block, one: Range, number: float) -> Block:
-    if one.what == "delay":
+def _with(block: Block, varied: Range, number: float) -> Block:
+    if varied.what == "delay":
         return replace(block, delay=number)
-    if one.what == "gain":
+    if varied.what == "gain":
         return replace(block, numerator=tuple(number * c for c in block.numerator))
-    polynomial = list(getattr(block, one.what))
-    polynomial[one.index] = number
+    polynomial = list(getattr(block, varied.what))
+    polynomial[varied.index] = number
     changed = tuple(polynomial)
-    if one.what == "numerator":
+    if varied.what == "numerator":
         return replace(block, numerator=changed)
     return replace(block, denominator=changed)
 
 
 def _checked(network: Network, ranges: Sequence[Range]) -> None:
-    for one in ranges:
-        if one.block not in network.index or one.what not in ("gain", "delay", "numerator", "denominator"):
-            raise UsageError(f"the range of {one.what} of '{one.block}' names no block or nothing that can vary")
-        if not one.low <= one.high or (one.what == "delay" and one.low < 0):
-            raise UsageError(f"the range of {one.what} of {one.block} runs from {one.low:g} to {one.high:g}")
-        if one.what == "denominator" and one.index == 0:
-            raise UsageError(f"the leading coefficient of {one.block} cannot vary: divide the others by it")
+    for varied in ranges:
+        if varied.block not in network.index or varied.what not in ("gain", "delay", "numerator", "denominator"):
+            raise UsageError(f"the range of {varied.what} of '{varied.block}' names no block or nothing that can vary")
+        if not varied.low <= varied.high or (varied.what == "delay" and varied.low < 0):
+            raise UsageError(
+                f"the range of {varied.what} of {varied.block} runs from {varied.low:g} to {varied.high:g}"
+            )
+        if varied.what == "denominator" and varied.index == 0:
+            raise UsageError(f"the leading coefficient of {varied.block} cannot vary: divide the others by it")
 
 
 def _halved(box: Sequence[Range], start: Sequence[Range]) -> list[tuple[Range, ...]]:
     """Two boxes, cut across the relatively widest range; none where all are narrow."""
-    shares = [(one.half / whole.half) if whole.half else 0.0 for one, whole in zip(box, start, strict=True)]
+    shares = [(widest.half / whole.half) if whole.half else 0.0 for widest, whole in zip(box, start, strict=True)]
     k = int(np.argmax(shares))
     if shares[k] < 1e-6:
         return []
-    one = box[k]
-    lower = Range(one.block, one.what, one.low, one.middle, one.index)
-    parts = (lower, Range(one.block, one.what, one.middle, one.high, one.index))
+    widest = box[k]
+    lower = Range(widest.block, widest.what, widest.low, widest.middle, widest.index)
+    parts = (lower, Range(widest.block, widest.what, widest.middle, widest.high, widest.index))
     return [(*box[:k], part, *box[k + 1 :]) for part in parts]
 
 
@@ -165,21 +167,21 @@ class _Spread:
         width = max(max(len(b.numerator), len(b.denominator)) for b in blocks)
         self.gain, self.delay = np.zeros(char.size), np.zeros(char.size)
         self.top, self.bottom = np.zeros((char.size, width)), np.zeros((char.size, width))  # ascending powers
-        self.rows = np.array(sorted({char.network.index[one.block] for one in box}), dtype=int)
-        for one in box:
-            row = char.network.index[one.block]
-            self._take(row, blocks[row], one)
+        self.rows = np.array(sorted({char.network.index[varied.block] for varied in box}), dtype=int)
+        for varied in box:
+            row = char.network.index[varied.block]
+            self._take(row, blocks[row], varied)
 
-    def _take(self, row: int, block: Block, one: Range) -> None:
+    def _take(self, row: int, block: Block, varied: Range) -> None:
         unit = abs(block.denominator[0])
-        if one.what == "delay":
-            self.delay[row] += one.half
-        elif one.what == "gain":
-            self.gain[row] += one.half / abs(one.middle) if one.middle else math.inf
-        elif one.what == "numerator":
-            self.top[row, len(block.numerator) - 1 - one.index] += one.half / unit / self.char.units[row]
+        if varied.what == "delay":
+            self.delay[row] += varied.half
+        elif varied.what == "gain":
+            self.gain[row] += varied.half / abs(varied.middle) if varied.middle else math.inf
+        elif varied.what == "numerator":
+            self.top[row, len(block.numerator) - 1 - varied.index] += varied.half / unit / self.char.units[row]
         else:
-            self.bottom[row, len(block.denominator) - 1 - one.index] += one.half / unit
+            self.bottom[row, len(block.denominator) - 1 - varied.index] += varied.half / unit
 
     def entries(self, centre: Reals, radius: Reals, highest: Reals) -> tuple[Reals, Reals]:
         """Bounds of the changes of d and g on segments of the imaginary axis."""

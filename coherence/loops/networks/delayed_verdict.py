@@ -75,20 +75,20 @@ def verdict(network: Network, *, decay: float = 0.0, confirm: bool = True) -> De
 
 def combined(parts: Iterable[DelayVerdict]) -> DelayVerdict:
     """The worst part decides; the rightmost root is that of all parts."""
-    made = sorted(parts, key=lambda part: ORDER.index(part.verdict))
-    if not made:
+    ordered = sorted(parts, key=lambda part: ORDER.index(part.verdict))
+    if not ordered:
         return DelayVerdict("stable", "there is nothing in the network", unstable=0, confirmed=True)
-    counts = [part.unstable for part in made]
-    known = [part for part in made if part.rightmost]
-    top = max(known, key=lambda part: part.abscissa, default=made[0])
+    counts = [part.unstable for part in ordered]
+    known = [part for part in ordered if part.rightmost]
+    top = max(known, key=lambda part: part.abscissa, default=ordered[0])
     return DelayVerdict(
-        made[0].verdict,
-        made[0].reason,
+        ordered[0].verdict,
+        ordered[0].reason,
         top.rightmost,
         None if None in counts else sum(count or 0 for count in counts),
-        made[0].certified,
-        all(part.confirmed for part in made),
-        made[0].blocks,
+        ordered[0].certified,
+        all(part.confirmed for part in ordered),
+        ordered[0].blocks,
     )
 
 
@@ -165,7 +165,7 @@ def _told_apart(denominator: tuple[float, ...], poles: Complexes, decay: float) 
 
 def _agreed(char: Characteristic, part: Network, decay: float, confirm: bool) -> DelayVerdict:
     count = count_right_of(char, -decay)
-    roots = _found(char, count)
+    roots = _candidate_roots(char, count)
     if count.roots is None:
         if count.at is None:
             return _undecided(part, count.reason)
@@ -185,7 +185,7 @@ def _agreed(char: Characteristic, part: Network, decay: float, confirm: bool) ->
     return DelayVerdict(kind, where, _top(roots), count.roots, how, confirmed, part.names)
 
 
-def _found(char: Characteristic, count: Count) -> Complexes:
+def _candidate_roots(char: Characteristic, count: Count) -> Complexes:
     """Polished roots from the generator, or from the contour where the generator is too large or says too little."""
     values = generator_roots(char)
     starts = [] if values is None else [rightmost_starts(values)]
@@ -201,9 +201,9 @@ def _searched(char: Characteristic, roots: Complexes) -> Complexes:
     line = char.scale / 10
     for _ in range(4 * CLIMBS):
         count = count_right_of(char, line)
-        found = polished(char, np.concatenate([roots[:2], _more(count)]))
-        if (found.real > 0).any() or not count.roots:
-            return found
+        further = polished(char, np.concatenate([roots[:2], _more(count)]))
+        if (further.real > 0).any() or not count.roots:
+            return further
         line *= 2
     return roots
 

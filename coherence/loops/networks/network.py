@@ -92,10 +92,10 @@ class Network:
 
     def part(self, names: Iterable[str]) -> Network:
         """The network of some blocks alone, with the couplings among them."""
-        kept = set(names)
+        members = set(names)
         return Network(
-            tuple(block for block in self.blocks if block.name in kept),
-            tuple(c for c in self.couplings if c.source in kept and c.target in kept),
+            tuple(block for block in self.blocks if block.name in members),
+            tuple(c for c in self.couplings if c.source in members and c.target in members),
         )
 
     def components(self) -> tuple[Network, ...]:
@@ -120,11 +120,11 @@ class Network:
 
 def network(blocks: Iterable[Block], couplings: Iterable[Coupling] = ()) -> Network:
     """A checked network.  Raises UsageError for what has no meaning, all problems at once."""
-    made = Network(tuple(blocks), tuple(couplings))
-    problems = [*_names(made), *itertools.chain.from_iterable(map(_block, made.blocks)), *_ends(made)]
+    net = Network(tuple(blocks), tuple(couplings))
+    problems = [*_names(net), *itertools.chain.from_iterable(map(_block, net.blocks)), *_ends(net)]
     if problems:
         raise UsageError("; ".join(problems))
-    return Network(tuple(_trimmed(block) for block in made.blocks), made.couplings)
+    return Network(tuple(_trimmed(block) for block in net.blocks), net.couplings)
 
 
 def loop(
@@ -156,11 +156,11 @@ def _block(block: Block) -> list[str]:
     return problems
 
 
-def _ends(made: Network) -> list[str]:
+def _ends(net: Network) -> list[str]:
     problems = []
-    for coupling in made.couplings:
-        unknown = [end for end in (coupling.source, coupling.target) if end not in made.index]
-        problems += [f"a coupling names '{end}', which is no block: {did_you_mean(end, made.names)}" for end in unknown]
+    for coupling in net.couplings:
+        unknown = [end for end in (coupling.source, coupling.target) if end not in net.index]
+        problems += [f"a coupling names '{end}', which is no block: {did_you_mean(end, net.names)}" for end in unknown]
         if not math.isfinite(coupling.gain):
             problems.append(f"the gain from {coupling.source} to {coupling.target} is not a finite number")
     return problems

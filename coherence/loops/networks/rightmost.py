@@ -114,9 +114,9 @@ def _by_vector(char: Characteristic, start: complex) -> list[complex]:
 def _newton(char: Characteristic, s: Complexes) -> Complexes:
     p, slope = char.pencil(s)
     with np.errstate(all="ignore"):
-        made = p[:, 0, 0] / slope[:, 0, 0] if char.size == 1 else 1 / _traces(p, slope)
-    far = np.abs(made) > (np.abs(s) + char.scale)
-    return np.asarray(np.where(far, made / (np.abs(made) + 1e-300) * (np.abs(s) + char.scale) / 2, made))
+        step = p[:, 0, 0] / slope[:, 0, 0] if char.size == 1 else 1 / _traces(p, slope)
+    far = np.abs(step) > (np.abs(s) + char.scale)
+    return np.asarray(np.where(far, step / (np.abs(step) + 1e-300) * (np.abs(s) + char.scale) / 2, step))
 
 
 def _traces(p: Complexes, slope: Complexes) -> Complexes:
@@ -124,21 +124,21 @@ def _traces(p: Complexes, slope: Complexes) -> Complexes:
     try:
         return np.asarray(np.trace(np.linalg.solve(p, slope), axis1=1, axis2=2))
     except np.linalg.LinAlgError:
-        made = np.full(len(p), np.inf + 0j)
-        for k, one in enumerate(p):
-            if np.linalg.matrix_rank(one) == len(one):
-                made[k] = np.trace(np.linalg.solve(one, slope[k]))
-        return made
+        traces = np.full(len(p), np.inf + 0j)
+        for k, pencil in enumerate(p):
+            if np.linalg.matrix_rank(pencil) == len(pencil):
+                traces[k] = np.trace(np.linalg.solve(pencil, slope[k]))
+        return traces
 
 
 def _distinct(roots: Complexes, scale: float) -> Complexes:
     roots = np.where(np.abs(roots.imag) <= SAME * 1e-5 * (np.abs(roots) + scale), roots.real + 0j, roots)
     roots = roots.real + 1j * np.abs(roots.imag)
-    kept: list[complex] = []
+    distinct: list[complex] = []
     for root in sorted(roots, key=lambda z: (-z.real, z.imag)):
-        if all(abs(root - other) > SAME * (abs(root) + scale) for other in kept):
-            kept.append(complex(root))
-    return np.array(kept, dtype=complex)
+        if all(abs(root - other) > SAME * (abs(root) + scale) for other in distinct):
+            distinct.append(complex(root))
+    return np.array(distinct, dtype=complex)
 
 
 def rightmost_starts(values: Complexes) -> Complexes:
@@ -157,8 +157,8 @@ def contour_starts(places: Complexes, logarithmic: Complexes, *, most: int = 24)
     places, logarithmic = places[finite], logarithmic[finite]
     if len(places) < 4:
         return places - 1 / logarithmic
-    kept = np.sort(np.argsort(-np.abs(logarithmic) * (1 + np.arange(len(places)) % 2))[:SAMPLES])
-    places, logarithmic = places[kept], logarithmic[kept]
+    chosen = np.sort(np.argsort(-np.abs(logarithmic) * (1 + np.arange(len(places)) % 2))[:SAMPLES])
+    places, logarithmic = places[chosen], logarithmic[chosen]
     poles = _rational_poles(np.concatenate([places, places.conj()]), np.concatenate([logarithmic, logarithmic.conj()]))
     poles = poles[(poles.imag >= -1e-3 * np.abs(poles)) & np.isfinite(poles)]
     return np.asarray(poles[np.argsort(-poles.real)][:most])
@@ -266,6 +266,6 @@ def _chebyshev(count: int) -> Reals:
     weights[[0, -1]] = 2
     weights *= (-1.0) ** np.arange(count + 1)
     difference = x[:, None] - x + np.eye(count + 1)
-    made = np.outer(weights, 1 / weights) / difference
-    made -= np.diag(made.sum(axis=1))
-    return np.asarray(made)
+    matrix = np.outer(weights, 1 / weights) / difference
+    matrix -= np.diag(matrix.sum(axis=1))
+    return np.asarray(matrix)

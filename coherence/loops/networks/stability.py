@@ -31,5 +31,5 @@ def stability(network: Network) -> Stability:
     sampled = [block.name for block in network.blocks if block.rate is not None]
     if sampled:
         raise UsageError(f"{', '.join(sampled)}: sampled blocks have no continuous verdict; see `multirate`")
-    found = verdict(network, confirm=False)
-    return Stability(found.verdict, found.reason, found.unstable)
+    answer = verdict(network, confirm=False)
+    return Stability(answer.verdict, answer.reason, answer.unstable)

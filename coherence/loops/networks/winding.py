@@ -207,15 +207,15 @@ def inverted(m: Complexes) -> tuple[Complexes, Complexes]:
         with np.errstate(all="ignore"):
             return 1 / m, m[:, 0, 0] / np.abs(m[:, 0, 0])
     if m.shape[1] >= FACTORED:
-        made = [_factored(one) for one in m]
-        return np.array([inverse for inverse, _ in made]), np.array([sign for _, sign in made])
+        factored = [_factored(matrix) for matrix in m]
+        return np.array([inverse for inverse, _ in factored]), np.array([sign for _, sign in factored])
     try:
         return np.linalg.inv(m), np.linalg.slogdet(m)[0]
     except np.linalg.LinAlgError:
         inverse = np.full(m.shape, np.inf + 0j)
-        for k, one in enumerate(m):
-            if np.linalg.matrix_rank(one) == len(one):
-                inverse[k] = np.linalg.inv(one)
+        for k, matrix in enumerate(m):
+            if np.linalg.matrix_rank(matrix) == len(matrix):
+                inverse[k] = np.linalg.inv(matrix)
         return inverse, np.linalg.slogdet(m)[0]
 
 
@@ -292,8 +292,8 @@ def _arc(char: Characteristic, sigma: float, radius: float) -> float:
     s = np.array([sigma + 1j * radius])
     d, g = char.entries(sigma, s)
     through = char.through_now
-    kept = np.eye(char.size) - through[:, None] * char.gains
-    feedback = np.linalg.solve(kept, (g / d)[0][:, None] * char.gains - through[:, None] * char.gains)
+    closing = np.eye(char.size) - through[:, None] * char.gains
+    feedback = np.linalg.solve(closing, (g / d)[0][:, None] * char.gains - through[:, None] * char.gains)
     loops = np.angle(1 - np.linalg.eigvals(feedback)).sum() if char.size else 0.0
     a = char.shifts(sigma)
     rows = np.where(char.present, np.angle(s[0] - char.roots) - np.angle(s[0] + a), 0.0)

@@ -56,11 +56,11 @@ def shared_demand(leads: Sequence[int], periods: int) -> tuple[Fraction, ...]:
 
     1 + 2 S/p + 2 S^2/p^2 with S the sum of the lead times so far: it grows as a polynomial, not as a power.
     """
-    found, total = [], 0
+    ratios, total = [], 0
     for lead in leads:
         total += lead
-        found.append(Fraction(moving_average(total, periods).variance_ratio))
-    return tuple(found)
+        ratios.append(Fraction(moving_average(total, periods).variance_ratio))
+    return tuple(ratios)
 
 
 def moving_average_hop(lead: int, periods: int, *, name: str = "stage") -> Hop:

@@ -71,13 +71,13 @@ class Burst:
         """(requests, latency of the first, latency of the last) of pieces on which latency is linear."""
         first, last = self.curves[0], self.curves[-1]
         marks = sorted({count for _, count in (*first, *last) if count <= last[-1][1]})
-        found = []
+        pieces = []
         for a, b in itertools.pairwise(marks):
             if b - a > 1e-12 * last[-1][1]:
                 begin = _when(last, a, after=True) - _when(first, a, after=True)
                 end = _when(last, b, after=False) - _when(first, b, after=False)
-                found.append((b - a, self._clean(begin), self._clean(end)))
-        return found
+                pieces.append((b - a, self._clean(begin), self._clean(end)))
+        return pieces
 
     def _clean(self, wait: float) -> float:
         """Without the rounding of differences of times."""

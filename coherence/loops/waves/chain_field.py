@@ -69,7 +69,7 @@ def field(hops: Sequence[Hop], source: Sequence[float] | Array, *, step: float |
 def _filtered(chain: Sequence[Hop], given: Array, step: float) -> list[Array]:
     from scipy.signal import lfilter
 
-    found = []
+    tiers = []
     for hop in chain:
         shift = round(hop.delay / step)
         if abs(shift * step - hop.delay) > 1e-9 * max(step, hop.delay):
@@ -77,13 +77,13 @@ def _filtered(chain: Sequence[Hop], given: Array, step: float) -> list[Array]:
         top = [0.0] * (len(hop.denominator) - len(hop.numerator)) + [float(c) for c in hop.numerator]
         moved = np.concatenate([np.zeros(min(shift, len(given))), given])[: len(given)]
         given = np.asarray(lfilter(top, [float(c) for c in hop.denominator], moved))
-        found.append(given)
-    return found
+        tiers.append(given)
+    return tiers
 
 
 def _integrated(chain: Sequence[Hop], given: Array, step: float) -> list[Array]:
     """Tier n at t is the undelayed tier n at t - (sum of delays so far), from the state at the grid point before."""
-    found, delay = [], 0.0
+    tiers, delay = [], 0.0
     states, _, _ = _states(chain, given, step)
     for n, hop in enumerate(chain, 1):
         delay += hop.delay
@@ -94,8 +94,8 @@ def _integrated(chain: Sequence[Hop], given: Array, step: float) -> list[Array]:
         size = len(a)
         row = np.concatenate([(c @ moved)[0], (c @ once)[0] + d])
         full = np.column_stack([states[:, :size], given]) @ row
-        found.append(np.concatenate([np.zeros(min(whole, len(given))), full])[: len(given)])
-    return found
+        tiers.append(np.concatenate([np.zeros(min(whole, len(given))), full])[: len(given)])
+    return tiers
 
 
 def _states(chain: Sequence[Hop], given: Array, step: float) -> tuple[Array, Array, Array]:
@@ -113,5 +113,5 @@ def _step(a: Array, b: Array, h: float) -> tuple[Array, Array]:
     n = len(a)
     whole = np.zeros((n + 1, n + 1))
     whole[:n, :n], whole[:n, n:] = a * h, b * h
-    found = expm(whole)
-    return found[:n, :n], found[:n, n:]
+    exponential = expm(whole)
+    return exponential[:n, :n], exponential[:n, n:]

@@ -49,8 +49,8 @@ def peak(hops: Hop | Sequence[Hop]) -> Peak:
     chain = _settling(hops)
     distinct = {(h.numerator, h.denominator, h.step): h for h in chain}
     if len(distinct) == 1:
-        one = _peak(chain[0])
-        return Peak(one.value ** len(chain), one.frequency, one.bound ** len(chain))
+        hop_peak = _peak(chain[0])
+        return Peak(hop_peak.value ** len(chain), hop_peak.frequency, hop_peak.bound ** len(chain))
     bound = math.prod(_peak(hop).bound for hop in chain)
     where = _searched(chain)
     return Peak(float(_size(chain, where)), where, bound)
@@ -141,9 +141,9 @@ def _searched(chain: Sequence[Hop]) -> float:
     sizes = _size(chain, grid)
     k = int(sizes.argmax())
     low, high = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
-    found = minimize_scalar(lambda w: -float(_size(chain, w)), bounds=(low, high), method="bounded",
+    optimum = minimize_scalar(lambda w: -float(_size(chain, w)), bounds=(low, high), method="bounded",
                             options={"xatol": 1e-12 * max(1.0, high)})  # fmt: skip
-    return float(found.x) if -found.fun > sizes[k] else float(grid[k])
+    return float(optimum.x) if -optimum.fun > sizes[k] else float(grid[k])
 
 
 def variance_ratio(hops: Hop | Sequence[Hop]) -> float:

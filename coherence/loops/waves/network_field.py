@@ -40,9 +40,9 @@ def closed_field(
     if unknown or not path:
         hints = "; ".join(f"'{name}' is no block: {did_you_mean(name, network.names)}" for name in unknown)
         raise UsageError(hints or "an empty path: name its blocks in order")
-    found = judge(network)
-    if found.verdict != "stable":
-        raise UsageError(f"no field: the closed loop is {found.verdict} ({found.reason})")
+    verdict = judge(network)
+    if verdict.verdict != "stable":
+        raise UsageError(f"no field: the closed loop is {verdict.verdict} ({verdict.reason})")
     given = np.asarray(source, dtype=float)
     rows = [network.index[name] for name in path]
     values = _answer(network, rows, given, step)

@@ -44,15 +44,15 @@ def along(network: Network, path: Sequence[str], *, tolerance: float = 1e-8, jud
     if unknown or not path:
         hints = "; ".join(f"'{name}' is no block: {did_you_mean(name, network.names)}" for name in unknown)
         raise UsageError(hints or "an empty path: name its blocks in order")
-    found: list[TierGain] = []
+    tiers: list[TierGain] = []
     for name in path:
-        one = amplification(network, inputs=[path[0]], outputs=[name], tolerance=tolerance, judge=judge)
-        if one.peak is None:
-            return Path(StringVerdict(one.stability.verdict, f"the closed loop: {one.stability.reason}"), ())
-        before = found[-1].gain if found else 1.0
-        ratio = one.peak.value / before if before else float("inf")
-        found.append(TierGain(name, one.peak.value, one.peak.frequency, one.peak.bound, ratio))
-    return Path(_judged(found, tolerance), tuple(found))
+        answer = amplification(network, inputs=[path[0]], outputs=[name], tolerance=tolerance, judge=judge)
+        if answer.peak is None:
+            return Path(StringVerdict(answer.stability.verdict, f"the closed loop: {answer.stability.reason}"), ())
+        before = tiers[-1].gain if tiers else 1.0
+        ratio = answer.peak.value / before if before else float("inf")
+        tiers.append(TierGain(name, answer.peak.value, answer.peak.frequency, answer.peak.bound, ratio))
+    return Path(_judged(tiers, tolerance), tuple(tiers))
 
 
 def _judged(tiers: Sequence[TierGain], tolerance: float) -> StringVerdict:

@@ -90,8 +90,8 @@ def autocorrelation(arrivals: float, service: float, lags: np.ndarray, *, states
     rates, modes = eigh_tridiagonal(diagonal, np.full(states - 1, math.sqrt(arrivals * service)))
     lengths = np.arange(states) - weights @ np.arange(states)
     parts = (modes.T @ (np.sqrt(weights) * lengths)) ** 2
-    found = np.exp(np.multiply.outer(np.asarray(lags, dtype=float), rates)) @ parts
-    return np.asarray(found / parts.sum())
+    covariance = np.exp(np.multiply.outer(np.asarray(lags, dtype=float), rates)) @ parts
+    return np.asarray(covariance / parts.sum())
 
 
 def _load(arrivals: float, service: float, servers: int) -> float:

@@ -59,7 +59,7 @@ def test_the_value_before_the_smallest_safe_one_is_not_safe(tmp_path: Path) -> N
 def test_the_largest_safe_factor_is_told_as_linearised(tmp_path: Path) -> None:
     _, made = found(tmp_path, LAG.format(load=100, delay=15, tolerance="10 %"))
     gain = next(one for one in made if one.what == "gain")
-    assert "linearised" in gain.told
+    assert "linearised" in gain.text
     assert gain.repair is None
 
 
@@ -73,7 +73,7 @@ def test_the_nearest_constants_of_a_declared_range_are_offered(tmp_path: Path) -
     sources = repairs.apply(nearest.repair.edits, entry.sources)
     assert sources is not None
     assert settles(elaborate(entry.rebuild(sources)), Deadline(30.0))
-    assert "web.share = 0.2" in nearest.told
+    assert "web.share = 0.2" in nearest.text
 
 
 def test_what_settles_only_from_its_own_start_is_not_called_settled(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.signal import lfilter
 
 from coherence.base.errors import UsageError
-from coherence.loops.identification.aliasing import aliases, kept, seen, warnings
+from coherence.loops.identification.aliasing import aliases, seen, share_after_averaging, warnings
 from coherence.loops.identification.effective_samples import autoregression, effective_size, effective_size_ar1, mean
 from coherence.loops.identification.oscillation import Oscillation, Silence, oscillation
 from coherence.loops.identification.response import response
@@ -170,8 +170,8 @@ def test_a_period_of_the_scrape_interval_is_a_constant() -> None:
     assert seen(7.5, 15).period == math.inf
     assert seen(20, 15).period == pytest.approx(60)
     assert not seen(30, 15).aliased
-    assert kept(60, 60) == pytest.approx(0, abs=1e-12)
-    assert kept(60, 30) == pytest.approx(2 / math.pi)
+    assert share_after_averaging(60, 60) == pytest.approx(0, abs=1e-12)
+    assert share_after_averaging(60, 30) == pytest.approx(2 / math.pi)
 
 
 @settings(max_examples=100, deadline=None)

@@ -33,15 +33,15 @@ def loops(count: int, gain: float, couplings: dict[tuple[int, int], float]) -> N
 
 
 def found_sets(made: Network) -> set[frozenset[str]]:
-    return {frozenset(blame.loops) for blame in minimal_unstable(made).found if blame.minimal}
+    return {frozenset(blame.loops) for blame in minimal_unstable(made).sets if blame.minimal}
 
 
 def test_two_loops_fine_alone_and_unstable_together() -> None:
     made = loops(2, 0.56, {(0, 1): 1, (1, 0): -1})
     found = minimal_unstable(made)
-    assert [blame.loops for blame in found.found] == [("l0", "l1")]
+    assert [blame.loops for blame in found.sets] == [("l0", "l1")]
     assert found.complete
-    assert not minimal_unstable(loops(2, 0.55, {(0, 1): 1, (1, 0): -1})).found
+    assert not minimal_unstable(loops(2, 0.55, {(0, 1): 1, (1, 0): -1})).sets
 
 
 def test_a_bad_loop_alone_is_the_whole_blame() -> None:
@@ -51,7 +51,7 @@ def test_a_bad_loop_alone_is_the_whole_blame() -> None:
 def test_the_pair_is_found_in_a_ring_and_what_was_not_searched_is_said() -> None:
     ring = {(k, (k + 1) % 9): 0.1 for k in range(9)}
     found = minimal_unstable(loops(9, 0.5, ring | {(3, 7): -1.2, (7, 3): 1.2}), largest=4)
-    assert [blame.loops for blame in found.found] == [("l3", "l7")]
+    assert [blame.loops for blame in found.sets] == [("l3", "l7")]
     assert not found.complete
     assert "5 or more" in found.unsearched[0]
 
@@ -59,7 +59,7 @@ def test_the_pair_is_found_in_a_ring_and_what_was_not_searched_is_said() -> None
 def test_small_gain_spares_the_search() -> None:
     ring = {(k, (k + 1) % 9): 0.1 for k in range(9)}
     found = minimal_unstable(loops(9, 0.5, ring))
-    assert (found.found, found.complete, found.judged) == ((), True, 0)
+    assert (found.sets, found.complete, found.judged) == ((), True, 0)
 
 
 def test_a_ring_longer_than_the_search_is_shrunk_to_and_verified() -> None:
@@ -69,7 +69,7 @@ def test_a_ring_longer_than_the_search_is_shrunk_to_and_verified() -> None:
         [Coupling(a, b, -1 if a == "r0" else 1) for a, b in zip(names, [*names[1:], "r0"], strict=True)],
     )
     found = minimal_unstable(made, largest=3)
-    assert [(blame.loops, blame.minimal) for blame in found.found] == [(tuple(names), True)]
+    assert [(blame.loops, blame.minimal) for blame in found.sets] == [(tuple(names), True)]
 
 
 def test_a_stabilising_third_loop_does_not_hide_the_pair() -> None:
@@ -85,7 +85,7 @@ def test_loops_of_several_blocks() -> None:
         [Coupling("sensor", "actor", -1), Coupling("actor", "sensor"), Coupling("other", "actor", 0.1)],
     )
     found = minimal_unstable(made, {"scaler": ["sensor", "actor"], "other": ["other"]})
-    assert [blame.loops for blame in found.found] == [("scaler",)]
+    assert [blame.loops for blame in found.sets] == [("scaler",)]
     with pytest.raises(UsageError, match="no block"):
         minimal_unstable(made, {"scaler": ["nothing"]})
     with pytest.raises(UsageError, match="two loops"):
@@ -97,7 +97,7 @@ def test_what_is_not_decided_is_listed_and_never_called_minimal() -> None:
         return Stability("undecided", "not asked") if len(part.blocks) == 1 else stability(part)
 
     found = minimal_unstable(loops(2, 0.56, {(0, 1): 1, (1, 0): -1}), judge=doubtful)
-    assert [blame.minimal for blame in found.found] == [False]
+    assert [blame.minimal for blame in found.sets] == [False]
     assert not found.complete
     assert any("not asked" in said for said in found.unsearched)
 
@@ -109,5 +109,5 @@ def test_agrees_with_the_definition(seed: int) -> None:
     pairs = {(i, j): float(rng.normal()) for i in range(4) for j in range(4) if i != j and rng.random() < 0.5}
     made = loops(4, float(rng.uniform(0.3, 1.2)), pairs)
     found = minimal_unstable(made)
-    assert {frozenset(blame.loops) for blame in found.found if blame.minimal} == brute(made)
+    assert {frozenset(blame.loops) for blame in found.sets if blame.minimal} == brute(made)
     assert found.complete
