@@ -184,5 +184,5 @@ class _Search:
 
 def _components(successors: Mapping[str, set[str]], loops: frozenset[str]) -> list[frozenset[str]]:
     """Strongly connected components among some loops, in the order of their first names."""
-    found = components({loop: sorted(successors[loop] & loops) for loop in loops})
-    return [frozenset(part) for part in sorted(found, key=min)]
+    parts = components({loop: sorted(successors[loop] & loops) for loop in loops})
+    return [frozenset(part) for part in sorted(parts, key=min)]
