@@ -20,6 +20,7 @@ from coherence.base.errors import MissingExtraError
 
 SEED = 0
 RESET = "(reset)\n"
+TIMED_OUT = ("timeout", "canceled")  # z3's words for the end of its time
 _QUESTION = "(check-sat)"
 _COMMENT_OR_SYMBOL = re.compile(r"\|[^|]*\||;[^\n]*")
 _BETWEEN = re.compile(r"^\(reset\)\n", re.MULTILINE)
@@ -35,11 +36,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted."""
+    """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted.
+
+    `cut_short`: a time limit ended the search, so that a faster machine may answer otherwise.
+    """
 
     outcome: Outcome
     reason: str = ""
     model: str = ""
+    cut_short: bool = False
 
     @property
     def unsat(self) -> bool:
@@ -97,7 +102,8 @@ def _ask_z3(z3: Any, context: Any, script: str, timeout_ms: int) -> Answer:
         solver.add(z3.parse_smt2_string(script, ctx=context))
         outcome = Outcome(str(solver.check()))
         reason = solver.reason_unknown() if outcome is Outcome.UNKNOWN else ""
-        return Answer(outcome, reason, _model(solver.model()) if outcome is Outcome.SAT else "")
+        model = _model(solver.model()) if outcome is Outcome.SAT else ""
+        return Answer(outcome, reason, model, cut_short=reason in TIMED_OUT)
     except z3.Z3Exception as error:
         return Answer(Outcome.UNKNOWN, f"z3: {_text(error)}")
 

@@ -57,7 +57,8 @@ class Evidence:
 
     `certificate` is SMT-LIB 2: scripts separated by `(reset)`, each of which must be `unsat`; `numbers` are the figures
     that decided, as name -> (value, unit); `bound` says how far an undecided search got;
-    `replayed` is True when the exact executor went through `witness` step by step.
+    `replayed` is True when the exact executor went through `witness` step by step; `cut_short` where a time limit
+    ended the search: on another machine, or at another time, the answer may be another.
     """
 
     grade: Grade
@@ -67,6 +68,7 @@ class Evidence:
     numbers: Mapping[str, tuple[Fraction | float | int, str]] = field(default_factory=dict)
     bound: str = ""
     replayed: bool = False
+    cut_short: bool = False
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,8 @@ def _names(tree: Tree) -> bool:
     return False
 
 
-def _constant(path: str, design: Design) -> Quantity | None:
+def constant(path: str, design: Design) -> Quantity | None:
+    """Returns the value of a constant of a component that no loop writes."""
     thing, _, key = resolve(path, design).partition(".")
     component = design.components.get(thing)
     if component is None or any(_writes(loop, f"{thing}.{key}") for loop in design.loops.values()):
@@ -114,7 +115,7 @@ def _writes(loop: Loop, path: str) -> bool:
 
 def _constants(tree: Tree, design: Design) -> Iterator[Place]:
     match tree:
-        case Name(path=path) if (found := _constant(path, design)) is not None and found.high <= 0:
+        case Name(path=path) if (found := constant(path, design)) is not None and found.high <= 0:
             yield found.place
         case Arithmetic(left=left, right=right):
             yield from _constants(left, design)
@@ -127,7 +128,7 @@ def bounds(tree: Tree, design: Design) -> Interval | None:
         case Number(value=value):
             return Interval(value, value)
         case Name(path=path):
-            found = _constant(path, design)
+            found = constant(path, design)
             return interval(found) if found is not None else None
         case Arithmetic(op=op, left=left, right=right) if op in ("+", "-", "*"):
             return _combined(op, bounds(left, design), bounds(right, design))

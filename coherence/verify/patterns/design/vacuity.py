@@ -27,18 +27,25 @@ The one model: vacuous = no run, or a trigger that cannot be reached.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from coherence.base import units
+from coherence.base.places import Place
+from coherence.base.solver import Answer, Outcome, unsat
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Design, Limit, Loop, Relay
+from coherence.language.design import Limit, Loop, Relay
 from coherence.language.expressions import names as names_of
-from coherence.language.expressions.tree import Arithmetic, Compare, Logic, Name, Number, Tree
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tree, rename
 from coherence.language.names import resolve
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.model.model import Interval, interval
+from coherence.verify.facts.satisfiability import TIMEOUT_MS, past_ranges, plain
+from coherence.verify.facts.satisfiability import Question as SatQuery
 from coherence.verify.patterns.design import _never
 
 QUESTION = Question("COH105", "vacuous-design", "")
@@ -47,21 +54,19 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One finding per contradiction."""
-    design = subject.design
-    yield from _promises(design)
+    design, states = subject.design, States(subject)
+    yield from _promises(states)
     for limit in design.limits.values():
         yield from _limit(limit)
-    yield from _never.ask(QUESTION, design, lambda loop: _reachable(loop, design))
+    yield from _never.ask(QUESTION, design, partial(_reachable, states))
     for loop in design.loops.values():
         triggers = [loop.trigger] if isinstance(loop.trigger, Formula) else []
         if isinstance(loop.trigger, Relay):
             triggers = [f for f in (loop.trigger.enter, loop.trigger.leave) if f is not None]
         for formula in (*triggers, *(rule.when for rule in loop.rules if rule.when is not None)):
-            if formula.text != "always" and not possible([formula.tree], design):
-                place = formula.place.labelled("no state satisfies this")
-                yield QUESTION.vacuous(
-                    f"the trigger of {loop.name} can never hold: {formula}", (place,), (loop.name,), arithmetic({})
-                )
+            if formula.text != "always":
+                never = f"the trigger of {loop.name} can never hold: {formula}"
+                yield from _told(states, [formula.tree], never, [formula.place], (loop.name,))
         ends = [b for b in loop.actuation.bounds if isinstance(b, Quantity)] if loop.actuation else []
         if len(ends) == 2 and ends[0].low > ends[1].high:
             places = (ends[0].place.labelled("the lower bound"), ends[1].place.labelled("lies below it"))
@@ -73,35 +78,49 @@ def ask(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _reachable(loop: Loop, design: Design) -> bool:
-    """May its trigger, or one of its rules, hold in some state?"""
+def _reachable(states: States, loop: Loop) -> bool:
+    """Returns whether its trigger, or one of its rules, may hold in some state: False is proved."""
     entered = loop.trigger.enter if isinstance(loop.trigger, Relay) else loop.trigger
     ways: list[Formula | None] = [rule.when for rule in loop.rules if rule.when is not None]
     return any(
-        possible([f.tree for f in (entered, way) if isinstance(f, Formula) and f.text != "always"], design)
+        not states.satisfiable(f.tree for f in (entered, way) if isinstance(f, Formula) and f.text != "always")[0].unsat
         for way in ways or [None]
     )
 
 
-def _promises(design: Design) -> Iterator[Finding]:
+def _promises(states: States) -> Iterator[Finding]:
     stated = {}
-    for name, promise in design.promises.items():
+    for name, promise in states.subject.design.promises.items():
         if promise.kind in ("always", "never") and promise.condition is not None:
             tree = promise.condition.tree
             stated[name] = (promise, Logic("not", (tree,)) if promise.kind == "never" else tree)
     broken: set[str] = set()
     for name, (promise, tree) in stated.items():
-        if not possible([tree], design):
-            broken.add(name)
-            place = promise.place.labelled("no state satisfies this")
-            yield QUESTION.vacuous(
-                f"the promise {name} can never hold: {promise.text}", (place,), (name,), arithmetic({})
-            )
+        never = f"the promise {name} can never hold: {promise.text}"
+        findings = list(_told(states, [tree], never, [promise.place], (name,)))
+        broken |= {name} if findings else set()
+        yield from findings
     for one, other in itertools.combinations(sorted(stated.keys() - broken), 2):
         (first, a), (second, b) = stated[one], stated[other]
-        if not possible([a, b], design):
-            places = (first.place.labelled("this promise"), second.place.labelled("excludes this one"))
-            yield QUESTION.vacuous(f"no run keeps both {one} and {other}", places, (one, other), arithmetic({}))
+        if states.names(a) & states.names(b):
+            message = f"no run keeps both {one} and {other}"
+            yield from _told(states, [a, b], message, [first.place, second.place], (one, other))
+
+
+def _told(
+    states: States, trees: list[Tree], message: str, places: list[Place], of: tuple[str, ...]
+) -> Iterator[Finding]:  # fmt: skip
+    """Yields that no state satisfies the conditions, or that this is not decided; nothing where a state does."""
+    answer, script = states.satisfiable(trees)
+    if answer.outcome is Outcome.SAT:
+        return
+    labels = ["no state satisfies this"] if len(places) == 1 else ["this promise", "excludes this one"]
+    shown = [place.labelled(label) for place, label in zip(places, labels, strict=True)]
+    if answer.unsat:
+        yield QUESTION.vacuous(message, shown, of, arithmetic({}, certificate=script))
+    else:
+        needs = f"whether {message} is open: {answer.reason}"
+        yield QUESTION.undecided(needs, places, of, bound=answer.reason, cut_short=answer.cut_short)
 
 
 def _limit(limit: Limit) -> Iterator[Finding]:
@@ -114,121 +133,50 @@ def _limit(limit: Limit) -> Iterator[Finding]:
         yield QUESTION.vacuous(message, places, (limit.name,), arithmetic(numbers))
 
 
-@dataclass(frozen=True)
-class Box:
-    """What is known of one signal: low (<|<=) x (<|<=) high."""
+class States:
+    """Which conditions hold together: constants that no loop writes are in their ranges, all else is free."""
 
-    low: Fraction | None = None
-    high: Fraction | None = None
-    open_low: bool = False
-    open_high: bool = False
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self._end = time.monotonic() + subject.time_limit
+        self._known: dict[tuple[Tree, ...], tuple[Answer, str]] = {}
 
-    def empty(self) -> bool:
-        if self.low is None or self.high is None:
-            return False
-        return self.low > self.high or (self.low == self.high and (self.open_low or self.open_high))
+    def satisfiable(self, trees: Iterable[Tree]) -> tuple[Answer, str]:
+        """Returns the solver's answer about all conditions at once, and what it was asked."""
+        conditions = tuple(self._resolved(tree) for tree in trees)
+        if conditions not in self._known:
+            self._known[conditions] = self._asked(conditions)
+        return self._known[conditions]
 
-    def above(self, value: Fraction, *, strict: bool) -> Box:
-        if self.low is not None and (self.low > value or (self.low == value and self.open_low)):
-            return self
-        return Box(value, self.high, strict, self.open_high)
+    def names(self, tree: Tree) -> frozenset[str]:
+        """Returns the paths that a condition reads."""
+        return frozenset(names_of(self._resolved(tree)))
 
-    def below(self, value: Fraction, *, strict: bool) -> Box:
-        if self.high is not None and (self.high < value or (self.high == value and self.open_high)):
-            return self
-        return Box(self.low, value, self.open_low, strict)
+    def _resolved(self, tree: Tree) -> Tree:
+        return rename(tree, lambda path: resolve(path, self.subject.design))
 
-
-Boxes = dict[str, Box]
-NEGATION = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
-MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-MOST_BOXES = 512
-
-
-def possible(trees: list[Tree], design: Design) -> bool:
-    """Can all conditions hold at once?  Boxes over single signals: False is exact, True may be generous."""
-    worlds: list[Boxes] = [_declared(trees, design)]
-    for tree in trees:
-        worlds = [w for world in worlds for w in _worlds(tree, world, design, holds=True)][:MOST_BOXES]
-    return bool(worlds)
-
-
-def _declared(trees: list[Tree], design: Design) -> Boxes:
-    """Ranges of the constants that the conditions read."""
-    found: Boxes = {}
-    for tree in trees:
-        for name in names_of(tree):
-            thing, _, key = resolve(name, design).partition(".")
-            component = design.components.get(thing)
-            value = component.constants.get(key) if component else None
-            if isinstance(value, Quantity):
-                found[resolve(name, design)] = Box(value.low, value.high)
-    return found
+    def _asked(self, conditions: tuple[Tree, ...]) -> tuple[Answer, str]:
+        design = self.subject.design
+        used = {path: _never.constant(path, design) for tree in conditions for path in names_of(tree)}
+        values = {path: interval(stated) for path, stated in used.items() if stated is not None}
+        if not conditions or (len(conditions) == 1 and _is_free(conditions[0], values)):
+            return Answer(Outcome.SAT), ""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            return Answer(Outcome.UNKNOWN, "the time limit", cut_short=True), ""
+        past = {name: span for tree in conditions for name, span in past_ranges(tree, values).items()}
+        query = SatQuery(tuple(plain(tree, steady=False) for tree in conditions), {**values, **past})
+        try:
+            script = query.script()
+        except NotExactError as error:
+            return Answer(Outcome.UNKNOWN, str(error)), ""
+        return unsat(script, timeout_ms=min(TIMEOUT_MS, math.ceil(left * 1000))), script
 
 
-def _worlds(tree: Tree, world: Boxes, design: Design, *, holds: bool) -> Iterator[Boxes]:
-    match tree:
-        case Logic(op="not", terms=terms):
-            yield from _worlds(terms[0], world, design, holds=not holds)
-        case Logic(op=op, terms=terms) if (op == "and") is holds:
-            worlds = [world]
-            for term in terms:
-                worlds = [w for one in worlds for w in _worlds(term, one, design, holds=holds)][:MOST_BOXES]
-            yield from worlds
-        case Logic(terms=terms):
-            for term in terms:
-                yield from _worlds(term, world, design, holds=holds)
-        case Compare():
-            yield from _compared(tree, world, design, holds=holds)
-        case Name(path=path):
-            yield from _cut(world, f"mode {path}", ">=" if holds else "<", Fraction(1))
-        case _:
-            if getattr(tree, "value", holds) is holds:
-                yield world
-
-
-def _compared(tree: Compare, world: Boxes, design: Design, *, holds: bool) -> Iterator[Boxes]:
-    left, right, op = tree.left, tree.right, tree.op if holds else NEGATION[tree.op]
-    one, other = _constant(left), _constant(right)
-    if one is not None and other is not None:
-        truth = {
-            "<": one < other,
-            "<=": one <= other,
-            ">": one > other,
-            ">=": one >= other,
-            "==": one == other,
-            "!=": one != other,
-        }
-        if truth[op]:
-            yield world
-    elif isinstance(left, Name) and other is not None:
-        yield from _cut(world, resolve(left.path, design), op, other)
-    elif isinstance(right, Name) and one is not None:
-        yield from _cut(world, resolve(right.path, design), MIRROR[op], one)
-    else:
-        yield world
-
-
-def _cut(world: Boxes, path: str, op: str, value: Fraction) -> Iterator[Boxes]:
-    box = world.get(path, Box())
-    if op == "!=":
-        cuts = [box.below(value, strict=True), box.above(value, strict=True)]
-    elif op == "==":
-        cuts = [box.below(value, strict=False).above(value, strict=False)]
-    elif op in ("<", "<="):
-        cuts = [box.below(value, strict=op == "<")]
-    else:
-        cuts = [box.above(value, strict=op == ">")]
-    yield from ({**world, path: cut} for cut in cuts if not cut.empty())
-
-
-def _constant(tree: Tree) -> Fraction | None:
-    """The value of an expression of literals."""
-    if isinstance(tree, Number):
-        return tree.value
-    if isinstance(tree, Arithmetic):
-        one, other = _constant(tree.left), _constant(tree.right)
-        if one is None or other is None or (tree.op == "/" and not other):
-            return None
-        return {"+": one + other, "-": one - other, "*": one * other}.get(tree.op, one / other if other else None)
-    return None
+def _is_free(tree: Tree, values: Mapping[str, Interval]) -> bool:
+    """Returns whether the condition compares a free name with a number: some value fulfils it, without a solver."""
+    if not isinstance(tree, Compare):
+        return False
+    sides = (tree.left, tree.right)
+    free = [side for side in sides if isinstance(side, Name) and side.path not in values]
+    return len(free) == 1 and any(isinstance(side, Number) for side in sides)
