@@ -1,10 +1,72 @@
-"""The clock of the prover's limits: seconds of the processor, so that a busy machine changes no verdict."""
+"""The clocks of time limits, and the record of what a limit cut short.
+
+The prover's limits are seconds of the processor, so that a busy machine changes no verdict; those of a whole question
+are seconds of the wall.  Whoever asks `is_over` or `left_until` and is told that nothing is left, and the solver that
+gives up for want of time, records it for the `recorded_cuts` block around: its answer depends on the machine.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass
+class Cuts:
+    """Whether a time limit has ended a search since the block began."""
+
+    happened: bool = False
+
+
+_RECORDS: ContextVar[tuple[Cuts, ...]] = ContextVar("records", default=())
+
+
+@contextmanager
+def recorded_cuts() -> Iterator[Cuts]:
+    """Yields the record of the block; a block inside it writes to both."""
+    cuts = Cuts()
+    token = _RECORDS.set((*_RECORDS.get(), cuts))
+    try:
+        yield cuts
+    finally:
+        _RECORDS.reset(token)
+
+
+def record_cut() -> None:
+    """Records that a time limit ended a search."""
+    for cuts in _RECORDS.get():
+        cuts.happened = True
 
 
 def now() -> float:
     """Processor seconds of this thread; on a machine that is not shared, seconds."""
     return time.thread_time()
+
+
+def left_until(end: float) -> float:
+    """Returns the processor seconds until `end`; that none are left is recorded."""
+    return _recorded(end - now())
+
+
+def is_over(end: float) -> bool:
+    """Returns whether `end`, in processor seconds, has come, and records that it has."""
+    return left_until(end) <= 0
+
+
+def wall_left_until(end: float) -> float:
+    """Returns the seconds until `end`, a time of `time.monotonic`; that none are left is recorded."""
+    return _recorded(end - time.monotonic())
+
+
+def wall_is_over(end: float) -> bool:
+    """Returns whether `end`, a time of `time.monotonic`, has come, and records that it has."""
+    return wall_left_until(end) <= 0
+
+
+def _recorded(left: float) -> float:
+    if left <= 0:
+        record_cut()
+    return left

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from coherence.base.clock import record_cut
 from coherence.base.errors import MissingExtraError
 
 SEED = 0
@@ -36,15 +37,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted.
-
-    `cut_short`: a time limit ended the search, so that a faster machine may answer otherwise.
-    """
+    """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted."""
 
     outcome: Outcome
     reason: str = ""
     model: str = ""
-    cut_short: bool = False
 
     @property
     def unsat(self) -> bool:
@@ -102,8 +99,10 @@ def _ask_z3(z3: Any, context: Any, script: str, timeout_ms: int) -> Answer:
         solver.add(z3.parse_smt2_string(script, ctx=context))
         outcome = Outcome(str(solver.check()))
         reason = solver.reason_unknown() if outcome is Outcome.UNKNOWN else ""
+        if reason in TIMED_OUT:
+            record_cut()
         model = _model(solver.model()) if outcome is Outcome.SAT else ""
-        return Answer(outcome, reason, model, cut_short=reason in TIMED_OUT)
+        return Answer(outcome, reason, model)
     except z3.Z3Exception as error:
         return Answer(Outcome.UNKNOWN, f"z3: {_text(error)}")
 

@@ -17,7 +17,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -31,7 +30,7 @@ from coherence.checking.workspace import Entry, asked
 from coherence.findings.finding import Accounting, Edit, Evidence, Finding, Grade, Repair, Severity, Step, Verdict
 from coherence.language import catalogue
 
-FORMAT = "2"
+FORMAT = "3"
 MOST_FILES = 400
 MOST_BYTES = 16_000_000
 LIBRARIES = ("z3_solver", "highspy", "numpy", "scipy", "numba", "pyyaml", "PyYAML", "sympy", "control")
@@ -39,7 +38,6 @@ _VALUES: dict[str, Any] = {
     one.__name__: one for one in (Answers, Accounting, Finding, Evidence, Step, Repair, Edit, Place)
 }
 _WORDS: dict[str, Any] = {one.__name__: one for one in (Verdict, Severity, Grade)}
-_CUT_SHORT = re.compile(r"time limit|out of time|time is up|are over|timeout|timed out|longer than", re.IGNORECASE)
 
 
 class Cache:
@@ -72,7 +70,7 @@ class Cache:
 
     def put(self, key: str, answers: Answers) -> None:
         """Keep the answers, if they can be given back as they are."""
-        if any(_cut_short(finding) for finding in answers.findings):
+        if answers.cut_short or any(finding.evidence.cut_short for finding in answers.findings):
             return
         with contextlib.suppress(OSError, TypeError, ValueError, RecursionError):
             body = json.dumps(encoded(answers)).encode("ascii")
@@ -145,11 +143,6 @@ def _libraries() -> Iterator[str]:
             yield from (
                 name for name in os.listdir(path or ".") if name.endswith(".dist-info") and name.startswith(LIBRARIES)
             )
-
-
-def _cut_short(finding: Finding) -> bool:
-    told = f"{finding.message} {finding.evidence.bound} {finding.evidence.method}"
-    return finding.verdict is Verdict.UNDECIDED and bool(_CUT_SHORT.search(told))
 
 
 def encoded(one: Any) -> Any:

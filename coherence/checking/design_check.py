@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from coherence.base.clock import record_cut, recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.checking.repair.blame import blamed
 from coherence.checking.repair.rechecks import Asked as Rechecked
@@ -24,11 +25,15 @@ from coherence.language.expressions.evaluate import NotExactError
 
 @dataclass(frozen=True)
 class Answers:
-    """All findings about one design, and the accounting of its pairs."""
+    """All findings about one design, and the accounting of its pairs.
+
+    `cut_short`: a time limit ended a search for one of them, or for a repair; another run may answer otherwise.
+    """
 
     findings: tuple[Finding, ...]
     accounting: Accounting
     assumptions: tuple[str, ...]
+    cut_short: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,7 @@ class Asked:
 
     findings: tuple[Finding, ...]
     reads: frozenset[str]
+    cut_short: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ class Done:
     piece: Piece
     asked: Mapping[str, Asked]
     findings: tuple[Finding, ...] = ()
+    cut_short: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,7 +160,8 @@ def _joined(
     done = {part.key: found for part in parts if (found := kept[part.key]) is not None}
     ordered = tuple(sorted(_once(f for one in done.values() for f in one.findings), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
-    return Analysis(Answers(ordered, account(design, ordered), outside), options, done)
+    cut_short = any(one.cut_short for one in done.values())
+    return Analysis(Answers(ordered, account(design, ordered), outside, cut_short), options, done)
 
 
 def _may_repair(done: Done, before: Mapping[Names, Done], rebuild: Rebuild) -> bool:
@@ -168,7 +176,7 @@ def _kept(done: Done, part: Piece) -> Done | None:
     if part.numbers == done.piece.numbers and part.total == done.piece.total:
         return done
     findings = moved(done.findings, done.piece, part)
-    return Done(part, {}, findings) if findings is not None else None
+    return Done(part, {}, findings, done.cut_short) if findings is not None else None
 
 
 def _repaired(
@@ -188,14 +196,16 @@ def _repaired(
         return reread(base, edited[base.file]) if by_hand else rebuild(edited)
 
     def ask_again(subject: Subject, chosen: Iterable[QuestionModule]) -> list[Finding]:
-        if time.monotonic() > end:
+        if wall_is_over(end):
             raise CoherenceError("the time for repairs is over")
         other = changed(piece.design, subject.design)
         return [f for module in chosen for f in _unless_known(module, subject, done, other).findings]
 
     asked = Rechecked(subject, again, options.modules(), free, ask_again)
-    asked = replace(asked, findings=blamed(asked, thorough=options.thorough))
-    return replace(done, findings=tuple(with_repairs(asked, thorough=options.thorough)))
+    with recorded_cuts() as cuts:
+        asked = replace(asked, findings=blamed(asked, thorough=options.thorough))
+        repaired = tuple(with_repairs(asked, thorough=options.thorough))
+    return replace(done, findings=repaired, cut_short=done.cut_short or cuts.happened)
 
 
 def _unless_known(module: QuestionModule, subject: Subject, done: Done, other: frozenset[str]) -> Asked:
@@ -250,7 +260,7 @@ def ask_pieces(parts: Sequence[tuple[Piece, Done | None]], sources: Mapping[str,
     for module in options.modules():
         end = time.monotonic() + options.time_limit
         for (_, before), subject, other, made in zip(fresh, subjects, others, found, strict=True):
-            left = end - time.monotonic()
+            left = wall_left_until(end)
             limited = replace(subject, time_limit=max(left, 0.0)) if len(subjects) > 1 else subject
             try:
                 made[module.name] = _unless_known(module, limited, before, other) if before else _asked(module, limited)
@@ -258,16 +268,30 @@ def ask_pieces(parts: Sequence[tuple[Piece, Done | None]], sources: Mapping[str,
                 problems += error.problems
     if problems:
         raise InputError(dict.fromkeys(problems))
-    return [Done(part, made) for (part, _), made in zip(fresh, found, strict=True)]
+    return [
+        Done(part, made, cut_short=any(one.cut_short for one in made.values()))
+        for (part, _), made in zip(fresh, found, strict=True)
+    ]
 
 
 def _asked(module: QuestionModule, subject: Subject) -> Asked:
-    return Asked(*reads(subject.design, lambda: tuple(_said(module, subject))))
+    with recorded_cuts() as cuts:
+        findings, read = reads(subject.design, lambda: tuple(_said(module, subject)))
+    unclear = cuts.happened and not (findings and all(f.verdict.decides for f in findings))
+    return Asked(tuple(_marked(f) for f in findings) if unclear else findings, read, cut_short=unclear)
+
+
+def _marked(finding: Finding) -> Finding:
+    """Returns the finding with a sign that a time limit cut its search short; what is decided stays as it is."""
+    if finding.verdict.decides:
+        return finding
+    return replace(finding, evidence=replace(finding.evidence, cut_short=True))
 
 
 def _said(module: QuestionModule, subject: Subject) -> list[Finding]:
     found: list[Finding] = []
     if subject.time_limit <= 0:
+        record_cut()
         return [_failed(module, subject, TimeoutError("the time limit of this question is over"))]
     try:
         found.extend(module.ask(subject))

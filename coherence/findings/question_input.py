@@ -88,10 +88,9 @@ class Question:
         bound: str = "",
         severity: Severity = Severity.INFO,
         assumptions: Iterable[str] = (),
-        cut_short: bool = False,
     ) -> Finding:
         """No verdict; `needs` completes "undecided: ..." (for example "needs task time of worker")."""
-        evidence = Evidence(Grade.BOUNDED, "not decided", bound=bound, cut_short=cut_short)
+        evidence = Evidence(Grade.BOUNDED, "not decided", bound=bound)
         return self._finding(Verdict.UNDECIDED, severity, needs, places, of, evidence, "", assumptions, ())
 
     def vacuous(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:

@@ -43,6 +43,8 @@ def _verdict(finding: Finding) -> Note:
         parts.append(f"evidence: {evidence.grade}")
     if evidence.bound:
         parts.append(f"bound: {one_line(evidence.bound)}")
+    if evidence.cut_short:
+        parts.append("cut short by a time limit")
     if evidence.certificate and finding.verdict is Verdict.PROVED:
         parts.append(f"certificate: SMT-LIB 2, {plural(len(evidence.certificate.splitlines()), 'line')}")
     if evidence.replayed:

@@ -129,6 +129,7 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
         "numbers": {name: quantity(value, unit) for name, (value, unit) in evidence.numbers.items()},
         "bound": evidence.bound,
         "replayed": evidence.replayed,
+        "cut_short": evidence.cut_short,
     }
 
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import InputError
 from coherence.checking import cache, design_check, watch
-from coherence.checking.workspace import check, files, open_workspace, report
+from coherence.checking.workspace import asked, check, files, open_workspace, report
 from coherence.cli import _watch
 from coherence.cli._run import run
-from coherence.findings.finding import Report, Verdict
+from coherence.findings.finding import Finding, Report, Verdict
 from coherence.language.reading import read_text
 
 DESIGN = "coherence: 1\ncalls:\n  - {from: a, to: b, deadline: 10 s, per_try: 5 s, tries: 4, retry_when: [timeout]}\n"
@@ -150,10 +150,44 @@ def test_a_folder_that_cannot_be_written_is_no_trouble(design: Path, tmp_path: P
 
 
 def test_answers_that_the_clock_cut_short_are_not_kept(tmp_path: Path) -> None:
-    made = answers()
-    short = replace(made.findings[0], verdict=Verdict.UNDECIDED, message="the time limit was reached")
-    cache.Cache(str(tmp_path)).put("k", design_check.Answers((short,), made.accounting, ()))
+    made, store = answers(), cache.Cache(str(tmp_path))
+    store.put("of the whole", replace(made, cut_short=True))
+    first = made.findings[0]
+    short = replace(first, verdict=Verdict.UNDECIDED, evidence=replace(first.evidence, cut_short=True))
+    store.put("of one finding", replace(made, findings=(short,)))
     assert not list(tmp_path.iterdir())
+    store.put("whole", made)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_words_do_not_decide_what_is_kept(tmp_path: Path) -> None:
+    made = answers()
+    told = replace(made.findings[0], verdict=Verdict.UNDECIDED, message="the time limit of worker is not stated")
+    cache.Cache(str(tmp_path)).put("k", replace(made, findings=(told,)))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+CUT = ("idle-reaper-repaired", "latency-throughput", "saver-filler", "stop-start")
+
+
+@pytest.mark.parametrize("name", [*CUT, "hpa-startup-cpu", "throttle-backfill-repaired"])
+def test_an_answer_that_a_limit_changes_is_marked(name: str) -> None:
+    (entry,) = open_workspace([Path("specs") / name / "design.yaml"]).entries
+    whole, *short = (
+        asked(entry, {"select": (), "ignore": (), "time_limit": limit, "verify_repairs": False, "thorough": False})
+        for limit in (20.0, 0.0005, 0.02, 0.1)
+    )
+    assert short[0].cut_short
+    for made in short:
+        assert made.cut_short or [_told(f) for f in made.findings] == [_told(f) for f in whole.findings]
+        if made.cut_short:
+            known = {_told(f) for f in whole.findings}
+            changed = [f for f in made.findings if _told(f) not in known]
+            assert all(f.evidence.cut_short for f in changed if not f.verdict.decides)
+
+
+def _told(finding: Finding) -> tuple[str, str, str]:
+    return finding.code, finding.verdict, finding.message
 
 
 def test_the_key_holds_texts_names_options_and_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from coherence.base.clock import wall_left_until
 from coherence.base.graphs import components
 from coherence.base.units import ONE
 from coherence.language.expressions import names as names_of
@@ -36,7 +37,7 @@ class Deadline:
     @property
     def left(self) -> float:
         """Seconds."""
-        return self.end - time.monotonic()
+        return wall_left_until(self.end)
 
     @property
     def over(self) -> bool:

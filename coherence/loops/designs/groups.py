@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.base.clock import wall_is_over
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Verdict
@@ -82,7 +83,7 @@ def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
 def _runs(model: Model, deadline: float) -> tuple[LongRun, ...]:
     corner_runs: list[LongRun] = []
     for choices in corners(model):
-        if corner_runs and time.monotonic() > deadline:
+        if corner_runs and wall_is_over(deadline):
             break
         corner_runs.append(long_run(model, choices, laps=LAPS, most=MOST_INSTANTS))
     return tuple(corner_runs)
@@ -123,7 +124,7 @@ def _swinging(group: Group, deadline: float) -> LongRun | None:
     """The first of the other starts and phases that never settles, where they are finitely many and time is left."""
     try:
         for choices in every(group.model, MOST_STARTS):
-            if time.monotonic() > deadline:
+            if wall_is_over(deadline):
                 return None
             run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
             if oscillates(group, run):
@@ -261,5 +262,5 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
 def _all_settle(group: Group, deadline: float) -> Rests:
     """The runs of every start, if every one of them settles; none where time runs out."""
     return every_rest(
-        group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=lambda: time.monotonic() > deadline
+        group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=lambda: wall_is_over(deadline)
     )

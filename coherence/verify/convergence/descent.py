@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.base.clock import now
+from coherence.base.clock import left_until, now
 from coherence.base.solver import unsat
 from coherence.verify.convergence.set_chains import Descent, chain_of_sets, levelled, named
 from coherence.verify.convergence.settling import in_basin
@@ -47,7 +47,7 @@ def _descend(plain: TransitionSystem, goal: TransitionSystem, broken: str, deadl
                 reason = chain
                 continue
             script = certificate(levelled(plain, goal, broken, len(chain)), named(chain))
-            left = deadline - now()
+            left = left_until(deadline)
             if left <= 0:
                 return "the time is over"
             if unsat(script, timeout_ms=int(1000 * left)).unsat:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.clock import now
+from coherence.base.clock import left_until, now
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.schedules import Schedule, schedules
@@ -60,7 +60,7 @@ def _descent_by_reading(
     refused: NotLinearError | None = None
     reason = ""
     for number, reading in enumerate(ways):
-        left = deadline - now()
+        left = left_until(deadline)
         if left <= 0:
             return reason or "the time is over"
         until = deadline if number == len(ways) - 1 else now() + left / 3

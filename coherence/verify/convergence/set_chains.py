@@ -18,7 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from coherence.base.clock import now
+from coherence.base.clock import is_over
 from coherence.verify.invariants.directions import Direction, template
 from coherence.verify.invariants.fixpoint import APART, Abstraction, TemplateBounds, post_fixpoint
 from coherence.verify.invariants.numeric import TIGHTEN, Floats, Ints, lower
@@ -97,7 +97,7 @@ def chain_of_sets(
         np.zeros_like(abstraction.start.reached), np.full_like(abstraction.start.support, -np.inf)
     )
     while len(levels) <= MOST_LEVELS and len(levels) * max(1, len(plain.edges)) <= MOST_CLAIMS:
-        if now() > deadline:
+        if is_over(deadline):
             return f"the time is over after {len(levels)} steps"
         bounds = bounds_of(frame, exact)
         if _good(frame, bounds, goal, broken):

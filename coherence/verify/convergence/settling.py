@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.base.clock import now
+from coherence.base.clock import is_over, now
 from coherence.base.solver import joined, unsat
 from coherence.verify.convergence.lyapunov import Basin, basin
 from coherence.verify.convergence.set_chains import (
@@ -34,7 +34,7 @@ def in_basin(plain: TransitionSystem, goal: TransitionSystem, broken: str, deadl
     )
     levels: list[Level] = []
     reason = "no rest is approached"
-    while len(levels) < MOST_LEAD and now() < deadline:
+    while len(levels) < MOST_LEAD and not is_over(deadline):
         levels.append(level_of(frame, exact))
         image = abstraction.image(bounds_of(frame, exact))
         end = basin(plain, goal, broken, levels[-1], image.open_.tolist())
@@ -49,7 +49,7 @@ def _confirmed(plain: TransitionSystem, levels: list[Level], end: Basin, deadlin
     """Returns the proof if z3 confirms every script, else why there is none."""
     lead = certificate(_lead(plain, len(levels)), named(levels))
     script = joined([lead, *end.scripts])
-    if now() >= deadline:
+    if is_over(deadline):
         return "the time is over"
     if not unsat(script, timeout_ms=int(1000 * max(0.1, deadline - now()))).unsat:
         return "a quadratic function was found, and the solver did not confirm it"

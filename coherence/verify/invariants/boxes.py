@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from coherence.base.clock import now
+from coherence.base.clock import is_over
 from coherence.verify.invariants.smtlib import Invariant
 from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, Polyhedron, TransitionSystem
 from coherence.verify.systems.terms import StrictInterval
@@ -52,7 +52,7 @@ def _grown(system: TransitionSystem, boxes: dict[str, Box], deadline: float) -> 
     while todo:
         mode = todo.pop(0)
         visits[mode] = visits.get(mode, 0) + 1
-        if visits[mode] > MOST_VISITS or now() > deadline:
+        if visits[mode] > MOST_VISITS or is_over(deadline):
             return False
         for edge in out.get(mode, ()):
             image = _image(edge, boxes[mode], len(system.choices))

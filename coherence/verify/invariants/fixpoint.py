@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.base.clock import now
+from coherence.base.clock import left_until
 from coherence.verify.invariants.linear_program import Sparse, minimise
 from coherence.verify.invariants.numeric import Flags, Floats, Ints, Numeric
 from coherence.verify.invariants.support import Optima, corner, maximise
@@ -79,7 +79,7 @@ class Abstraction:
     @property
     def left(self) -> float:
         """Returns the seconds until the deadline."""
-        return self.deadline - now()
+        return left_until(self.deadline)
 
     def image(self, bounds: TemplateBounds) -> Image:
         """Returns one abstract step, with the multipliers that bound it."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from coherence.base.clock import now
+from coherence.base.clock import now, record_cut
 from coherence.verify.invariants.numeric import Floats, Ints
 
 _OPTIONS = (
@@ -125,6 +125,8 @@ def _solve(solver: Any, deadline: float) -> Floats | None:
             solver.setOptionValue(option, 1e-7)
         solver.run()
         status = solver.getModelStatus()
+    if status == highspy.HighsModelStatus.kTimeLimit:
+        record_cut()
     return np.array(solver.getSolution().col_value) if status == highspy.HighsModelStatus.kOptimal else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coherence.base.clock import now
+from coherence.base.clock import left_until, now
 from coherence.base.solver import joined, unsat, unsat_each
 from coherence.verify.invariants.boxes import box_invariant
 from coherence.verify.invariants.directions import Direction, template
@@ -50,7 +50,7 @@ class Diary:
 
     @property
     def left(self) -> float:
-        return self.deadline - now()
+        return left_until(self.deadline)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.clock import now
+from coherence.base.clock import left_until, now
 from coherence.language.expressions.tree import Logic
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import Response
@@ -126,7 +126,7 @@ def _proof_by_reading(
     refused: NotLinearError | None = None
     reason = ""
     for number, reading in enumerate(ways):
-        left = deadline - now()
+        left = left_until(deadline)
         if left <= 0:
             return reason or "the time is over"
         share = left if number == len(ways) - 1 else left / 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coherence.base.clock import now
+from coherence.base.clock import is_over, left_until, now
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Tree, rename
@@ -162,7 +162,7 @@ def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
     if isinstance(apart, Proved):
         return apart
     few = not many and len(parts(model)) > 1
-    left = deadline - now()
+    left = left_until(deadline)
     until = deadline - (left / 3 if few else left / 8)  # the rest is for the parts, or for what an open answer tells
     proof = proof_of(model, condition, wanted=wanted, deadline=until)
     if isinstance(proof, ProofFailure):
@@ -214,7 +214,7 @@ def _other_phases(model: Model, promise: Promise, stopped: ProofFailure, deadlin
 
     condition, phases = condition_of(model, promise), stopped.phases
     for number, choices in enumerate(corners(model)):
-        if number and now() > deadline:
+        if number and is_over(deadline):
             break
         moved = Choices(choices.values, phases)
         instants = violation(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coherence.base.clock import wall_is_over
 from coherence.findings.question_input import Subject
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
@@ -76,7 +77,7 @@ def runs(part: Model) -> Iterator[LongRun]:
 def _until(deadline: float, source: Iterator[LongRun]) -> Iterator[LongRun]:
     for run in source:
         yield run
-        if time.monotonic() > deadline:
+        if wall_is_over(deadline):
             return
 
 

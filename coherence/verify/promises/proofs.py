@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.clock import now
+from coherence.base.clock import is_over, left_until
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.schedules import Schedule, schedules
@@ -97,7 +97,7 @@ def _proof_by_reading(
     reason = ""
     done: list[ModelReading] = []  # that cannot, however long they are given
     for reading, share in [*((way, FIRST_SHARE) for way in ways), *((way, 1.0) for way in ways)]:
-        left = deadline - now()
+        left = left_until(deadline)
         if left <= 0:
             return ProofFailure(schedule.phases, reason or LATE, 0, late=True)
         if reading in done:
@@ -116,7 +116,7 @@ def _proof_by_reading(
         reason = _why(answer, reading)
     if not reason and refused is not None:
         raise refused
-    return ProofFailure(schedule.phases, reason, 0, late=now() >= deadline)
+    return ProofFailure(schedule.phases, reason, 0, late=is_over(deadline))
 
 
 def _why(answer: Unproved, reading: ModelReading) -> str:

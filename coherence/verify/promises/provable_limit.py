@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.clock import now
+from coherence.base.clock import is_over, now
 from coherence.language.expressions.tree import Compare, Number, Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.schedules import NotCommensurateError
@@ -28,7 +28,7 @@ def nearest(model: Model, condition: Tree, *, wanted: bool, seconds: float) -> s
     limit, deadline = condition.right.value, now() + min(seconds, MOST_SECONDS)
     way = 1 if condition.op in ("<", "<=") else -1
     for share in WIDER:
-        if now() > deadline:
+        if is_over(deadline):
             return ""
         wider = limit + way * share * (abs(limit) or 1)
         claim = replace(condition, right=replace(condition.right, value=wider))

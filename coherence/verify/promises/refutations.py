@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.clock import now
+from coherence.base.clock import is_over
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Call, Held, Tree, walk
 from coherence.model.model import Model
@@ -28,7 +28,7 @@ def refuted(model: Model, condition: Tree, kind: str, deadline: float) -> Refute
     """Returns the first corner whose run breaks the promise."""
     first, count, broken = None, 0, 0
     for choices in corners(model):
-        if count and now() > deadline:
+        if count and is_over(deadline):
             break
         refutation = _breaks(model, choices, condition, kind, deadline)
         first, count, broken = first or refutation, count + 1, broken + (refutation is not None)
@@ -52,7 +52,7 @@ def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, 
     run = Execution(model, choices)
     instants: list[Instant] = []
     end = LAPS * _lap(model) + run.longest
-    while len(instants) < MOST_INSTANTS and run.next_time() <= end and now() < deadline:
+    while len(instants) < MOST_INSTANTS and run.next_time() <= end and not is_over(deadline):
         instant = run.advance()
         instants.append(instant)
         if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):
@@ -106,7 +106,7 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
     count, runs = 0, list[LongRun]()
     for start in finite(model, MOST_STARTS):
         for choices in _choices(model, start):
-            if now() > deadline:
+            if is_over(deadline):
                 return Open("the time limit", f"{count} starts keep the promise")
             run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition))
             if run.orbit is None or not run.orbit.exact:

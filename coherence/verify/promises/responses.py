@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.clock import now
+from coherence.base.clock import is_over, now
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Logic, Name, Tree, rename
@@ -136,7 +136,7 @@ def _from_corners(model: Model, response: Response, deadline: float) -> tuple[La
     first: Late | None = None
     count, broken, any_asks = 0, 0, False
     for choices in corners(model):
-        if count and now() > deadline:
+        if count and is_over(deadline):
             break
         late, run_asks = _run(model, choices, response, deadline)
         first, count, broken, any_asks = first or late, count + 1, broken + (late is not None), any_asks or run_asks
@@ -147,7 +147,7 @@ def _run(model: Model, choices: Choices, response: Response, deadline: float) ->
     run, waiting, asks = Execution(model, choices), Waiting(response.within), False
     instants: list[Instant] = []
     end = LAPS * hyperperiod(model) + response.within + run.longest
-    while len(instants) < MOST_INSTANTS and (len(instants) == 0 or now() < deadline):
+    while len(instants) < MOST_INSTANTS and (len(instants) == 0 or not is_over(deadline)):
         if waiting.late(run.next_time()):
             assert waiting.since is not None
             return Late(choices, tuple(instants), waiting.since), True
@@ -165,7 +165,7 @@ def _from_every_start(model: Model, response: Response, deadline: float) -> Answ
     runs, count, any_asks = list[LongRun](), 0, False
     for start in finite(model, MOST_STARTS):
         for choices in _choices(model, start, response.within):
-            if now() > deadline:
+            if is_over(deadline):
                 raise NotExactError("the time limit")
             run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=response.trees)
             wait, run_asks = _first_unanswered(model, run, response)
@@ -243,7 +243,7 @@ def _other_phases(model: Model, response: Response, deadline: float) -> Late | N
     """Returns a run from an end of the ranges that is late at phases other than 0."""
     for schedule in schedules(model, (response.within,)):
         for choices in corners(model):
-            if now() > deadline:
+            if is_over(deadline):
                 return None
             late, _ = _run(model, Choices(choices.values, schedule.phases), response, deadline)
             if late is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.clock import is_over, now
 from coherence.base.errors import CoherenceError
 from coherence.findings import repairs
 from coherence.findings.finding import Repair
@@ -40,7 +41,6 @@ def _thresholds(loop: Loop) -> Iterator[tuple[Formula, Number]]:
 
 
 def _search(subject: Subject, promise: Promise, formula: Formula, number: Number) -> Repair | None:
-    from coherence.base.clock import now
     from coherence.language.reading import read_text
     from coherence.model.elaborate import elaborate
     from coherence.verify.promises.decisions import Proved, decide
@@ -48,7 +48,7 @@ def _search(subject: Subject, promise: Promise, formula: Formula, number: Number
     end = now() + subject.time_limit
 
     for factor in FACTORS:
-        if now() > end:
+        if is_over(end):
             return None
         value = repairs.downward_round(number.value * factor)
         edit = repairs.rewrite(subject, formula.at(number.span), value, number.dimension)

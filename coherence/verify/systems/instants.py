@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.clock import now
+from coherence.base.clock import is_over
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import SampledLoop
 from coherence.verify.systems.cases import AffineCase, NotLinearError, numbers, product
@@ -84,7 +84,7 @@ class Instants(StateSpace):
             ]
             if len(ways) > MOST_WAYS_AT_ONCE:
                 raise NotLinearError(f"more than {MOST_WAYS_AT_ONCE} ways through one instant")
-            if now() > self.deadline:
+            if is_over(self.deadline):
                 raise NotLinearError("the encoding takes longer than the time limit")
         commands = [signal for signal in self.plan.landing if any(loop.signal == signal for loop in order)]
         return [self._sent(before, commands) for before in ways] if commands else ways

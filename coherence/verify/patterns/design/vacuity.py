@@ -33,6 +33,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from coherence.base import units
+from coherence.base.clock import wall_left_until
 from coherence.base.places import Place
 from coherence.base.solver import Answer, Outcome, unsat
 from coherence.findings.finding import Finding
@@ -120,7 +121,7 @@ def _told(
         yield QUESTION.vacuous(message, shown, of, arithmetic({}, certificate=script))
     else:
         needs = f"whether {message} is open: {answer.reason}"
-        yield QUESTION.undecided(needs, places, of, bound=answer.reason, cut_short=answer.cut_short)
+        yield QUESTION.undecided(needs, places, of, bound=answer.reason)
 
 
 def _limit(limit: Limit) -> Iterator[Finding]:
@@ -161,9 +162,9 @@ class States:
         values = {path: interval(stated) for path, stated in used.items() if stated is not None}
         if not conditions or (len(conditions) == 1 and _is_free(conditions[0], values)):
             return Answer(Outcome.SAT), ""
-        left = self._end - time.monotonic()
+        left = wall_left_until(self._end)
         if left <= 0:
-            return Answer(Outcome.UNKNOWN, "the time limit", cut_short=True), ""
+            return Answer(Outcome.UNKNOWN, "the time limit"), ""
         past = {name: span for tree in conditions for name, span in past_ranges(tree, values).items()}
         query = SatQuery(tuple(plain(tree, steady=False) for tree in conditions), {**values, **past})
         try:

@@ -46,6 +46,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.base.clock import wall_is_over
 from coherence.base.places import Place
 from coherence.base.solver import unsat
 from coherence.findings import repairs
@@ -135,7 +136,7 @@ def _groups(found: list[Requirement], facts: Known) -> list[list[Requirement]]:
 def _group(subject: Subject, facts: Known, group: list[Requirement], deadline: float) -> Iterator[Finding]:
     """One finding per smallest set; sets may share demands, so each demand of a set is left out in turn."""
     found, open_, seen = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]]()
-    while open_ and len(found) < MOST_SETS and time.monotonic() < deadline:
+    while open_ and len(found) < MOST_SETS and not wall_is_over(deadline):
         left = open_.pop(0)
         if left in seen:
             continue

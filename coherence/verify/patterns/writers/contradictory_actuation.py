@@ -48,6 +48,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from coherence.base.clock import wall_is_over
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions.evaluate import NotExactError
@@ -74,7 +75,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     facts, deadline = known(subject), time.monotonic() + subject.time_limit
     for signal, one, other in _pairs(facts):
-        if time.monotonic() > deadline:
+        if wall_is_over(deadline):
             yield QUESTION.undecided("the time limit", (one.place, other.place), (one.name, other.name))
             return
         yield from _pair(subject, facts, signal, one, other)

@@ -39,6 +39,7 @@ import time
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.clock import wall_is_over
 from coherence.base.solver import joined
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Evidence, Finding, Grade, Repair, Step
@@ -66,7 +67,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for signal, writers in facts.written.items():
         present = [w for w in writers if w.kind in ("set", "step") and w.mode not in TRANSIENT and _conditional(w)]
         for one, other in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
-            if time.monotonic() > deadline:
+            if wall_is_over(deadline):
                 yield QUESTION.undecided("the time limit", (one.place, other.place), (one.name, other.name))
                 return
             yield from _pair(subject, facts, signal, one, other)

@@ -46,6 +46,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from coherence.base.clock import wall_is_over
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.findings.question_input import Question, Subject
@@ -77,7 +78,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     pairs = (pair for pair in itertools.combinations(model.loops, 2) if _open(model, *pair))
     deadline = time.monotonic() + subject.time_limit
     for one, other in itertools.islice(pairs, MOST_PAIRS):
-        if time.monotonic() > deadline:
+        if wall_is_over(deadline):
             yield QUESTION.undecided("the time limit", (_place(one), _place(other)), (one.name, other.name))
             return
         yield from _pair(subject, one, other)

@@ -1,0 +1,48 @@
+"""What a time limit cuts short is recorded, by every block around, and by no other."""
+
+from __future__ import annotations
+
+import time
+
+from coherence.base import clock
+from coherence.base.solver import Outcome, unsat
+
+HARD = (
+    "(set-logic QF_NRA)\n"
+    + "".join(f"(declare-const x{n} Real)\n" for n in range(8))
+    + "".join(
+        f"(assert (= (* x{n} x{n} x{(n + 1) % 8}) (+ 2.0 (* x{(n + 3) % 8} x{(n + 2) % 8}))))\n" for n in range(8)
+    )
+    + "(check-sat)\n"
+)
+
+
+def test_time_that_is_left_is_no_cut() -> None:
+    with clock.recorded_cuts() as cuts:
+        assert not clock.is_over(clock.now() + 60)
+        assert 0 < clock.wall_left_until(time.monotonic() + 60) <= 60
+    assert not cuts.happened
+
+
+def test_a_limit_that_has_come_is_recorded_inside_and_outside() -> None:
+    with clock.recorded_cuts() as outer:
+        with clock.recorded_cuts() as inner:
+            assert clock.is_over(clock.now() - 1)
+        assert inner.happened
+        with clock.recorded_cuts() as later:
+            pass
+    assert outer.happened
+    assert not later.happened
+
+
+def test_the_wall_has_its_own_limit() -> None:
+    with clock.recorded_cuts() as cuts:
+        assert clock.wall_is_over(time.monotonic() - 1)
+    assert cuts.happened
+
+
+def test_a_solver_that_runs_out_of_time_is_recorded() -> None:
+    with clock.recorded_cuts() as cuts:
+        answer = unsat(HARD, timeout_ms=1)
+    assert answer.outcome is Outcome.UNKNOWN
+    assert cuts.happened
