@@ -16,8 +16,8 @@ _SHARED = frozenset({"__main__", "harness"})
 
 
 def engines() -> dict[str, str]:
-    """name -> module of every benchmark; a new file in bench/ is found without a list."""
-    names = (found.name for found in pkgutil.iter_modules(bench.__path__))
+    """Returns name -> module of every benchmark: the public modules of this folder; packages hold data and systems."""
+    names = (info.name for info in pkgutil.iter_modules(bench.__path__) if not info.ispkg)
     return {name: f"bench.{name}" for name in sorted(names) if name not in _SHARED and not name.startswith("_")}
 
 

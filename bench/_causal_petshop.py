@@ -13,9 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.harness import Row
-from coherence.causal.data.series import Series
-from coherence.causal.ranking.petshop import (
+from bench._petshop import (
     COSTS,
     Issue,
     Metrics,
@@ -26,6 +24,8 @@ from coherence.causal.ranking.petshop import (
     reached,
     scenario,
 )
+from bench.harness import Row
+from coherence.causal.data.series import Series
 from coherence.causal.ranking.rank import ALPHA, rank
 from coherence.causal.ranking.rules import RULES, chance
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from bench.known_systems import autoregressive, known_systems, series_of
 from coherence.base.errors import UsageError
 from coherence.causal.attribution.loops_off import executed, loop_split, switched_off
 from coherence.causal.attribution.queries import do
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import Graph, Influence
-from coherence.causal.kinds import every, recorded, wander
 from coherence.language.expressions.parse import parse
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
@@ -38,7 +38,7 @@ def fight() -> Model:
 
 
 def test_with_the_loop_off_its_feedback_is_gone() -> None:
-    made = every()["lagged_feedback"](4, 3000)
+    made = known_systems()["lagged_feedback"](4, 3000)
     found = loop_split(made.series, fit(made.series, made.graph), "load", ["retry"])
     assert abs(found.without.value - made.off["retry"]) <= 5 * found.without.error
     (share,) = found.shares
@@ -47,7 +47,7 @@ def test_with_the_loop_off_its_feedback_is_gone() -> None:
 
 
 def test_where_a_signal_stands_while_its_loop_is_off_is_said() -> None:
-    made = every()["lagged_feedback"](4, 1000)
+    made = known_systems()["lagged_feedback"](4, 1000)
     found = loop_split(made.series, fit(made.series, made.graph), "load", ["retry"], reference={"retries": 1.0})
     assert found.assumptions == ("retries stands at 1 while its loops are off",)
     other = loop_split(made.series, fit(made.series, made.graph), "load", ["retry"])
@@ -57,8 +57,8 @@ def test_where_a_signal_stands_while_its_loop_is_off_is_said() -> None:
 def two_loops(seed: int, length: int) -> tuple[Graph, dict[str, np.ndarray]]:
     """Two loops write a and b; the loss is their product."""
     rng = np.random.default_rng(seed)
-    d = np.abs(wander(rng, length, mean=3.0))
-    a, b = 0.5 * d + 0.1 * wander(rng, length), 0.8 * d + 0.1 * wander(rng, length)
+    d = np.abs(autoregressive(rng, length, mean=3.0))
+    a, b = 0.5 * d + 0.1 * autoregressive(rng, length), 0.8 * d + 0.1 * autoregressive(rng, length)
     graph = Graph(
         ("d", "a", "b", "loss"),
         (Influence("d", "a", by="first"), Influence("d", "b", by="second"), Influence("a", "loss"),
@@ -70,7 +70,7 @@ def two_loops(seed: int, length: int) -> tuple[Graph, dict[str, np.ndarray]]:
 
 def test_two_loops_that_only_together_make_a_loss_are_named_as_a_pair() -> None:
     graph, signals = two_loops(0, 800)
-    series = recorded(signals)
+    series = series_of(signals)
     found = loop_split(series, fit(series, graph), "loss", ["first", "second"])
     (pair,) = found.interactions
     assert pair.players == ("first", "second")
@@ -80,13 +80,13 @@ def test_two_loops_that_only_together_make_a_loss_are_named_as_a_pair() -> None:
 
 
 def test_a_loop_that_writes_nothing_measured_says_what_to_record() -> None:
-    made = every()["additive"](1, 300)
+    made = known_systems()["additive"](1, 300)
     with pytest.raises(UsageError, match="record the signal that it writes"):
         loop_split(made.series, fit(made.series, made.graph), "loss", ["scaler"])
 
 
 def test_a_loop_behind_a_hidden_common_cause_is_refused() -> None:
-    made = every()["latent"](1, 600)
+    made = known_systems()["latent"](1, 600)
     influences = tuple(
         Influence(one.cause, one.effect, by="loop" if one.cause == "a" else "") for one in made.graph.influences
     )
@@ -100,7 +100,7 @@ def test_a_loop_behind_a_hidden_common_cause_is_refused() -> None:
 def test_without_the_loop_that_holds_it_a_feedback_that_would_grow_is_refused() -> None:
     rng = np.random.default_rng(0)
     x, y = np.zeros(1200), np.zeros(1200)
-    noise, d = wander(rng, 1200), wander(rng, 1200, mean=1.0)
+    noise, d = autoregressive(rng, 1200), autoregressive(rng, 1200, mean=1.0)
     for time in range(1, 1200):
         y[time] = -0.5 * x[time - 1]
         x[time] = 1.05 * x[time - 1] + y[time - 1] + 0.3 * d[time] + 0.1 * noise[time]
@@ -109,7 +109,7 @@ def test_without_the_loop_that_holds_it_a_feedback_that_would_grow_is_refused() 
         (Influence("x", "x", ONE, ONE, 1), Influence("d", "x"), Influence("y", "x", ONE, ONE),
          Influence("x", "y", ONE, ONE, by="brake")),
     )  # fmt: skip
-    series = recorded({"d": d, "x": x, "y": y + 0.05 * wander(rng, 1200)})
+    series = series_of({"d": d, "x": x, "y": y + 0.05 * autoregressive(rng, 1200)})
     with pytest.raises(UsageError, match="does not die out"):
         loop_split(series, fit(series, graph), "x", ["brake"])
 
@@ -118,7 +118,7 @@ def test_without_the_loop_that_holds_it_a_feedback_that_would_grow_is_refused() 
 
 
 def test_do_sets_a_signal_whatever_its_causes_say() -> None:
-    made = every()["mediated"](3, 3000)
+    made = known_systems()["mediated"](3, 3000)
     fitted = fit(made.series, made.graph)
     (found,) = do(made.series, fitted, {"m": 0.0}, on=["loss"])
     truth = made.series["loss"].mean() - 0.7 * made.series["m"].mean()
@@ -127,34 +127,34 @@ def test_do_sets_a_signal_whatever_its_causes_say() -> None:
 
 
 def test_do_on_what_it_does_not_reach_changes_nothing() -> None:
-    made = every()["mediated"](3, 500)
+    made = known_systems()["mediated"](3, 500)
     found = {one.signal: one for one in do(made.series, fit(made.series, made.graph), {"loss": 0.0})}
     assert found["a"].change.value == pytest.approx(0, abs=1e-12)
     assert found["loss"].level.value == 0
 
 
 def test_do_through_a_barrier_runs_the_barrier() -> None:
-    made = every()["barrier_max"](3, 2000)
+    made = known_systems()["barrier_max"](3, 2000)
     (found,) = do(made.series, fit(made.series, made.graph), {"first": 0.0}, on=["wait"])
     rest = made.series["wait"] - np.maximum(made.series["first"], made.series["second"])
     assert found.level.value == pytest.approx((np.maximum(0, made.series["second"]) + rest).mean())
 
 
 def test_do_through_a_hidden_common_cause_is_refused_and_other_ways_are_not() -> None:
-    made = every()["latent"](3, 800)
+    made = known_systems()["latent"](3, 800)
     fitted = fit(made.series, made.graph)
     assert "h" in do(made.series, fitted, {"a": 0.0}, on=["loss"])[0].refused
     assert do(made.series, fitted, {"b": 0.0}, on=["loss"])[0].refused == ""
 
 
 def test_do_on_one_of_two_that_move_together_is_refused() -> None:
-    made = every()["collinear"](3, 800)
+    made = known_systems()["collinear"](3, 800)
     assert "move together" in do(made.series, fit(made.series, made.graph), {"a": 0.0}, on=["loss"])[0].refused
 
 
 @pytest.mark.parametrize(("levels", "said"), [({"los": 1.0}, "did you mean"), ({"a": float("inf")}, "finite")])
 def test_a_do_that_makes_no_sense_says_so(levels: dict[str, float], said: str) -> None:
-    made = every()["additive"](1, 300)
+    made = known_systems()["additive"](1, 300)
     with pytest.raises(UsageError, match=said):
         do(made.series, fit(made.series, made.graph), levels)
 

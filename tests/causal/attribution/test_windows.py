@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from bench.known_systems import autoregressive, graph_of, known_systems, series_of
+from bench.known_systems.changing import change, shifted, steady
 from coherence.base.errors import UsageError
 from coherence.causal.attribution.changes import BLOCKS, change_points, changes, memory, statistics
 from coherence.causal.attribution.shapley import by_orders
@@ -15,8 +17,6 @@ from coherence.causal.attribution.windows import _shares, compare
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import Graph, Influence
-from coherence.causal.kinds import drawn, every, recorded, wander
-from coherence.causal.kinds.changing import change, shifted, steady
 from coherence.language.expressions.parse import parse
 
 
@@ -68,8 +68,8 @@ def test_windows_that_are_too_short_say_so() -> None:
 
 
 def product(rng: np.random.Generator, *, price: float, strength: float) -> Series:
-    a, b = np.abs(wander(rng, 1200, mean=2.0)), np.abs(wander(rng, 1200, mean=price, size=0.3))
-    return recorded({"a": a, "b": b, "loss": strength * a * b + 0.5 * wander(rng, 1200)})
+    a, b = np.abs(autoregressive(rng, 1200, mean=2.0)), np.abs(autoregressive(rng, 1200, mean=price, size=0.3))
+    return series_of({"a": a, "b": b, "loss": strength * a * b + 0.5 * autoregressive(rng, 1200)})
 
 
 @pytest.mark.parametrize("strength", [0.5, 0.9])
@@ -145,8 +145,8 @@ def test_times_and_levels_of_a_series() -> None:
 def test_the_thresholds_are_the_97_percent_points_of_independent_blocks() -> None:
     for count, (nearest, threshold) in BLOCKS.items():
         rng = np.random.default_rng(11)
-        drawn = [statistics(rng.normal(size=count), nearest).max() for _ in range(1500)]
-        assert np.mean(np.array(drawn) > threshold) == pytest.approx(0.03, abs=0.015)
+        peaks = [statistics(rng.normal(size=count), nearest).max() for _ in range(1500)]
+        assert np.mean(np.array(peaks) > threshold) == pytest.approx(0.03, abs=0.015)
 
 
 # -- variance --------------------------------------------------------------------------------------------------------
@@ -154,9 +154,13 @@ def test_the_thresholds_are_the_97_percent_points_of_independent_blocks() -> Non
 
 def test_variance_shares_sum_and_independent_causes_get_their_own() -> None:
     rng = np.random.default_rng(0)
-    a, b, rest = wander(rng, 20_000, rho=0.3), wander(rng, 20_000, size=2, rho=0.3), wander(rng, 20_000, rho=0.3)
-    series = recorded({"a": a, "b": b, "loss": a + b + rest})
-    found = variance(fit(series, every()["additive"](0, 100).graph.without(())), "loss")
+    a, b, rest = (
+        autoregressive(rng, 20_000, rho=0.3),
+        autoregressive(rng, 20_000, size=2, rho=0.3),
+        autoregressive(rng, 20_000, rho=0.3),
+    )
+    series = series_of({"a": a, "b": b, "loss": a + b + rest})
+    found = variance(fit(series, known_systems()["additive"](0, 100).graph.without(())), "loss")
     assert found.error <= 1e-12
     shares = {one.causes: one.share for one in found.parts}
     assert shares["b",] == pytest.approx(4 / 6, abs=0.3)
@@ -164,9 +168,9 @@ def test_variance_shares_sum_and_independent_causes_get_their_own() -> None:
 
 def test_a_delay_nearly_as_long_as_a_batch_leaves_nothing_unexplained() -> None:
     rng = np.random.default_rng(3)
-    a, rest = wander(rng, 3040, rho=0.6), 0.1 * rng.normal(size=3000)
-    series = recorded({"a": a[40:], "loss": 2 * a[:-40] + rest})
-    found = variance(fit(series, drawn(Influence("a", "loss", Fraction(40), Fraction(40)))), "loss")
+    a, rest = autoregressive(rng, 3040, rho=0.6), 0.1 * rng.normal(size=3000)
+    series = series_of({"a": a[40:], "loss": 2 * a[:-40] + rest})
+    found = variance(fit(series, graph_of(Influence("a", "loss", Fraction(40), Fraction(40)))), "loss")
     shares = {one.causes: one.share for one in found.parts}
     assert found.error <= 1e-12
     assert shares["loss",] < 0.02
@@ -176,16 +180,16 @@ def test_a_delay_nearly_as_long_as_a_batch_leaves_nothing_unexplained() -> None:
 
 def test_own_parts_that_move_together_are_a_group_of_their_own() -> None:
     rng = np.random.default_rng(0)
-    common = wander(rng, 5000)
-    a, b = common + 0.2 * wander(rng, 5000), common + 0.2 * wander(rng, 5000)
-    series = recorded({"a": a, "b": b, "loss": a + b + 0.1 * wander(rng, 5000)})
-    found = variance(fit(series, every()["additive"](0, 100).graph), "loss")
+    common = autoregressive(rng, 5000)
+    a, b = common + 0.2 * autoregressive(rng, 5000), common + 0.2 * autoregressive(rng, 5000)
+    series = series_of({"a": a, "b": b, "loss": a + b + 0.1 * autoregressive(rng, 5000)})
+    found = variance(fit(series, known_systems()["additive"](0, 100).graph), "loss")
     assert found.together.value > 0.3 * found.total.value
     assert {"a", "b"} in [set(one.causes) for one in found.pairs]
 
 
 def test_the_variance_is_that_of_the_batch_means() -> None:
-    made = every()["mediated"](1, 4000)
+    made = known_systems()["mediated"](1, 4000)
     fitted = fit(made.series, made.graph)
     found = variance(fitted, "loss")
     parts = np.array_split(made.series["loss"], fitted.batches)
@@ -193,6 +197,6 @@ def test_the_variance_is_that_of_the_batch_means() -> None:
 
 
 def test_too_few_batches_have_no_variance() -> None:
-    made = every()["additive"](1, 2)
+    made = known_systems()["additive"](1, 2)
     with pytest.raises(UsageError, match="too few"):
         variance(fit(made.series, made.graph), "loss")

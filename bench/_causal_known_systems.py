@@ -11,6 +11,8 @@ from functools import partial
 import numpy as np
 
 from bench.harness import Row
+from bench.known_systems import KnownSystem, known_systems
+from bench.known_systems.changing import change, shifted, steady
 from coherence.base.errors import UsageError
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.attribution.changes import change_points
@@ -21,8 +23,6 @@ from coherence.causal.attribution.variance import variance
 from coherence.causal.attribution.windows import compare
 from coherence.causal.fitting.effects import Share
 from coherence.causal.fitting.fit import fit, supported
-from coherence.causal.kinds import Kind, every
-from coherence.causal.kinds.changing import change, shifted, steady
 
 SEEDS, MANY, LENGTH = 200, 1000, 2000  # many: where a run takes milliseconds, so that chance decides less
 SLOW = frozenset({"null", "retry_timeout", "barrier_max", "saturating_queue"})
@@ -33,7 +33,7 @@ LONG = 4000
 def rows() -> Iterator[Row]:
     """All rows."""
     sums = [0.0]
-    for name in every():
+    for name in known_systems():
         yield from _kind(name, sums)
     yield Row("shares + unexplained - measured loss, largest over every kind", max(sums), "<= 1e-9", "relative")
     yield from _nulls()
@@ -49,7 +49,9 @@ def inside(truth: float, found: Estimate) -> bool:
     return found.low - slack <= truth <= found.high + slack
 
 
-def _shares(made: Kind) -> tuple[dict[str, Share], Estimate, float, list[frozenset[str]], frozenset[frozenset[str]]]:
+def _shares(
+    made: KnownSystem,
+) -> tuple[dict[str, Share], Estimate, float, list[frozenset[str]], frozenset[frozenset[str]]]:
     fitted = fit(made.series, made.graph)
     found = split(made.series, fitted, made.loss, constants=made.constants)
     told = found.attribution
@@ -62,10 +64,10 @@ def _kind(name: str, sums: list[float]) -> Iterator[Row]:
     """Coverage of one kind's shares with its remainder, over all of them; refusals and interactions in every run."""
     hits: list[bool] = []
     refusals = interactions = 0
-    made = every()[name](0, LENGTH)
+    made = known_systems()[name](0, LENGTH)
     seeds = SEEDS if name in SLOW else MANY
     for seed in range(seeds):
-        made = every()[name](seed, LENGTH)
+        made = known_systems()[name](seed, LENGTH)
         shares, rest, error, refused, met = _shares(made)
         sums.append(error)
         refusals += set(refused) == set(made.together)
@@ -91,7 +93,7 @@ def _nulls() -> Iterator[Row]:
     """Twenty autocorrelated signals that do nothing: is any of them blamed?  By Bonferroni over the family at 1 %."""
     blamed = discovered = 0
     for seed in range(SEEDS):
-        made = every()["null"](seed, LENGTH)
+        made = known_systems()["null"](seed, LENGTH)
         fitted = fit(made.series, made.graph)
         node = fitted.nodes["loss"]
         p = dict(zip((cause for cause, _ in node.equation.columns), node.p.tolist(), strict=True))
@@ -105,7 +107,7 @@ def _nulls() -> Iterator[Row]:
 def _loops() -> Iterator[Row]:
     hits, queries = [], []
     for seed in range(SEEDS):
-        made = every()["lagged_feedback"](seed, LENGTH)
+        made = known_systems()["lagged_feedback"](seed, LENGTH)
         fitted = fit(made.series, made.graph)
         hits.append(inside(made.off["retry"], loop_split(made.series, fitted, "load", ["retry"]).without))
         own = float(made.series["retries"][1:].mean() - 0.5 * made.series["load"][1:].mean())
@@ -157,6 +159,6 @@ def _regimes() -> Iterator[Row]:
 
 
 def _variances() -> Iterator[Row]:
-    made = [every()["mediated"](seed, LONG) for seed in range(20)]
+    made = [known_systems()["mediated"](seed, LONG) for seed in range(20)]
     worst = max(variance(fit(one.series, one.graph), "loss").error for one in made)
     yield Row("variance shares: sum - variance", worst, "<= 1e-9", "relative")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.known_systems import KnownSystem, autoregressive, known_systems
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.attribution.split import split
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import fit
-from coherence.causal.kinds import Kind, every, wander
 
 SEEDS = 12
 
@@ -18,7 +18,7 @@ def biases(name: str, effect: str, column: tuple[str, int], truth: float) -> tup
     """Mean error of a coefficient over seeds, in standard errors: by plain regression, by the engine."""
     errors = np.empty((SEEDS, 2))
     for seed in range(SEEDS):
-        made = every()[name](seed, 1500)
+        made = known_systems()[name](seed, 1500)
         found = fit(made.series, made.graph)
         plain = fit(made.series, made.graph, [Equation(effect, found.nodes[effect].equation.columns)])
         errors[seed] = [one.nodes[effect].coefficient(column) - truth for one in (plain, found)]
@@ -26,13 +26,13 @@ def biases(name: str, effect: str, column: tuple[str, int], truth: float) -> tup
     return float(misled), float(right)
 
 
-def shares(made: Kind) -> dict[str, Estimate]:
+def shares(made: KnownSystem) -> dict[str, Estimate]:
     found = split(made.series, fit(made.series, made.graph), made.loss, constants=made.constants)
     return {share.cause: share.amount for share in found.attribution.shares}
 
 
 def test_every_kind_of_the_table_is_there() -> None:
-    assert set(every()) == {
+    assert set(known_systems()) == {
         "additive",
         "mediated",
         "confounded",
@@ -58,7 +58,7 @@ def test_every_kind_of_the_table_is_there() -> None:
 
 
 def test_inputs_and_errors_remember() -> None:
-    values = wander(np.random.default_rng(0), 50_000, mean=3.0, size=2.0, rho=0.6)
+    values = autoregressive(np.random.default_rng(0), 50_000, mean=3.0, size=2.0, rho=0.6)
     assert np.corrcoef(values[1:], values[:-1])[0, 1] == pytest.approx(0.6, abs=0.02)
     assert (values.mean(), values.std()) == (pytest.approx(3, abs=0.1), pytest.approx(2, abs=0.05))
 
@@ -77,7 +77,7 @@ def test_memory_in_a_circle_misleads_plain_regression_and_not_the_engine(
 
 
 def test_simpson_turns_the_sign_and_the_engine_does_not() -> None:
-    made = every()["simpson"](1, 2000)
+    made = known_systems()["simpson"](1, 2000)
     assert made.more["naive slope"] > 1
     assert shares(made)["a"].value == pytest.approx(made.shares["a"], abs=0.3)
     assert made.shares["a"] < 0
@@ -86,7 +86,7 @@ def test_simpson_turns_the_sign_and_the_engine_does_not() -> None:
 def test_independent_samples_would_blame_nulls() -> None:
     naive = robust = 0
     for seed in range(6):
-        made = every()["null"](seed, 2000)
+        made = known_systems()["null"](seed, 2000)
         node = fit(made.series, made.graph).nodes["loss"]
         table = np.column_stack([np.ones(2000), made.series.values[:, :-1]])
         inverse = np.linalg.inv(table.T @ table)
@@ -101,23 +101,23 @@ def test_independent_samples_would_blame_nulls() -> None:
 
 
 def test_long_delays_are_found_among_the_declared_ones() -> None:
-    made = every()["long_delay"](1, 2000)
+    made = known_systems()["long_delay"](1, 2000)
     assert fit(made.series, made.graph).nodes["loss"].equation.columns == (("a", 45), ("b", 0))
 
 
 def test_what_has_no_declared_cause_is_the_remainder() -> None:
-    made = every()["missing_cause"](1, 3000)
+    made = known_systems()["missing_cause"](1, 3000)
     found = split(made.series, fit(made.series, made.graph), "loss").attribution
     assert found.unexplained.value == pytest.approx(made.remainder, abs=5 * found.unexplained.error)
     assert found.unexplained.value > found.shares[0].amount.value
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in every() if every()[name](0, 200).shares])
+@pytest.mark.parametrize("name", [name for name in known_systems() if known_systems()[name](0, 200).shares])
 def test_intervals_cover(name: str) -> None:
     hits = []
     for seed in range(100):
-        made = every()[name](seed, 1500)
+        made = known_systems()[name](seed, 1500)
         found = shares(made)
         hits += [
             made.shares[cause] in found[cause] for cause in made.shares if cause in found and found[cause].error > 1e-9

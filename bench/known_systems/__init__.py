@@ -1,6 +1,6 @@
-"""Systems whose causal truth is known in closed form: what every estimate of this engine is measured against.
+"""Makes causal systems whose truth is known in closed form: every causal estimate is measured against them.
 
-Each kind is a function (seed, length) -> Kind.  Inputs and errors are autocorrelated, as telemetry is: estimates that
+Each system is a function (seed, length) -> KnownSystem, listed in SYSTEMS of its module.  Inputs and errors are autocorrelated, as telemetry is: estimates that
 take samples for independent fail here.  The truth of a share is the true coefficient times the realised mean.
 """
 
@@ -20,7 +20,7 @@ RHO = 0.6  # autocorrelation of inputs and errors from sample to sample
 
 
 @dataclass(frozen=True)
-class Kind:
+class KnownSystem:
     """A record, its declared graph, and what is true of it.
 
     `shares`: own part -> what it contributed to the mean of `loss`; `together`: sets that must not be split;
@@ -39,34 +39,36 @@ class Kind:
     more: Mapping[str, float] = field(default_factory=dict)
 
 
-Maker = Callable[[int, int], Kind]
+SystemMaker = Callable[[int, int], KnownSystem]
 
 
-def wander(rng: np.random.Generator, length: int, *, mean: float = 0.0, size: float = 1.0, rho: float = RHO) -> Floats:
-    """A stationary AR(1) series with this mean and standard deviation."""
+def autoregressive(
+    rng: np.random.Generator, length: int, *, mean: float = 0.0, size: float = 1.0, rho: float = RHO
+) -> Floats:
+    """Returns a stationary AR(1) series with this mean, standard deviation and autocorrelation."""
     shocks = rng.normal(0.0, size * np.sqrt(1 - rho**2), length)
     shocks[0] = rng.normal(0.0, size)
     return np.array([mean + level for level in accumulate(shocks.tolist(), lambda past, new: rho * past + new)])
 
 
-def recorded(values: Mapping[str, Floats], *, step: float = 1.0) -> Series:
-    """A series of these signals."""
+def series_of(values: Mapping[str, Floats], *, step: float = 1.0) -> Series:
+    """Returns these signals as one Series, sampled every `step` seconds."""
     return Series(tuple(values), np.column_stack(list(values.values())), step)
 
 
-def drawn(*influences: Influence, latent: tuple[str, ...] = (), computed: frozenset[str] = frozenset()) -> Graph:
-    """A graph of influences alone."""
+def graph_of(*influences: Influence, latent: tuple[str, ...] = (), computed: frozenset[str] = frozenset()) -> Graph:
+    """Returns the graph that has these influences and no other node than theirs and the latent ones."""
     nodes = tuple(dict.fromkeys([*latent, *(name for one in influences for name in (one.cause, one.effect))]))
     return Graph(nodes, influences, computed)
 
 
-def every() -> dict[str, Maker]:
-    """Name -> maker of every kind, found in the modules of this folder."""
+def known_systems() -> dict[str, SystemMaker]:
+    """Returns name -> maker of every known system, found in the modules of this folder."""
     import importlib
     import pkgutil
 
-    found: dict[str, Maker] = {}
-    for module in sorted(one.name for one in pkgutil.iter_modules(__path__)):
-        made = importlib.import_module(f"{__name__}.{module}")
-        found |= {name: made.__dict__[name] for name in made.KINDS}
-    return found
+    makers: dict[str, SystemMaker] = {}
+    for info in sorted(pkgutil.iter_modules(__path__), key=lambda info: info.name):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        makers |= {name: module.__dict__[name] for name in module.SYSTEMS}
+    return makers

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bench.known_systems import autoregressive, graph_of, series_of
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.graph import Graph, Influence
-from coherence.causal.kinds import drawn, recorded, wander
 
-KINDS = ()
+SYSTEMS = ()
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,14 @@ def change(seed: int, length: int, *, strength: float = 1.2, demand: float = 2.0
     rng = np.random.default_rng(seed)
     windows: list[dict[str, Floats]] = []
     for gain, more in ((0.8, 0.0), (strength, demand)):
-        d, own, rest = wander(rng, length, mean=3.0 + more), wander(rng, length, mean=1.0), wander(rng, length)
+        d, own, rest = (
+            autoregressive(rng, length, mean=3.0 + more),
+            autoregressive(rng, length, mean=1.0),
+            autoregressive(rng, length),
+        )
         w = gain * d + own
         windows.append({"demand": d, "work": w, "loss": 1.5 * w + rest})
-    graph = drawn(Influence("demand", "work"), Influence("work", "loss"))
+    graph = graph_of(Influence("demand", "work"), Influence("work", "loss"))
     first, second = (float(one["demand"].mean()) for one in windows)
     own_before = float(windows[0]["work"].mean()) - 0.8 * first
     own_after = float(windows[1]["work"].mean()) - strength * second
@@ -46,12 +50,12 @@ def change(seed: int, length: int, *, strength: float = 1.2, demand: float = 2.0
     if strength != 0.8:
         found["work", "mechanism"] = 1.5 * (strength - 0.8) * (first + second) / 2
     changed = frozenset({"work"} if strength != 0.8 else set())
-    return Pair(recorded(windows[0]), recorded(windows[1]), graph, found, changed)
+    return Pair(series_of(windows[0]), series_of(windows[1]), graph, found, changed)
 
 
 def steady(seed: int, length: int, *, rho: float = 0.8) -> Floats:
     """One regime, autocorrelated."""
-    return wander(np.random.default_rng(seed), length, mean=5.0, rho=rho)
+    return autoregressive(np.random.default_rng(seed), length, mean=5.0, rho=rho)
 
 
 def shifted(seed: int, length: int, *, at: float = 0.6, by: float = 2.0, rho: float = 0.8) -> tuple[Floats, int]:

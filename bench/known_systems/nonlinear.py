@@ -1,4 +1,4 @@
-"""Kinds with declared non-linear mechanisms: a product of two causes, a barrier's maximum, a saturating queue."""
+"""Systems with declared non-linear mechanisms: a product of two causes, a barrier's maximum, a saturating queue."""
 
 from __future__ import annotations
 
@@ -7,37 +7,40 @@ from itertools import permutations
 
 import numpy as np
 
+from bench.known_systems import KnownSystem, autoregressive, series_of
 from coherence.causal.fitting.graph import Graph, Influence
-from coherence.causal.kinds import Kind, recorded, wander
 from coherence.language.expressions.parse import parse
 
-KINDS = ("retry_timeout", "barrier_max", "saturating_queue")
+SYSTEMS = ("retry_timeout", "barrier_max", "saturating_queue")
 
 
-def retry_timeout(seed: int, length: int) -> Kind:
+def retry_timeout(seed: int, length: int) -> KnownSystem:
     """loss = 0.8 retry timeout + rest: without either there is none, so the pair caused it, half each."""
     rng = np.random.default_rng(seed)
-    retry, timeout = np.abs(wander(rng, length, mean=2.0)), np.abs(wander(rng, length, mean=1.0, size=0.5))
-    rest = wander(rng, length, mean=0.3)
+    retry, timeout = (
+        np.abs(autoregressive(rng, length, mean=2.0)),
+        np.abs(autoregressive(rng, length, mean=1.0, size=0.5)),
+    )
+    rest = autoregressive(rng, length, mean=0.3)
     loss = 0.8 * retry * timeout + rest
     pair = 0.8 * float((retry * timeout).mean())
     graph = Graph(
         ("retry", "timeout", "loss"), (Influence("retry", "loss"), Influence("timeout", "loss")),
         frozenset({"loss"}), {"loss": parse("k * retry * timeout")},
     )  # fmt: skip
-    made = recorded({"retry": retry, "timeout": timeout, "loss": loss})
+    made = series_of({"retry": retry, "timeout": timeout, "loss": loss})
     shares = {"retry": pair / 2, "timeout": pair / 2}
-    return Kind(
+    return KnownSystem(
         made, graph, "loss", shares, rest.mean(), constants={"k": (0.0, 5.0)},
         interactions=(frozenset({"retry", "timeout"}),),
     )  # fmt: skip
 
 
-def barrier_max(seed: int, length: int) -> Kind:
+def barrier_max(seed: int, length: int) -> KnownSystem:
     """The barrier waits for the slower of two workers; a common load slows the first one."""
     rng = np.random.default_rng(seed)
-    load, own, second = (wander(rng, length, mean=mean) for mean in (2.0, 1.0, 3.0))
-    rest = wander(rng, length, mean=0.2, size=0.3)
+    load, own, second = (autoregressive(rng, length, mean=mean) for mean in (2.0, 1.0, 3.0))
+    rest = autoregressive(rng, length, mean=0.2, size=0.3)
     first = 1.1 * load + own
 
     def value(*there: str) -> float:
@@ -50,16 +53,16 @@ def barrier_max(seed: int, length: int) -> Kind:
         (Influence("load", "first"), Influence("first", "wait"), Influence("second", "wait")),
         frozenset({"wait"}), {"wait": parse("max(first, second)")},
     )  # fmt: skip
-    made = recorded({"load": load, "first": first, "second": second, "wait": np.maximum(first, second) + rest})
-    return Kind(made, graph, "wait", shares, rest.mean())
+    made = series_of({"load": load, "first": first, "second": second, "wait": np.maximum(first, second) + rest})
+    return KnownSystem(made, graph, "wait", shares, rest.mean())
 
 
-def saturating_queue(seed: int, length: int) -> Kind:
+def saturating_queue(seed: int, length: int) -> KnownSystem:
     """queue = min(gain demand / capacity, limit) + rest; gain and limit unknown in ranges."""
     rng = np.random.default_rng(seed)
-    demand = 4 + np.abs(wander(rng, length, mean=3.0, size=2.0))
-    capacity = 2 + np.abs(wander(rng, length, mean=1.0, size=0.3))
-    rest = wander(rng, length, mean=0.5, size=0.3)
+    demand = 4 + np.abs(autoregressive(rng, length, mean=3.0, size=2.0))
+    capacity = 2 + np.abs(autoregressive(rng, length, mean=1.0, size=0.3))
+    rest = autoregressive(rng, length, mean=0.5, size=0.3)
     made = np.minimum(2.0 * demand / capacity, 6.0)
     graph = Graph(
         ("demand", "capacity", "queue"), (Influence("demand", "queue"), Influence("capacity", "queue")),
@@ -72,8 +75,8 @@ def saturating_queue(seed: int, length: int) -> Kind:
         return float(np.minimum(above, 6.0).mean())
 
     shares = _by_hand(("demand", "capacity"), value)
-    series = recorded({"demand": demand, "capacity": extra, "queue": made + rest})
-    return Kind(
+    series = series_of({"demand": demand, "capacity": extra, "queue": made + rest})
+    return KnownSystem(
         series, graph, "queue", shares, rest.mean(), constants={"gain": (0.5, 10.0), "limit": (1.0, 50.0)},
         interactions=(frozenset({"demand", "capacity"}),),
     )  # fmt: skip
