@@ -11,11 +11,12 @@ import numpy.typing as npt
 from bench._clusters import BASE, COORD, Cluster, Work, run
 from bench.harness import Row
 from coherence.causal.answers.intervals import Estimate
+from coherence.causal.data.index_inputs import BATCHES, IndexInputs
 from coherence.causal.data.request_log import RequestLog, request_log
-from coherence.causal.indices import Facts, Measured, control, delay, measured
-from coherence.causal.indices._index import BATCHES
-from coherence.causal.indices._queueing import INSTABILITY, LEGITIMATE, LOCAL, Decision, decide
-from coherence.causal.indices._twin import Twin, inverted, starts
+from coherence.causal.indices import MeasuredIndex, control, delay, measured_indices
+from coherence.causal.twins.coordinated_twin import Twin, starts
+from coherence.causal.twins.inversion import solve_rising
+from coherence.causal.twins.queueing import INSTABILITY, LEGITIMATE, LOCAL, Decision, decide
 
 Floats = npt.NDArray[np.float64]
 SEEDS, RUNS, SECONDS = 8, 30, 1800.0
@@ -65,15 +66,15 @@ def disjoint(seed: int, *, until: float = 300.0, servers: int = 8) -> RequestLog
     return request_log(came, needs, ends, completed=np.ones(len(came), bool), service=names)
 
 
-def estimates(facts: Facts, names: Iterable[str] = NAMES) -> dict[str, Measured]:
+def estimates(facts: IndexInputs, names: Iterable[str] = NAMES) -> dict[str, MeasuredIndex]:
     """Those indices that these facts give."""
-    return {one.index.name: one for one in measured(facts, names) if isinstance(one, Measured)}
+    return {one.index.name: one for one in measured_indices(facts, names) if isinstance(one, MeasuredIndex)}
 
 
 def nulls(*, seeds: int = 100, until: float = 1200.0) -> Iterator[Row]:
     """An overhead of 5.5 % at every load; disjoint resources."""
     found = [
-        estimates(Facts(overhead(load, 0.055, bursts=bursts, seed=seed, until=until), servers=20), ("DI", "CI"))
+        estimates(IndexInputs(overhead(load, 0.055, bursts=bursts, seed=seed, until=until), servers=20), ("DI", "CI"))
         for seed, load in enumerate(LOADS)
         for bursts in (False, True)
     ]
@@ -82,7 +83,7 @@ def nulls(*, seeds: int = 100, until: float = 1200.0) -> Iterator[Row]:
     binding = [one["CI"].estimate.value for one in found if one["CI"].parts[0].estimate.value < 0.95]
     off = max((abs(one - 1 / 1.055) for one in binding), default=0.0)
     yield Row(f"the same where deadlines bind ({len(binding)} of 10): CI off by", off, "<= 0.002", "", "1/1.055")
-    waves = [estimates(Facts(disjoint(seed), servers=16), ("WPI",))["WPI"] for seed in range(seeds)]
+    waves = [estimates(IndexInputs(disjoint(seed), servers=16), ("WPI",))["WPI"] for seed in range(seeds)]
     false = sum(one.estimate.low > 0 for one in waves) / seeds
     yield Row(f"disjoint resources, {seeds} runs: share whose WPI is surely above 0", false, "<= 0.05", "", "")
 
@@ -90,9 +91,9 @@ def nulls(*, seeds: int = 100, until: float = 1200.0) -> Iterator[Row]:
 # -- two clusters ---------------------------------------------------------------------------------
 
 
-def facts_of(cluster: Cluster, log: RequestLog) -> Facts:
+def facts_of(cluster: Cluster, log: RequestLog) -> IndexInputs:
     """What an index may know of a run."""
-    return Facts(log, servers=cluster.entitled, latency_class="requests", provisioned=cluster.slots)
+    return IndexInputs(log, servers=cluster.entitled, latency_class="requests", provisioned=cluster.slots)
 
 
 def separation(*, seeds: int = SEEDS, until: float = SECONDS) -> Iterator[Row]:
@@ -111,10 +112,10 @@ def separation(*, seeds: int = SEEDS, until: float = SECONDS) -> Iterator[Row]:
         yield Row(f"{index} separates the clusters on seeds, of {seeds}", int(better.sum()), f">= {seeds}", "", peer)
 
 
-def values_of(facts: Facts, *, least: bool = False) -> dict[str, float]:
+def values_of(facts: IndexInputs, *, least: bool = False) -> dict[str, float]:
     """The four indices; of one that is only bounded the bound, or 0 where it is one from above and the least counts."""
     delays = delay.measure(facts, variants=False)
-    assert isinstance(delays, Measured)
+    assert isinstance(delays, MeasuredIndex)
     rest = estimates(facts, [name for name in NAMES if name != "DI"])
     found = {**rest, "DI": delays}
     return {name: 0.0 if least and found[name].bound == "<=" else found[name].estimate.value for name in NAMES}
@@ -172,16 +173,16 @@ def told_of(
 ) -> tuple[list[Estimate], float]:
     """DI of each run, and of all together."""
     logs = [run(cluster, work, seed=first + seed, until=until).of_class("requests") for seed in range(runs)]
-    facts = [Facts(log, servers=cluster.entitled, batches=batches) for log in logs]
+    facts = [IndexInputs(log, servers=cluster.entitled, batches=batches) for log in logs]
     told = [delay.measure(each, variants=False) for each in facts]
-    return [one.estimate for one in told if isinstance(one, Measured)], pooled(logs, cluster.entitled)
+    return [one.estimate for one in told if isinstance(one, MeasuredIndex)], pooled(logs, cluster.entitled)
 
 
 def pooled(logs: list[RequestLog], servers: int) -> float:
     """DI of several windows together."""
     twins = [Twin(log.arrival, log.need, log.deadline, servers) for log in logs]
     total = sum(float(log.delay.sum()) for log in logs)
-    return inverted(lambda gamma: sum(float(one.delays(gamma).sum()) for one in twins), total, tolerance=1e-5) - 1
+    return solve_rising(lambda gamma: sum(float(one.delays(gamma).sum()) for one in twins), total, tolerance=1e-5) - 1
 
 
 # -- legitimate or not -------------------------------------------------------------------------------
@@ -249,7 +250,7 @@ def forced(log: RequestLog) -> float:
 
 def decided(log: RequestLog, servers: int, seed: int) -> Decision:
     """The decision for a whole window."""
-    return decide(Facts(log, servers=servers), seed=seed)
+    return decide(IndexInputs(log, servers=servers), seed=seed)
 
 
 # -- control -------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Makes causal systems whose truth is known in closed form: every causal estimate is measured against them.
 
-Each system is a function (seed, length) -> KnownSystem, listed in SYSTEMS of its module.  Inputs and errors are autocorrelated, as telemetry is: estimates that
-take samples for independent fail here.  The truth of a share is the true coefficient times the realised mean.
+Each system is a function (seed, length) -> KnownSystem, listed in SYSTEMS of its module.  Inputs and errors are
+autocorrelated, as telemetry is: estimates that take samples for independent fail here.  The truth of a share is the
+true coefficient times the realised mean.
 """
 
 from __future__ import annotations

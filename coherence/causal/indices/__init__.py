@@ -14,63 +14,80 @@ from functools import cache
 from types import MappingProxyType
 
 from coherence.base.errors import InternalError, UsageError, did_you_mean
-from coherence.causal.indices._index import (
-    Action,
-    Burst,
-    Facts,
-    Index,
-    Measured,
-    Part,
-    Refusal,
-    Tube,
-)
-from coherence.causal.indices._lines import as_dict, lines
-
-__all__ = [
-    "Action",
-    "Burst",
-    "Entry",
-    "Facts",
-    "Index",
-    "Measured",
-    "Part",
-    "Refusal",
-    "Tube",
-    "as_dict",
-    "entries",
-    "lines",
-    "measured",
-]
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.data.index_inputs import IndexInputs
 
 
 @dataclass(frozen=True)
-class Entry:
+class Index:
+    """An index: its short name, its meaning in one sentence, its unit and range, what leaves it unchanged."""
+
+    name: str
+    words: str
+    unit: str
+    range: str
+    invariances: str
+    source: str
+
+
+@dataclass(frozen=True)
+class IndexPart:
+    """A number told beside an index: a share of it, or the same question of another statistic."""
+
+    name: str
+    estimate: Estimate
+    unit: str = "1"
+
+
+@dataclass(frozen=True)
+class MeasuredIndex:
+    """An index of one log.  `bound` is ">=" or "<=" where the data only bound it; `says` is its value in words."""
+
+    index: Index
+    estimate: Estimate
+    says: str
+    bound: str = ""
+    parts: tuple[IndexPart, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class IndexRefusal:
+    """An index that these data cannot give: why, and what to measure."""
+
+    index: Index
+    why: str
+    measure: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class IndexEntry:
     """An index with its page, its function and the module that declares it."""
 
     index: Index
-    measure: Callable[[Facts], Measured | Refusal]
+    measure: Callable[[IndexInputs], MeasuredIndex | IndexRefusal]
     page: str
     module: str
 
 
 @cache
-def entries() -> Mapping[str, Entry]:
+def index_entries() -> Mapping[str, IndexEntry]:
     """Every index by name.  Raises InternalError where two modules claim one name."""
-    found: dict[str, Entry] = {}
+    found: dict[str, IndexEntry] = {}
     for info in pkgutil.iter_modules(__path__, __name__ + "."):
-        if info.name.rpartition(".")[2].startswith("_"):
-            continue
         module = importlib.import_module(info.name)
         name = module.INDEX.name
         if name in found:
             raise InternalError(f"{name} is claimed by {found[name].module} and {module.__name__}")
-        found[name] = Entry(module.INDEX, module.measure, inspect.cleandoc(module.__doc__ or ""), module.__name__)
+        found[name] = IndexEntry(module.INDEX, module.measure, inspect.cleandoc(module.__doc__ or ""), module.__name__)
     return MappingProxyType(dict(sorted(found.items())))
 
 
-def measured(facts: Facts, names: Iterable[str] | None = None) -> tuple[Measured | Refusal, ...]:
+def measured_indices(
+    facts: IndexInputs, names: Iterable[str] | None = None
+) -> tuple[MeasuredIndex | IndexRefusal, ...]:
     """These indices (all where none are named) of the facts; each a number or what to measure.  Raises UsageError."""
-    known = entries()
+    known = index_entries()
     chosen = tuple(known) if names is None else tuple(names)
     for name in chosen:
         if name not in known:

@@ -26,11 +26,13 @@ import math
 import numpy as np
 
 from coherence.causal.answers.intervals import Estimate, jackknife
+from coherence.causal.data.index_inputs import IndexInputs, latency_requests, missing_inputs
 from coherence.causal.data.request_log import Ints, RequestLog
 from coherence.causal.data.series import Floats
-from coherence.causal.indices._batched import last_slowdowns, numbers, plain, ratio
-from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, latency, missing
-from coherence.causal.indices._twin import FASTEST, SLOWEST, Twin, first_met, twin
+from coherence.causal.indices import Index, IndexPart, IndexRefusal, MeasuredIndex
+from coherence.causal.twins.coordinated_twin import Twin, twin
+from coherence.causal.twins.inversion import FASTEST, SLOWEST, smallest_at_most
+from coherence.causal.twins.jackknife import batch_numbers, jackknife_estimate, last_slowdowns, ratio
 
 INDEX = Index(
     name="CI",
@@ -42,19 +44,25 @@ INDEX = Index(
 )
 
 
-def measure(facts: Facts) -> Measured | Refusal:
+def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
     """The coherence index of the latency class; a bound where deadlines do not bind."""
-    lacks = missing(facts, twin=True, columns=("deadline", "outcome"))
+    lacks = missing_inputs(facts, twin=True, columns=("deadline", "outcome"))
     if lacks:
-        return Refusal(INDEX, "the share of work in time and its twin need what is not there", lacks)
+        return IndexRefusal(INDEX, "the share of work in time and its twin need what is not there", lacks)
     assert facts.servers is not None
-    log = latency(facts)
-    batch, machine = numbers(log, facts.batches), twin(latency(facts), facts.servers)
+    log = latency_requests(facts)
+    batch, machine = batch_numbers(log, facts.batches), twin(latency_requests(facts), facts.servers)
     shares = in_time(log, batch)
     last = last_slowdowns(machine, batch, shares)
-    first = first_met(lambda gamma: float(_share(machine, gamma, batch)[0]), float(shares[0]), near=1.0)
+    first = smallest_at_most(lambda gamma: float(_share(machine, gamma, batch)[0]), float(shares[0]), near=1.0)
     found, bound = _told(first, last, facts.level)
-    return Measured(INDEX, found, said(found.value, bound), bound, (Part("in time", plain(shares, level=facts.level)),))
+    return MeasuredIndex(
+        INDEX,
+        found,
+        said(found.value, bound),
+        bound,
+        (IndexPart("in time", jackknife_estimate(shares, level=facts.level)),),
+    )
 
 
 def in_time(log: RequestLog, batch: Ints) -> Floats:

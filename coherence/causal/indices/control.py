@@ -32,7 +32,8 @@ import numpy as np
 import numpy.typing as npt
 
 from coherence.causal.answers.intervals import Estimate
-from coherence.causal.indices._index import Action, Facts, Index, Measured, Part, Refusal, Tube
+from coherence.causal.data.index_inputs import IndexInputs, LoopAction, Tube
+from coherence.causal.indices import Index, IndexPart, IndexRefusal, MeasuredIndex
 
 INDEX = Index(
     name="CC",
@@ -79,20 +80,22 @@ def coherence(tube: Tube) -> float:
     return least_variation(tube.low, tube.high) / moved if moved > 0 else 1.0
 
 
-def measure(facts: Facts) -> Measured | Refusal:
+def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
     """Control coherence of every quantity with a tube, the worst first; and who works against whom."""
     if not facts.tubes:
-        return Refusal(INDEX, "no actuated quantity has a tube", NEEDS)
+        return IndexRefusal(INDEX, "no actuated quantity has a tube", NEEDS)
     recent = [_recent(tube, facts.horizon) for tube in facts.tubes]
     for tube in recent:
         problem = _problem(tube)
         if problem:
-            return Refusal(INDEX, f"{tube.name}: {problem}", NEEDS)
+            return IndexRefusal(INDEX, f"{tube.name}: {problem}", NEEDS)
     found = {tube.name: coherence(tube) for tube in recent}
     worst = min(found, key=lambda name: found[name])
-    parts = [Part(f"CC of {name}", _exact(one, facts.level)) for name, one in sorted(found.items(), key=lambda e: e[1])]
-    parts += [Part(name, _exact(share, facts.level)) for name, share in opposition(facts.actions)]
-    return Measured(
+    parts = [
+        IndexPart(f"CC of {name}", _exact(one, facts.level)) for name, one in sorted(found.items(), key=lambda e: e[1])
+    ]
+    parts += [IndexPart(name, _exact(share, facts.level)) for name, share in opposition(facts.actions)]
+    return MeasuredIndex(
         INDEX,
         _exact(found[worst], facts.level),
         said(worst, found[worst]),
@@ -130,13 +133,13 @@ def _notes(tubes: Sequence[Tube]) -> Iterator[str]:
             yield f"{tube.name} lies outside its tube at {outside:.1%} of the samples: it does not follow the need"
 
 
-def opposition(actions: Sequence[Action]) -> Iterator[tuple[str, float]]:
+def opposition(actions: Sequence[LoopAction]) -> Iterator[tuple[str, float]]:
     """For each quantity and loop net / gross motion, then for each pair the share of their motion that one undid.
 
     A loop undoes another where its action follows the other's on the same quantity with the opposite sign; what is
     undone is the smaller of the two changes.
     """
-    by_quantity: dict[str, list[Action]] = {}
+    by_quantity: dict[str, list[LoopAction]] = {}
     for action in sorted(actions, key=lambda one: one.time):
         by_quantity.setdefault(action.quantity, []).append(action)
     for quantity, found in sorted(by_quantity.items()):
@@ -147,7 +150,7 @@ def opposition(actions: Sequence[Action]) -> Iterator[tuple[str, float]]:
         yield from _undone(quantity, found)
 
 
-def _undone(quantity: str, found: Sequence[Action]) -> Iterator[tuple[str, float]]:
+def _undone(quantity: str, found: Sequence[LoopAction]) -> Iterator[tuple[str, float]]:
     total = math.fsum(abs(action.change) for action in found)
     lost: dict[tuple[str, str], float] = {}
     for before, after in pairwise(found):

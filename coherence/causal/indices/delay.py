@@ -31,12 +31,20 @@ from dataclasses import replace
 import numpy as np
 
 from coherence.causal.answers.intervals import Estimate
+from coherence.causal.data.index_inputs import IndexInputs, latency_requests, missing_inputs
 from coherence.causal.data.request_log import Ints, RequestLog
 from coherence.causal.data.series import Floats
-from coherence.causal.indices import _rests
-from coherence.causal.indices._batched import in_logarithms, means, numbers, plain, quantiles, slowdowns
-from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, latency, missing
-from coherence.causal.indices._twin import twin
+from coherence.causal.indices import Index, IndexPart, IndexRefusal, MeasuredIndex
+from coherence.causal.twins import coincidences
+from coherence.causal.twins.coordinated_twin import twin
+from coherence.causal.twins.jackknife import (
+    batch_numbers,
+    jackknife_estimate,
+    log_jackknife_estimate,
+    means,
+    quantiles,
+    slowdowns,
+)
 
 INDEX = Index(
     name="DI",
@@ -49,21 +57,21 @@ INDEX = Index(
 QUANTILES = (0.5, 0.99)
 
 
-def measure(facts: Facts, *, variants: bool = True) -> Measured | Refusal:
+def measure(facts: IndexInputs, *, variants: bool = True) -> MeasuredIndex | IndexRefusal:
     """The delay index of the latency class, its quantile variants and its split by stages."""
-    lacks = missing(facts, twin=True)
+    lacks = missing_inputs(facts, twin=True)
     if lacks:
-        return Refusal(INDEX, "the coordinated twin needs what is not there", lacks)
-    log, batch = latency(facts), numbers(latency(facts), facts.batches)
+        return IndexRefusal(INDEX, "the coordinated twin needs what is not there", lacks)
+    log, batch = latency_requests(facts), batch_numbers(latency_requests(facts), facts.batches)
     assert facts.servers is not None
     found = slowdown(facts, log, batch, None)
-    parts = [Part(f"DI p{100 * q:g}", slowdown(facts, log, batch, q)) for q in QUANTILES] if variants else []
-    count = _rests.coincidences(log, facts.servers, 1 + found.value)
+    parts = [IndexPart(f"DI p{100 * q:g}", slowdown(facts, log, batch, q)) for q in QUANTILES] if variants else []
+    count = coincidences.coincidences(log, facts.servers, 1 + found.value)
     notes = noted(log)
-    if count < _rests.LEAST:
-        found, notes = unbounded(found), (*notes, _rests.told(count))
-        parts = [Part(one.name, unbounded(one.estimate)) for one in parts]
-    return Measured(INDEX, found, said(found.value), parts=(*parts, *stages(log, batch, found)), notes=notes)
+    if count < coincidences.LEAST:
+        found, notes = unbounded(found), (*notes, coincidences.no_interval_reason(count))
+        parts = [IndexPart(one.name, unbounded(one.estimate)) for one in parts]
+    return MeasuredIndex(INDEX, found, said(found.value), parts=(*parts, *stages(log, batch, found)), notes=notes)
 
 
 def unbounded(found: Estimate) -> Estimate:
@@ -71,12 +79,12 @@ def unbounded(found: Estimate) -> Estimate:
     return Estimate(found.value, -math.inf, math.inf, math.inf, found.level)
 
 
-def slowdown(facts: Facts, log: RequestLog, batch: Ints, quantile: float | None) -> Estimate:
+def slowdown(facts: IndexInputs, log: RequestLog, batch: Ints, quantile: float | None) -> Estimate:
     """gamma - 1 for the mean of the delays or a quantile of them."""
     assert facts.servers is not None
     statistic = means(batch) if quantile is None else quantiles(batch, quantile)
     found = slowdowns(twin(log, facts.servers), statistic, statistic(log.delay), smooth=quantile is None)
-    return in_logarithms(found, level=facts.level, minus=1.0)
+    return log_jackknife_estimate(found, level=facts.level, minus=1.0)
 
 
 def said(value: float) -> str:
@@ -116,7 +124,7 @@ def stage_delays(log: RequestLog) -> dict[str, Floats]:
     return found
 
 
-def stages(log: RequestLog, batch: Ints, found: Estimate) -> tuple[Part, ...]:
+def stages(log: RequestLog, batch: Ints, found: Estimate) -> tuple[IndexPart, ...]:
     """The index split by where delay was spent, in proportion to seconds; the parts add up to it."""
     delays = stage_delays(log)
     whole = means(batch)(log.delay)
@@ -124,8 +132,8 @@ def stages(log: RequestLog, batch: Ints, found: Estimate) -> tuple[Part, ...]:
     for name, seconds in delays.items():
         mean = means(batch)(seconds)
         share = float(mean[0] / whole[0]) if whole[0] else 0.0
-        made.append(Part(f"DI of {name}", _times(found, share)))
-        made.append(Part(f"delay in {name}", plain(mean, level=found.level), "s"))
+        made.append(IndexPart(f"DI of {name}", _times(found, share)))
+        made.append(IndexPart(f"delay in {name}", jackknife_estimate(mean, level=found.level), "s"))
     return tuple(made)
 
 

@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from coherence.causal.data.index_inputs import IndexInputs, missing_inputs
 from coherence.causal.data.request_log import RequestLog
-from coherence.causal.indices._batched import clipped, numbers, plain, ratio
-from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, missing
+from coherence.causal.indices import Index, IndexPart, IndexRefusal, MeasuredIndex
+from coherence.causal.twins.jackknife import batch_numbers, clipped_estimate, jackknife_estimate, ratio
 
 INDEX = Index(
     name="HCL",
@@ -35,43 +36,47 @@ INDEX = Index(
 )
 
 
-def measure(facts: Facts) -> Measured | Refusal:
+def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
     """The hidden capacity loss of all classes together."""
-    lacks = missing(facts, columns=("held", "outcome"))
+    lacks = missing_inputs(facts, columns=("held", "outcome"))
     if lacks:
-        return Refusal(INDEX, "hidden time is held time that is not useful", lacks)
+        return IndexRefusal(INDEX, "hidden time is held time that is not useful", lacks)
     assert facts.log is not None
     log = facts.log.where(~np.isnan(facts.log.end))
     unknown = int(np.isnan(log.held).sum())
     if unknown or not len(log) or not log.held.sum() > 0:
         what = "held device-seconds of every request that ended"
-        return Refusal(INDEX, f"{unknown:,} of {len(log):,} ended requests do not say what they held", (what,))
+        return IndexRefusal(INDEX, f"{unknown:,} of {len(log):,} ended requests do not say what they held", (what,))
     useful = np.where(log.completed, log.need * log.devices, 0.0)
     if useful.sum() > log.held.sum() * (1 + 1e-12):
         ratio_said = f"useful {useful.sum():.6g} device-seconds exceed the {log.held.sum():.6g} held"
-        return Refusal(INDEX, f"assumption violated: {ratio_said}", ("isolated needs again: they are overstated",))
+        return IndexRefusal(INDEX, f"assumption violated: {ratio_said}", ("isolated needs again: they are overstated",))
     return _measured(facts, log, useful)
 
 
-def _measured(facts: Facts, log: RequestLog, useful: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Measured:
-    batch = numbers(log, facts.batches)
+def _measured(
+    facts: IndexInputs, log: RequestLog, useful: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> MeasuredIndex:
+    batch = batch_numbers(log, facts.batches)
     shares = 1 - ratio(useful, log.held, batch)
-    found = clipped(plain(shares, level=facts.level), 0.0, 1.0)
+    found = clipped_estimate(jackknife_estimate(shares, level=facts.level), 0.0, 1.0)
     notes = [f"{count:,} requests in flight are left out" for count in [_in_flight(facts)] if count]
     short = int((useful > log.held * (1 + 1e-9)).sum())
     notes += [f"{short:,} requests held less than their isolated need: their needs are overstated"] if short else []
-    return Measured(INDEX, found, said(found.value), parts=_points(facts, log, useful), notes=tuple(notes))
+    return MeasuredIndex(INDEX, found, said(found.value), parts=_points(facts, log, useful), notes=tuple(notes))
 
 
-def _in_flight(facts: Facts) -> int:
+def _in_flight(facts: IndexInputs) -> int:
     return facts.log.in_flight if facts.log is not None else 0
 
 
-def _points(facts: Facts, log: RequestLog, useful: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[Part, ...]:
+def _points(
+    facts: IndexInputs, log: RequestLog, useful: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> tuple[IndexPart, ...]:
     """The lost time as a share of the provisioned device-seconds of the window."""
     if facts.provisioned is None:
         return ()
-    batch = numbers(log, facts.batches)
+    batch = batch_numbers(log, facts.batches)
     kept = len(np.unique(batch))
     whole = facts.provisioned * (log.until - log.since)
     sums = np.bincount(batch, log.held - useful)
@@ -80,7 +85,7 @@ def _points(facts: Facts, log: RequestLog, useful: np.ndarray[tuple[int], np.dty
         if kept > 1
         else sums / whole
     )
-    return (Part("HCL points of provisioned", plain(totals, level=facts.level)),)
+    return (IndexPart("HCL points of provisioned", jackknife_estimate(totals, level=facts.level)),)
 
 
 def said(value: float) -> str:

@@ -26,9 +26,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from coherence.causal.data.index_inputs import IndexInputs, latency_requests, missing_inputs
 from coherence.causal.data.request_log import Bools, Ints, RequestLog
-from coherence.causal.indices._batched import clipped, numbers, plain, ratio
-from coherence.causal.indices._index import Facts, Index, Measured, Part, Refusal, latency, missing
+from coherence.causal.indices import Index, IndexPart, IndexRefusal, MeasuredIndex
+from coherence.causal.twins.jackknife import batch_numbers, clipped_estimate, jackknife_estimate, ratio
 
 INDEX = Index(
     name="kappa",
@@ -92,26 +93,29 @@ def survivors(log: RequestLog) -> tuple[Bools, ...]:
     return (*found, well)
 
 
-def measure(facts: Facts) -> Measured | Refusal:
+def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
     """The share in time, with the score of each layer as its parts."""
-    lacks = missing(facts, columns=("deadline", "outcome"))
+    lacks = missing_inputs(facts, columns=("deadline", "outcome"))
     if facts.log is not None and len(facts.log.classes) > 1 and facts.latency_class not in facts.log.classes:
         lacks = (*lacks, f"which of the classes {', '.join(facts.log.classes)} is the latency class")
     if lacks:
-        return Refusal(INDEX, "a layer loses a request when its deadline cannot be met any more", lacks)
-    log = latency(facts)
-    batch, alive = numbers(log, facts.batches), survivors(log)
+        return IndexRefusal(INDEX, "a layer loses a request when its deadline cannot be met any more", lacks)
+    log = latency_requests(facts)
+    batch, alive = batch_numbers(log, facts.batches), survivors(log)
     found = chain(log)
     before = [np.ones(len(log)), *(one.astype(np.float64) for one in alive)]
     parts = []
     for name, old, new, count in zip(found.names, before, before[1:], found.counts, strict=False):
         shares = ratio(new, old, batch) if count else np.ones(1)
         parts.append(
-            Part(f"kappa of {name}", clipped(plain(np.where(np.isnan(shares), 1.0, shares), level=facts.level), 0, 1))
+            IndexPart(
+                f"kappa of {name}",
+                clipped_estimate(jackknife_estimate(np.where(np.isnan(shares), 1.0, shares), level=facts.level), 0, 1),
+            )
         )
-    whole = clipped(plain(ratio(before[-1], before[0], batch), level=facts.level), 0, 1)
+    whole = clipped_estimate(jackknife_estimate(ratio(before[-1], before[0], batch), level=facts.level), 0, 1)
     notes = () if log.layers else ("no layer has stamps: columns left.<layer> would tell which one loses requests",)
-    return Measured(INDEX, whole, said(found), parts=tuple(parts), notes=notes)
+    return MeasuredIndex(INDEX, whole, said(found), parts=tuple(parts), notes=notes)
 
 
 def said(found: Chain) -> str:

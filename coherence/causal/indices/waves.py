@@ -30,13 +30,13 @@ import math
 import numpy as np
 
 from coherence.causal.answers.intervals import Estimate
+from coherence.causal.data.index_inputs import ArrivalBurst, IndexInputs, latency_requests, missing_inputs
 from coherence.causal.data.request_log import Bools, Ints, RequestLog
 from coherence.causal.data.series import Floats
-from coherence.causal.indices import delay
-from coherence.causal.indices._batched import clipped, numbers, plain, ratio
-from coherence.causal.indices._bursts import bursts, inside, windows
-from coherence.causal.indices._index import Burst, Facts, Index, Measured, Part, Refusal, latency, missing
-from coherence.causal.indices._twin import twin
+from coherence.causal.indices import Index, IndexPart, IndexRefusal, MeasuredIndex, delay
+from coherence.causal.twins.bursts import bursts, inside, windows
+from coherence.causal.twins.coordinated_twin import twin
+from coherence.causal.twins.jackknife import batch_numbers, clipped_estimate, jackknife_estimate, ratio
 
 INDEX = Index(
     name="WPI",
@@ -51,62 +51,62 @@ STABLE = 0.5  # where leaving out one batch takes more than half of the denomina
 FLOOR = 0.1  # of a mean need, added to the local response
 
 
-def measure(facts: Facts) -> Measured | Refusal:
+def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
     """The wave propagation index of the latency class; 0 and "no wave" where delays are those of the twin."""
-    lacks = missing(facts, twin=True, columns=("service",))
+    lacks = missing_inputs(facts, twin=True, columns=("service",))
     if lacks:
-        return Refusal(INDEX, "waves go between services, beyond what the twin explains", lacks)
-    log = latency(facts)
+        return IndexRefusal(INDEX, "waves go between services, beyond what the twin explains", lacks)
+    log = latency_requests(facts)
     if len(np.unique(log.service)) < 2:
-        return Refusal(INDEX, "a wave needs two services", ("requests of a second service",))
+        return IndexRefusal(INDEX, "a wave needs two services", ("requests of a second service",))
     told = bursts(facts, log)
-    gate = delay.slowdown(facts, log, numbers(log, facts.batches), None)
+    gate = delay.slowdown(facts, log, batch_numbers(log, facts.batches), None)
     if not gate.low > GATE:
         return no_wave(facts.level, gate)
     if not told:
-        return Refusal(INDEX, "no service has a burst of first attempts", ("a window that holds bursts",))
+        return IndexRefusal(INDEX, "no service has a burst of first attempts", ("a window that holds bursts",))
     return _responses(facts, log, told)
 
 
-def no_wave(level: float, gate: Estimate) -> Measured:
+def no_wave(level: float, gate: Estimate) -> MeasuredIndex:
     """What is told where delays hardly exceed those of the twin."""
     why = f"the delay index is not surely above {GATE} (lower end {gate.low:.3g})"
-    return Measured(INDEX, Estimate(0.0, 0.0, 0.0, 0.0, level), "no wave", notes=(why,))
+    return MeasuredIndex(INDEX, Estimate(0.0, 0.0, 0.0, 0.0, level), "no wave", notes=(why,))
 
 
-def _responses(facts: Facts, log: RequestLog, told: tuple[Burst, ...]) -> Measured | Refusal:
+def _responses(facts: IndexInputs, log: RequestLog, told: tuple[ArrivalBurst, ...]) -> MeasuredIndex | IndexRefusal:
     """Sums of every batch, and the index of all and without each."""
     assert facts.servers is not None
-    batch = numbers(log, facts.batches)
+    batch = batch_numbers(log, facts.batches)
     excess = log.delay - twin(log, facts.servers).delays(1.0)
     spans = windows(told, facts.drain)
     own = np.array([log.services.index(one.service) if one.service in log.services else -1 for one in told])
     if (own < 0).any():
         names = ", ".join(sorted({one.service for one in told if one.service not in log.services}))
-        return Refusal(INDEX, f"bursts of services that the log does not have: {names}", ("their requests",))
+        return IndexRefusal(INDEX, f"bursts of services that the log does not have: {names}", ("their requests",))
     within = _within(log, spans, own)
     quiet: Bools = np.asarray(~within.any(axis=1), np.bool_)
     present = np.unique(log.service).tolist()
     without = [log.services[number] for number in present if not quiet[log.service == number].any()]
     if without:
-        return Refusal(INDEX, f"no quiet time of {', '.join(without)}", ("a window longer than its bursts",))
+        return IndexRefusal(INDEX, f"no quiet time of {', '.join(without)}", ("a window longer than its bursts",))
     felt = _felt(log, spans, own, within, excess, quiet, batch)
     remote, local = felt
     if np.isnan(remote[0]):
-        return Refusal(INDEX, "no other service is quiet during any burst", ("bursts that do not coincide",))
+        return IndexRefusal(INDEX, "no other service is quiet during any burst", ("bursts that do not coincide",))
     floor = FLOOR * float(log.need.mean())
     parts = tuple(
-        Part(name, plain(one, level=facts.level), "s")
+        IndexPart(name, jackknife_estimate(one, level=facts.level), "s")
         for name, one in zip(("remote response", "local response"), felt, strict=True)
     )
     notes = (f"{len(told)} bursts",)
     below = np.maximum(local, 0.0) + floor
     if below[1:].size and below[1:].min() < STABLE * below[0]:
         found, bound = bounded(parts[0].estimate, parts[1].estimate, floor)
-        return Measured(INDEX, found, said_of_bound(found.value, bound), bound, parts, notes)
+        return MeasuredIndex(INDEX, found, said_of_bound(found.value, bound), bound, parts, notes)
     raw = remote / below
-    found = clipped(plain(raw, level=facts.level), 0.0)
-    return Measured(INDEX, found, said(found.value), parts=parts, notes=notes)
+    found = clipped_estimate(jackknife_estimate(raw, level=facts.level), 0.0)
+    return MeasuredIndex(INDEX, found, said(found.value), parts=parts, notes=notes)
 
 
 def bounded(remote: Estimate, local: Estimate, floor: float) -> tuple[Estimate, str]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from typing import Any
+
 from coherence.causal.answers.answer import Answer
-from coherence.causal.indices import Measured, Refusal, as_dict, entries, lines, measured
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.indices import IndexPart, IndexRefusal, MeasuredIndex, index_entries, measured_indices
 from coherence.causal.session.context import Context
 from coherence.causal.session.figures import Bar, bars
 from coherence.causal.session.request_inputs import HIGH, LOW
@@ -23,7 +28,11 @@ def answer(context: Context) -> Answer | None:
         return None
     if given.facts.log is None and not given.facts.tubes:
         return Answer(TITLE, tuple(f"refused: {note}" for note in given.notes), {"refused": list(given.notes)})
-    found = [measured(given.facts, [name])[0] for name in entries() if given.facts.log is not None or name == "CC"]
+    found = [
+        measured_indices(given.facts, [name])[0]
+        for name in index_entries()
+        if given.facts.log is not None or name == "CC"
+    ]
     loops = (
         ()
         if given.facts.tubes or given.facts.log is None
@@ -33,9 +42,9 @@ def answer(context: Context) -> Answer | None:
     few = (f"only {count} requests: too few to rely on, whatever an interval says",) if count < FEW else ()
     left = given.facts.log.excluded if given.facts.log is not None else ()
     odd = tuple(f"left out: {one.what}: {one.why}; {one.remedy}" for one in left)
-    told = (*given.notes, *odd, *few, *lines(found), *(_band(name) for name in loops[:1]))
+    told = (*given.notes, *odd, *few, *render_indices(found), *(_band(name) for name in loops[:1]))
     data = {
-        "indices": [as_dict(one) for one in found], "notes": list(given.notes), "servers": given.facts.servers,
+        "indices": [index_to_dict(one) for one in found], "notes": list(given.notes), "servers": given.facts.servers,
         "left_out": [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in left],
         "requests": count if given.facts.log is not None else 0,
     }  # fmt: skip
@@ -46,8 +55,61 @@ def _band(name: str) -> str:
     return f"the band of {name} is read from the signals {name}{LOW} and {name}{HIGH}"
 
 
-def _panels(found: list[Measured | Refusal]) -> tuple[Panel, ...]:
+def _panels(found: list[MeasuredIndex | IndexRefusal]) -> tuple[Panel, ...]:
     """Those whose intervals fit beside each other."""
-    known = [Bar(one.index.name, one.estimate) for one in found if isinstance(one, Measured) and not one.bound]
+    known = [Bar(one.index.name, one.estimate) for one in found if isinstance(one, MeasuredIndex) and not one.bound]
     drawn = [bar for bar in known if bar.name in DRAWN and bar.amount.high - bar.amount.low <= WIDEST]
     return (bars("Indices with their intervals", "", drawn),) if drawn else ()
+
+
+def render_indices(found: Iterable[MeasuredIndex | IndexRefusal], *, parts: bool = True) -> list[str]:
+    """One block for each index: name, value, interval, what it says; its parts and notes, or what to measure."""
+    rows: list[tuple[str, str, str]] = []
+    for one in found:
+        if isinstance(one, IndexRefusal):
+            rows.append((one.index.name, "not known", one.why))
+            rows += [("", "", f"measure {what}") for what in one.measure]
+            continue
+        rows.append((one.index.name, render_estimate(one.estimate, one.bound), one.says))
+        rows += [(f"  {part.name}", _part(part), "") for part in one.parts if parts]
+        rows += [("", "", note) for note in one.notes]
+    wide = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
+    return [f"{name:<{wide[0]}}  {number:<{wide[1]}}  {text}".rstrip() for name, number, text in rows]
+
+
+def render_estimate(estimate: Estimate, bound: str = "") -> str:
+    """`0.43 [0.37, 0.46]`, `>= 0.95`."""
+    if bound:
+        return f"{bound} {estimate.value:.3g}"
+    if estimate.low == estimate.high or (estimate.low == -math.inf and estimate.high == math.inf):
+        return f"{_number(estimate.value)}"
+    return f"{_number(estimate.value)} [{_number(estimate.low)}, {_number(estimate.high)}]"
+
+
+def _part(part: IndexPart) -> str:
+    return render_estimate(part.estimate) + ("" if part.unit == "1" else f" {part.unit}")
+
+
+def _number(number: float) -> str:
+    return f"{number + 0.0:.3g}" if abs(number) >= 5e-4 else "0"
+
+
+def index_to_dict(one: MeasuredIndex | IndexRefusal) -> dict[str, Any]:
+    """JSON-able; an infinite end of an interval is null."""
+    told: dict[str, Any] = {"name": one.index.name, "words": one.index.words, "unit": one.index.unit}
+    if isinstance(one, IndexRefusal):
+        return {**told, "known": False, "why": one.why, "measure": list(one.measure)}
+    return {
+        **told,
+        "known": True,
+        "bound": one.bound or "=",
+        **_estimate(one.estimate),
+        "says": one.says,
+        "parts": [{"name": part.name, "unit": part.unit, **_estimate(part.estimate)} for part in one.parts],
+        "notes": list(one.notes),
+    }
+
+
+def _estimate(found: Estimate) -> dict[str, float | None]:
+    numbers = {"value": found.value, "low": found.low, "high": found.high, "error": found.error}
+    return {**{name: n if math.isfinite(n) else None for name, n in numbers.items()}, "level": found.level}

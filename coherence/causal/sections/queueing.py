@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from coherence.causal.answers.answer import Answer, Table, number
+from coherence.causal.data.index_inputs import ArrivalBurst, IndexInputs, latency_requests, missing_inputs
 from coherence.causal.data.request_log import RequestLog
-from coherence.causal.indices import Burst, Facts, measured
-from coherence.causal.indices._bursts import bursts
-from coherence.causal.indices._index import latency, missing
-from coherence.causal.indices._queueing import LOCAL, Decision, decide
+from coherence.causal.indices import MeasuredIndex, measured_indices
 from coherence.causal.session.context import Context
+from coherence.causal.twins.bursts import bursts
+from coherence.causal.twins.queueing import LOCAL, Decision, decide
 
 ORDER = 85
 TITLE = "Queueing: of a busy machine, or instability"
@@ -24,10 +24,11 @@ def answer(context: Context) -> Answer | None:
     given = context.asked
     if given is None or given.facts.log is None:
         return None
-    lacks = missing(given.facts, twin=True)
+    lacks = missing_inputs(given.facts, twin=True)
     if lacks:
         return Answer(TITLE, tuple(f"refused: measure {what}" for what in lacks), {"refused": list(lacks)})
-    wave = measured(given.facts, ["WPI"])[0]
+    index = measured_indices(given.facts, ["WPI"])[0]
+    wave = index.estimate if isinstance(index, MeasuredIndex) else None
     found = [
         (burst, decide(facts, seed=context.settings.seed, burst=burst, wave=wave))
         for facts, burst in _pieces(given.facts)
@@ -41,31 +42,31 @@ def answer(context: Context) -> Answer | None:
     return Answer(TITLE, (Table(header, rows, 2), *more, *reasons), {"decisions": [_data(*pair) for pair in found]})
 
 
-def _pieces(facts: Facts) -> Iterator[tuple[Facts, Burst | None]]:
+def _pieces(facts: IndexInputs) -> Iterator[tuple[IndexInputs, ArrivalBurst | None]]:
     """Each burst from its start to the next one; the whole log where there is none.
 
     All services are looked at together: they share the servers of the class.  A stretch begins only where no more
     requests are present than there are servers, for its twin begins empty; until then a burst is part of the last one.
     """
-    log = latency(facts)
+    log = latency_requests(facts)
     told = _apart(bursts(facts, log), log, facts.servers or 1)
     ends = [*(one.start for one in told[1:]), log.until]
-    every: list[Burst | None] = [*told] if told else [None]
+    every: list[ArrivalBurst | None] = [*told] if told else [None]
     for burst, end in zip(every, ends, strict=True):
         part = log if burst is None else _between(log, burst.start, end)
         if len(part) >= FEWEST:
             yield replace(facts, log=part, latency_class=None), burst
 
 
-def _apart(found: Iterable[Burst], log: RequestLog, servers: int) -> list[Burst]:
+def _apart(found: Iterable[ArrivalBurst], log: RequestLog, servers: int) -> list[ArrivalBurst]:
     """Bursts that overlap, or between which the servers never come to rest, are one."""
-    made: list[Burst] = []
+    made: list[ArrivalBurst] = []
     ends = log.arrival + log.sojourn
     for one in sorted(found, key=lambda burst: burst.start):
         present = int(((log.arrival < one.start) & (ends > one.start)).sum())
         if made and (one.start < made[-1].end or present > servers):
             names = dict.fromkeys([*made[-1].service.split(" and "), one.service])
-            made[-1] = Burst(" and ".join(names), made[-1].start, max(made[-1].end, one.end))
+            made[-1] = ArrivalBurst(" and ".join(names), made[-1].start, max(made[-1].end, one.end))
         else:
             made.append(one)
     return made
@@ -75,20 +76,20 @@ def _between(log: RequestLog, start: float, end: float) -> RequestLog:
     return replace(log.where((log.arrival >= start) & (log.arrival <= end)), until=end)
 
 
-def _where(burst: Burst | None) -> str:
+def _where(burst: ArrivalBurst | None) -> str:
     if burst is None:
         return "the whole log, without bursts"
     return f"{burst.service} burst at {number(burst.start, 6)} s".strip()
 
 
-def _row(burst: Burst | None, one: Decision) -> tuple[str, ...]:
+def _row(burst: ArrivalBurst | None, one: Decision) -> tuple[str, ...]:
     return (
         _where(burst), one.verdict, f"{number(one.wait, 3)} s", f"{number(one.twin_wait, 3)} s",
         number(one.p, 2),
     )  # fmt: skip
 
 
-def _data(burst: Burst | None, one: Decision) -> dict[str, Any]:
+def _data(burst: ArrivalBurst | None, one: Decision) -> dict[str, Any]:
     numbers = {
         "p": one.p, "wait_s": one.wait, "coordinated_wait_s": one.twin_wait, "attempts": one.attempts,
         "quiet_after_s": one.quiet_after, "drain_s": one.drain,

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from coherence.causal.data.index_inputs import IndexInputs, LoopAction, Tube
 from coherence.causal.data.request_log import Bools, RequestLog
 from coherence.causal.data.request_log_files import read
 from coherence.causal.data.series import Series
-from coherence.causal.indices import Action, Facts, Tube
 from coherence.language.design import Design, Workload
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Model
@@ -30,7 +30,7 @@ LOW, HIGH = ".low", ".high"
 class Asked:
     """The facts, and what was taken as true for them."""
 
-    facts: Facts
+    facts: IndexInputs
     notes: tuple[str, ...] = ()
 
 
@@ -41,7 +41,7 @@ def asked(
     tubes = tuple(tubes_of(model, series))
     if log is None and not tubes:
         return None
-    control = Facts(tubes=tubes, actions=tuple(_actions(model, series)), horizon=_horizon(model))
+    control = IndexInputs(tubes=tubes, actions=tuple(_actions(model, series)), horizon=_horizon(model))
     if log is None:
         return Asked(control)
     deadline = _number(design.workload[only].deadline) if (only := _only(design)) is not None else None
@@ -125,7 +125,7 @@ def tubes_of(model: Model, series: Series) -> Iterator[Tube]:
             yield Tube(name, series.times[whole], *columns[whole].T)
 
 
-def _actions(model: Model, series: Series) -> Iterator[Action]:
+def _actions(model: Model, series: Series) -> Iterator[LoopAction]:
     """Every change of a signal that one loop alone writes."""
     writers: dict[str, set[str]] = {}
     for loop in model.loops:
@@ -135,7 +135,7 @@ def _actions(model: Model, series: Series) -> Iterator[Action]:
             there = np.isfinite(series[name])
             times, steps = series.times[there][1:], np.diff(series[name][there])
             for at in np.flatnonzero(steps).tolist():
-                yield Action(float(times[at]), next(iter(loops)), name, float(steps[at]))
+                yield LoopAction(float(times[at]), next(iter(loops)), name, float(steps[at]))
 
 
 def _horizon(model: Model) -> float | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from coherence.causal.data.request_log import RequestLog, request_log
 from coherence.causal.data.series import Floats
-from coherence.causal.indices._twin import starts
+from coherence.causal.twins.coordinated_twin import starts
 
 NEED = 0.1
 

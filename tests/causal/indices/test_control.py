@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench._causal_indices import linear_programme
-from coherence.causal.indices import Action, Facts, Measured, Refusal, Tube
+from coherence.causal.data.index_inputs import IndexInputs, LoopAction, Tube
+from coherence.causal.indices import IndexRefusal, MeasuredIndex
 from coherence.causal.indices.control import coherence, least_variation, measure, variation
 from tests.paths import SPECS
 
@@ -45,8 +46,8 @@ def test_a_tube_without_width_leaves_one_path(path: list[int]) -> None:
 
 def test_a_fight_of_two_loops() -> None:
     values = [10.0, 0.0] * 50
-    found = measure(Facts(tubes=(tube(values, [4.0] * 100, [6.0] * 100),)))
-    assert isinstance(found, Measured)
+    found = measure(IndexInputs(tubes=(tube(values, [4.0] * 100, [6.0] * 100),)))
+    assert isinstance(found, MeasuredIndex)
     assert found.estimate.value == 0.0
     assert found.notes == ("servers lies outside its tube at 100.0% of the samples: it does not follow the need",)
 
@@ -54,8 +55,8 @@ def test_a_fight_of_two_loops() -> None:
 def test_no_motion_needs_none_and_too_little_is_told() -> None:
     assert coherence(tube([1.0, 1.0], [0.0, 0.0], [2.0, 2.0])) == 1.0
     slow = tube([0.0, 1.0], [0.0, 4.0], [0.0, 5.0])
-    found = measure(Facts(tubes=(slow,)))
-    assert isinstance(found, Measured)
+    found = measure(IndexInputs(tubes=(slow,)))
+    assert isinstance(found, MeasuredIndex)
     assert found.estimate.value == 4.0
     assert "does not follow" in found.says
 
@@ -66,20 +67,20 @@ def test_an_autoscaler_that_follows_one_rise_with_an_overshoot() -> None:
 
 def test_only_the_horizon_counts() -> None:
     one = tube([0.0, 9.0, 0.0, 0.0, 1.0], [0.0] * 4 + [1.0], [9.0, 9.0, 0.0, 0.0, 9.0])
-    short = measure(Facts(tubes=(one,), horizon=2.0))
-    whole = measure(Facts(tubes=(one,)))
-    assert isinstance(short, Measured)
-    assert isinstance(whole, Measured)
+    short = measure(IndexInputs(tubes=(one,), horizon=2.0))
+    whole = measure(IndexInputs(tubes=(one,)))
+    assert isinstance(short, MeasuredIndex)
+    assert isinstance(whole, MeasuredIndex)
     assert short.estimate.value == 1.0
     assert whole.estimate.value == pytest.approx(1 / 19)
 
 
 def test_who_undoes_whom() -> None:
-    actions = [Action(0.0, "throttle", "batch", -8.0), Action(1.0, "backfill", "batch", 8.0),
-               Action(2.0, "throttle", "batch", -8.0), Action(3.0, "backfill", "batch", 4.0)]  # fmt: skip
+    actions = [LoopAction(0.0, "throttle", "batch", -8.0), LoopAction(1.0, "backfill", "batch", 8.0),
+               LoopAction(2.0, "throttle", "batch", -8.0), LoopAction(3.0, "backfill", "batch", 4.0)]  # fmt: skip
     one = tube([0.0, 0.0], [0.0, 0.0], [1.0, 1.0])
-    found = measure(Facts(tubes=(one,), actions=tuple(actions)))
-    assert isinstance(found, Measured)
+    found = measure(IndexInputs(tubes=(one,), actions=tuple(actions)))
+    assert isinstance(found, MeasuredIndex)
     told = {part.name: part.estimate.value for part in found.parts}
     assert told["net of gross motion, throttle on batch"] == 1.0
     assert told["of all motion of batch, backfill undoes of throttle"] == pytest.approx(12 / 28)
@@ -95,8 +96,8 @@ def test_who_undoes_whom() -> None:
     ],
 )
 def test_a_tube_that_cannot_be_is_refused(bad: Tube, why: str) -> None:
-    found = measure(Facts(tubes=(bad,)))
-    assert isinstance(found, Refusal)
+    found = measure(IndexInputs(tubes=(bad,)))
+    assert isinstance(found, IndexRefusal)
     assert why in found.why
     with pytest.raises(ValueError, match="the tube is empty at sample 0"):
         least_variation([1.0], [0.0])
@@ -122,6 +123,6 @@ def test_two_loops_of_a_design_by_its_exact_run(name: str, level: int, steps: in
     series = Series(names, np.column_stack([signal.values, band, band]), step=1.0)
     given = asked(design, elaborate(design), series, log=None)
     assert given is not None
-    found = measure(Facts(tubes=given.facts.tubes, actions=given.facts.actions))
-    assert isinstance(found, Measured)
+    found = measure(IndexInputs(tubes=given.facts.tubes, actions=given.facts.actions))
+    assert isinstance(found, MeasuredIndex)
     assert found.estimate.value == pytest.approx(expected, rel=1e-12)

@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
+from coherence.causal.data.index_inputs import IndexInputs
 from coherence.causal.data.request_log import RequestLog, request_log
-from coherence.causal.indices import Facts, Measured, Refusal, as_dict, entries, lines, measured
+from coherence.causal.indices import IndexRefusal, MeasuredIndex, index_entries, measured_indices
 from coherence.causal.indices.delay import stage_delays
 from coherence.causal.indices.hidden import measure as hidden
 from coherence.causal.indices.layers import chain
+from coherence.causal.sections.indices import index_to_dict, render_indices
 from tests.causal.indices.systems import pool
 
 
@@ -76,8 +78,8 @@ def test_a_layer_by_hand() -> None:
 
 
 def test_the_delay_index_splits_by_stages_and_adds_up() -> None:
-    found = measured(Facts(pool(0.85, overhead=0.3, until=100.0), servers=20), ["DI"])[0]
-    assert isinstance(found, Measured)
+    found = measured_indices(IndexInputs(pool(0.85, overhead=0.3, until=100.0), servers=20), ["DI"])[0]
+    assert isinstance(found, MeasuredIndex)
     parts = [part.estimate.value for part in found.parts if part.name.startswith("DI of ")]
     assert len(parts) == 2
     assert sum(parts) == pytest.approx(found.estimate.value, rel=1e-9)
@@ -85,39 +87,39 @@ def test_the_delay_index_splits_by_stages_and_adds_up() -> None:
 
 def test_hidden_time_of_a_launch_and_of_waste() -> None:
     log = request_log([0.0, 1.0], [0.1, 0.1], [0.2, 1.5], completed=[True, False], held=[0.103, 0.097], devices=1.0)
-    found = hidden(Facts(log, provisioned=2.0))
-    assert isinstance(found, Measured)
+    found = hidden(IndexInputs(log, provisioned=2.0))
+    assert isinstance(found, MeasuredIndex)
     assert found.estimate.value == pytest.approx(0.5)
     assert found.parts[0].estimate.value == pytest.approx(0.1 / 3.0)
 
 
 @pytest.mark.parametrize("load", [0.3, 0.6, 0.9])
 def test_hidden_capacity_does_not_depend_on_load(load: float) -> None:
-    found = hidden(Facts(pool(load, overhead=0.03, until=60.0)))
-    assert isinstance(found, Measured)
+    found = hidden(IndexInputs(pool(load, overhead=0.03, until=60.0)))
+    assert isinstance(found, MeasuredIndex)
     assert found.estimate.value == pytest.approx(0.03 / 1.03, abs=1e-9)
 
 
 def test_useful_above_held_is_a_violated_assumption() -> None:
-    found = hidden(Facts(request_log([0.0], [1.0], [2.0], completed=[True], held=[0.5])))
-    assert isinstance(found, Refusal)
+    found = hidden(IndexInputs(request_log([0.0], [1.0], [2.0], completed=[True], held=[0.5])))
+    assert isinstance(found, IndexRefusal)
     assert found.why == "assumption violated: useful 1 device-seconds exceed the 0.5 held"
 
 
 def test_every_index_says_what_it_lacks_and_has_a_page() -> None:
-    assert set(entries()) == {"CC", "CI", "DI", "HCL", "WPI", "kappa"}
-    for name, entry in entries().items():
+    assert set(index_entries()) == {"CC", "CI", "DI", "HCL", "WPI", "kappa"}
+    for name, entry in index_entries().items():
         for heading in ("Definition", "Words", "Unit and range", "Invariances", "Nulls", "Falsifier", "Source"):
             assert f"## {heading}" in entry.page, (name, heading)
-        found = entry.measure(Facts())
-        assert isinstance(found, Refusal)
+        found = entry.measure(IndexInputs())
+        assert isinstance(found, IndexRefusal)
         assert found.measure
-        assert json.loads(json.dumps(as_dict(found)))["known"] is False
+        assert json.loads(json.dumps(index_to_dict(found)))["known"] is False
 
 
 def test_missing_columns_are_named() -> None:
-    bare = Facts(request_log([0.0, 1.0], [1.0, 1.0], [1.5, 2.5]))
-    told = "\n".join(lines(measured(bare)))
+    bare = IndexInputs(request_log([0.0, 1.0], [1.0, 1.0], [1.5, 2.5]))
+    told = "\n".join(render_indices(measured_indices(bare)))
     for words in (
         "column 'deadline'",
         "column 'service'",
@@ -129,28 +131,30 @@ def test_missing_columns_are_named() -> None:
 
 def test_the_latency_class_must_be_named() -> None:
     log = request_log([0.0, 1.0], [1.0, 1.0], [1.5, 2.5], work_class=["chat", "batch"])
-    found = measured(Facts(log, servers=1), ["DI"])[0]
-    assert isinstance(found, Refusal)
+    found = measured_indices(IndexInputs(log, servers=1), ["DI"])[0]
+    assert isinstance(found, IndexRefusal)
     assert found.measure == ("which of the classes batch, chat is the latency class",)
-    alone = measured(Facts(log.of_class("chat"), servers=1), ["DI"])[0]
-    assert isinstance(alone, Measured)
+    alone = measured_indices(IndexInputs(log.of_class("chat"), servers=1), ["DI"])[0]
+    assert isinstance(alone, MeasuredIndex)
     with pytest.raises(UsageError, match="there is no index 'DJ'"):
-        measured(Facts(log), ["DJ"])
+        measured_indices(IndexInputs(log), ["DJ"])
 
 
 def test_lines_and_data() -> None:
-    found = measured(Facts(pool(0.3, overhead=0.055, deadline=60.0, until=60.0), servers=20), ["CI", "DI"])
-    told = lines(found, parts=False)
+    found = measured_indices(
+        IndexInputs(pool(0.3, overhead=0.055, deadline=60.0, until=60.0), servers=20), ["CI", "DI"]
+    )
+    told = render_indices(found, parts=False)
     assert told[0].startswith("CI  >= 0.")
     assert "5.5% slower" in told[1]
-    data = json.loads(json.dumps([as_dict(one) for one in found]))
+    data = json.loads(json.dumps([index_to_dict(one) for one in found]))
     assert data[0]["bound"] == ">="
     assert data[0]["high"] is None
     assert data[1]["value"] == pytest.approx(0.055)
 
 
 def test_one_request_has_a_value_and_no_interval() -> None:
-    found = measured(Facts(request_log([0.0], [1.0], [1.5]), servers=1), ["DI"])[0]
-    assert isinstance(found, Measured)
+    found = measured_indices(IndexInputs(request_log([0.0], [1.0], [1.5]), servers=1), ["DI"])[0]
+    assert isinstance(found, MeasuredIndex)
     assert found.estimate.value == pytest.approx(0.5)
     assert found.estimate.high == math.inf

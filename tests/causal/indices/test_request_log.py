@@ -129,7 +129,7 @@ def test_a_log_that_cannot_be_is_refused() -> None:
 def test_a_run_of_one_pool_is_its_own_twin() -> None:
     """The engine draws the needs; the twin with these needs has the same sojourns, request by request."""
     from coherence.causal.data.request_log_runs import of_run
-    from coherence.causal.indices._twin import twin
+    from coherence.causal.twins.coordinated_twin import twin
     from coherence.simulate.requests.engine import simulate
     from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
 

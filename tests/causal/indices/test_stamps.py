@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coherence.causal.data.index_inputs import IndexInputs
 from coherence.causal.data.request_log_files import read
 from coherence.causal.data.request_log_runs import of_run
-from coherence.causal.indices import Facts, Measured
+from coherence.causal.indices import MeasuredIndex
 from coherence.causal.indices.layers import chain, measure
 from coherence.simulate.requests.engine import Result, simulate
 from coherence.simulate.requests.program import Arrivals, Batch, Plan, Program, Route, Service, Source, Station
@@ -99,8 +100,8 @@ def test_a_recorded_run_gives_the_score_of_each_layer(tmp_path: Path) -> None:
 
     paths = record(read_text(DESIGN, "design.yaml"), Setting(60.0, 0.0, (1,)), tmp_path)
     log = read(paths[-1], deadline=0.4)
-    found = measure(Facts(log))
-    assert isinstance(found, Measured)
+    found = measure(IndexInputs(log))
+    assert isinstance(found, MeasuredIndex)
     names = ["the need itself", "earlier tries", "front", "back"]
     assert [part.name for part in found.parts] == [f"kappa of {name}" for name in names]
     product = math.prod(part.estimate.value for part in found.parts)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bench import _causal_indices as bench
+from coherence.causal.data.index_inputs import ArrivalBurst, IndexInputs
 from coherence.causal.data.request_log import request_log
-from coherence.causal.indices import Burst, Facts
-from coherence.causal.indices._queueing import INSTABILITY, LEGITIMATE, LOCAL, UNDECIDED, backlog, decide, returns
-from coherence.causal.indices._twin import starts
+from coherence.causal.twins.coordinated_twin import starts
+from coherence.causal.twins.queueing import INSTABILITY, LEGITIMATE, LOCAL, UNDECIDED, backlog, decide, returns
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -33,7 +33,7 @@ def test_a_slow_place_that_stays_where_it_is_is_a_local_excess() -> None:
     came = np.sort(rng.uniform(0, 100, 4000))
     needs = rng.exponential(0.1, len(came))
     log = request_log(came, needs, starts(came, 1.8 * needs, 10) + 1.8 * needs, attempts=1.0)
-    found = decide(Facts(log, servers=10), seed=1)
+    found = decide(IndexInputs(log, servers=10), seed=1)
     assert found.verdict == LOCAL
     assert "not looked at: the return to quiet after a burst, the wave propagation index" in found.reasons[0]
 
@@ -42,7 +42,7 @@ def test_demand_above_capacity_asks_for_capacity() -> None:
     came = np.linspace(0, 10, 400)
     needs = np.full(400, 0.1)
     log = request_log(came, needs, starts(came, needs, 2) + needs, attempts=1.0)
-    found = decide(Facts(log, servers=2), seed=1)
+    found = decide(IndexInputs(log, servers=2), seed=1)
     assert found.verdict == LEGITIMATE
     assert found.overloaded
     assert "capacity" in str(found)
@@ -65,14 +65,14 @@ def test_a_queue_that_outlives_its_burst_does_not_return() -> None:
     needs = np.full(len(came), 0.1)
     took = np.where(came > 10, 0.17, 0.1)
     log = request_log(came, needs, starts(came, took, 1) + took, attempts=1.0)
-    found = decide(Facts(log, servers=1), seed=1, burst=Burst("", 10.0, 12.0))
+    found = decide(IndexInputs(log, servers=1), seed=1, burst=ArrivalBurst("", 10.0, 12.0))
     assert found.verdict == INSTABILITY
     assert found.reasons[0].startswith("it does not return")
     healthy = request_log(came, needs, starts(came, needs, 1) + needs, attempts=1.0)
-    assert decide(Facts(healthy, servers=1), seed=1, burst=Burst("", 10.0, 12.0)).verdict == LEGITIMATE
+    assert decide(IndexInputs(healthy, servers=1), seed=1, burst=ArrivalBurst("", 10.0, 12.0)).verdict == LEGITIMATE
 
 
 def test_what_is_missing_is_undecided() -> None:
-    found = decide(Facts(request_log([0.0], [1.0], [1.0])), seed=1)
+    found = decide(IndexInputs(request_log([0.0], [1.0], [1.0])), seed=1)
     assert found.verdict == UNDECIDED
     assert found.reasons == ("how many servers the latency class may claim (its entitlement)",)

@@ -1,60 +1,18 @@
-"""What an index is, what it reads, and what it answers: a number with its interval, or what to measure for it."""
+"""Holds what an index of coordination may read: the log of requests, entitlements, bursts, bands and actions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from coherence.causal.answers.intervals import LEVEL, Estimate
-from coherence.causal.data.request_log import RequestLog
+from coherence.causal.answers.intervals import LEVEL
+from coherence.causal.data.request_log import COLUMNS, RequestLog
 from coherence.causal.data.series import Floats
 
 BATCHES = 12
 
 
 @dataclass(frozen=True)
-class Index:
-    """An index: its short name, its meaning in one sentence, its unit and range, what leaves it unchanged."""
-
-    name: str
-    words: str
-    unit: str
-    range: str
-    invariances: str
-    source: str
-
-
-@dataclass(frozen=True)
-class Part:
-    """A number told beside an index: a share of it, or the same question of another statistic."""
-
-    name: str
-    estimate: Estimate
-    unit: str = "1"
-
-
-@dataclass(frozen=True)
-class Measured:
-    """An index of one log.  `bound` is ">=" or "<=" where the data only bound it; `says` is its value in words."""
-
-    index: Index
-    estimate: Estimate
-    says: str
-    bound: str = ""
-    parts: tuple[Part, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """An index that these data cannot give: why, and what to measure."""
-
-    index: Index
-    why: str
-    measure: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Burst:
+class ArrivalBurst:
     """First attempts of a service that come much faster than usual, from `start` to `end` (s)."""
 
     service: str
@@ -74,7 +32,7 @@ class Tube:
 
 
 @dataclass(frozen=True)
-class Action:
+class LoopAction:
     """A loop changes a shared quantity by `change` at a time (s)."""
 
     time: float
@@ -84,7 +42,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Facts:
+class IndexInputs:
     """All that an index may read.  What is absent is None or empty, and an index that needs it says so.
 
     `servers`: devices that the latency class may claim (its entitlement); `latency_class`: its name where the log has
@@ -97,19 +55,17 @@ class Facts:
     servers: int | None = None
     latency_class: str | None = None
     provisioned: float | None = None
-    bursts: tuple[Burst, ...] | None = None
+    bursts: tuple[ArrivalBurst, ...] | None = None
     drain: float | None = None
     tubes: tuple[Tube, ...] = ()
-    actions: tuple[Action, ...] = ()
+    actions: tuple[LoopAction, ...] = ()
     horizon: float | None = None
     batches: int = BATCHES
     level: float = field(default=LEVEL)
 
 
-def missing(facts: Facts, *, twin: bool = False, columns: tuple[str, ...] = ()) -> tuple[str, ...]:
+def missing_inputs(facts: IndexInputs, *, twin: bool = False, columns: tuple[str, ...] = ()) -> tuple[str, ...]:
     """What an index over requests lacks: the log, the servers of the twin, columns of the log; each in words."""
-    from coherence.causal.data.request_log import COLUMNS
-
     if facts.log is None:
         return ("a log of requests with arrival, need and end",)
     found = [f"column '{name}': {COLUMNS[name]}" for name in columns if name in facts.log.lacks]
@@ -120,7 +76,7 @@ def missing(facts: Facts, *, twin: bool = False, columns: tuple[str, ...] = ()) 
     return tuple(found)
 
 
-def latency(facts: Facts) -> RequestLog:
+def latency_requests(facts: IndexInputs) -> RequestLog:
     """The requests of the latency class."""
     assert facts.log is not None
     if len(facts.log.classes) > 1 and facts.latency_class is not None:

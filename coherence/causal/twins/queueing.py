@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.data.index_inputs import ArrivalBurst, IndexInputs, latency_requests, missing_inputs
 from coherence.causal.data.request_log import RequestLog
 from coherence.causal.data.series import Floats
-from coherence.causal.indices import Burst, Facts, Measured, Refusal
-from coherence.causal.indices._index import latency, missing
-from coherence.causal.indices._twin import Twin
+from coherence.causal.twins.coordinated_twin import Twin
 
 REPLICATIONS = 39
 LEVEL = 0.05
@@ -58,18 +58,18 @@ class Decision:
 
 
 def decide(
-    facts: Facts, *, seed: int, node: str = "", burst: Burst | None = None, wave: Measured | Refusal | None = None
+    facts: IndexInputs, *, seed: int, node: str = "", burst: ArrivalBurst | None = None, wave: Estimate | None = None
 ) -> Decision:
     """The decision for the latency class of a log, or for one node of it; its window should hold one burst.
 
-    `burst` gives the end from which the return is timed (none: it is not timed); `wave` is the wave propagation index,
-    if it was measured.  Undecided, with what is missing, where the twin cannot be made.
+    `burst` gives the end from which the return is timed (none: it is not timed); `wave` is the wave propagation index
+    with its interval, if it was measured.  Undecided, with what is missing, where the twin cannot be made.
     """
-    lacks = missing(facts, twin=True)
+    lacks = missing_inputs(facts, twin=True)
     if lacks:
         nan = math.nan
         return Decision(UNDECIDED, lacks, nan, nan, nan, nan, nan, nan, overloaded=False, node=node)
-    log = latency(facts)
+    log = latency_requests(facts)
     assert facts.servers is not None
     if node:
         log = log.where(log.service == log.services.index(node))
@@ -135,12 +135,10 @@ def backlog(log: RequestLog) -> tuple[Floats, Floats]:
     return times[order], np.cumsum(steps[order])
 
 
-def _reasons(
-    log: RequestLog, attempts: float, quiet: float, drain: float, wave: Measured | Refusal | None
-) -> list[str]:
+def _reasons(log: RequestLog, attempts: float, quiet: float, drain: float, wave: Estimate | None) -> list[str]:
     found = []
-    if isinstance(wave, Measured) and wave.estimate.low > MOST_WPI:
-        found.append(f"it propagates: WPI at least {wave.estimate.low:.2g}")
+    if wave is not None and wave.low > MOST_WPI:
+        found.append(f"it propagates: WPI at least {wave.low:.2g}")
     if "attempts" not in log.lacks and attempts > MOST_ATTEMPTS:
         found.append(f"it amplifies: {attempts:.3g} attempts for each request")
     if math.isfinite(drain) and quiet > MOST_DRAIN * drain:
@@ -149,9 +147,9 @@ def _reasons(
     return found
 
 
-def _unknown(log: RequestLog, burst: Burst | None, wave: Measured | Refusal | None) -> str:
+def _unknown(log: RequestLog, burst: ArrivalBurst | None, wave: Estimate | None) -> str:
     """What step 2 could not look at."""
     lacks = ["attempts of each request"] if "attempts" in log.lacks else []
     lacks += ["the return to quiet after a burst"] if burst is None else []
-    lacks += ["the wave propagation index"] if not isinstance(wave, Measured) else []
+    lacks += ["the wave propagation index"] if wave is None else []
     return f" (not looked at: {', '.join(lacks)})" if lacks else ""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,9 +20,6 @@ import numpy as np
 from coherence.causal.data.request_log import Bools, RequestLog
 from coherence.causal.data.series import Floats
 from coherence.simulate.requests.compiled import COMPILES, entry
-
-STEPS = 200
-FASTEST, SLOWEST = 1e-12, 1e12
 
 
 @entry
@@ -112,88 +108,3 @@ class Twin:
 def twin(log: RequestLog, servers: int) -> Twin:
     """The twin of a log: its first attempts and isolated needs on `servers` coordinated servers."""
     return Twin(log.arrival, log.need, log.deadline, servers)
-
-
-def bracket(high: Callable[[float], bool], *, near: float = 1.0) -> tuple[float, float]:
-    """(low, high) around the place where `high(gamma)`, false then true, turns; by doubling from `near`.
-
-    (0, x) where it is true for every positive gamma, (x, inf) where it is true for none.
-    """
-    if high(near):
-        step, upper = 1.02, near
-        while upper > FASTEST:
-            lower = upper / step
-            if not high(lower):
-                return lower, upper
-            upper, step = lower, step * step
-        return 0.0, upper
-    step, lower = 1.02, near
-    while lower < SLOWEST:
-        upper = lower * step
-        if high(upper):
-            return lower, upper
-        lower, step = upper, step * step
-    return lower, math.inf
-
-
-def inverted(rising: Callable[[float], float], wanted: float, *, near: float = 1.0, tolerance: float = 1e-10) -> float:
-    """gamma with rising(gamma) = wanted, for a continuous function that grows; 0 and inf where none is finite.
-
-    Bracketed false position (Illinois), bisection where it stalls: relative error of gamma <= tolerance.
-    """
-    seen: dict[float, float] = {}
-
-    def gap(gamma: float) -> float:
-        if gamma not in seen:
-            seen[gamma] = rising(gamma) - wanted
-        return seen[gamma]
-
-    low, high = bracket(lambda gamma: gap(gamma) >= 0, near=near)
-    if low == 0.0 or high == math.inf:
-        return low if low == 0.0 else high
-    return _between(gap, low, high, tolerance)
-
-
-def _between(gap: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
-    below, above, side = gap(low), gap(high), 0
-    for step in range(STEPS):
-        if above == 0.0 or high - low <= tolerance * high:
-            return high
-        middle = (low * above - high * below) / (above - below) if step % 3 < 2 else (low + high) / 2
-        if not low < middle < high:
-            middle = (low + high) / 2
-            if not low < middle < high:
-                return high
-        found = gap(middle)
-        if found >= 0:
-            high, above, below = middle, found, below / 2 if side > 0 else below
-            side = 1
-        else:
-            low, below, above = middle, found, above / 2 if side < 0 else above
-            side = -1
-    return high
-
-
-def last_kept(falling: Callable[[float], float], wanted: float, *, near: float, tolerance: float = 1e-9) -> float:
-    """The largest gamma with falling(gamma) >= wanted, for a function that falls by steps; inf where all have it."""
-    return _turn(lambda gamma: falling(gamma) < wanted, near, tolerance)[0]
-
-
-def first_met(falling: Callable[[float], float], wanted: float, *, near: float, tolerance: float = 1e-9) -> float:
-    """The smallest gamma with falling(gamma) <= wanted; 0 where all have it, inf where none has."""
-    return _turn(lambda gamma: falling(gamma) <= wanted, near, tolerance)[1]
-
-
-def _turn(high: Callable[[float], bool], near: float, tolerance: float) -> tuple[float, float]:
-    lower, upper = bracket(high, near=near)
-    if lower == 0.0:
-        return 0.0, 0.0
-    if upper == math.inf:
-        return math.inf, math.inf
-    while upper - lower > tolerance * upper:
-        middle = (lower + upper) / 2
-        if high(middle):
-            upper = middle
-        else:
-            lower = middle
-    return lower, upper

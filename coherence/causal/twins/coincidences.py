@@ -20,7 +20,7 @@ import numpy as np
 
 from coherence.causal.data.request_log import Ints, RequestLog
 from coherence.causal.data.series import Floats
-from coherence.causal.indices._twin import Twin
+from coherence.causal.twins.coordinated_twin import Twin
 
 SHIFTS = 19
 PIECES = 96  # stretches of a window
@@ -60,7 +60,7 @@ def _delays(log: RequestLog, servers: int, gamma: float, shift: Floats, span: fl
     return np.bincount(piece, machine.delays(gamma), PIECES).astype(np.float64)
 
 
-def told(count: float) -> str:
+def no_interval_reason(count: float) -> str:
     """Why there is no interval, and how long a window would give one."""
     return (
         f"no interval: the mean rests on about {count:.1f} stretches in which bursts coincide, at least {LEAST:g} are "

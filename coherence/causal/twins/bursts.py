@@ -6,22 +6,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from coherence.causal.data.index_inputs import ArrivalBurst, IndexInputs
 from coherence.causal.data.request_log import Bools, RequestLog
 from coherence.causal.data.series import Floats
-from coherence.causal.indices._index import Burst, Facts
 
 PER_BIN = 20  # first attempts of the usual rate in a bin
 TIMES, RARE = 1.5, 1e-4  # a bin belongs to a burst at so many times the usual count, rarer than this by chance
 
 
-def bursts(facts: Facts, log: RequestLog) -> tuple[Burst, ...]:
+def bursts(facts: IndexInputs, log: RequestLog) -> tuple[ArrivalBurst, ...]:
     """Those stated, or those found."""
     if facts.bursts is not None:
         return facts.bursts
-    return tuple(burst for name in log.services for burst in found(log, name))
+    return tuple(burst for name in log.services for burst in detected_bursts(log, name))
 
 
-def found(log: RequestLog, name: str) -> Iterator[Burst]:
+def detected_bursts(log: RequestLog, name: str) -> Iterator[ArrivalBurst]:
     """Runs of bins with far more arrivals than the median bin; one quiet bin does not end a run."""
     from scipy.special import pdtrc
 
@@ -37,10 +37,10 @@ def found(log: RequestLog, name: str) -> Iterator[Burst]:
     high[1:-1] |= high[:-2] & high[2:]
     changes = np.flatnonzero(np.diff(np.concatenate([[0], high.astype(np.int8), [0]])))
     for low, top in zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True):
-        yield Burst(name, float(edges[low]), float(edges[top]))
+        yield ArrivalBurst(name, float(edges[low]), float(edges[top]))
 
 
-def windows(told: tuple[Burst, ...], drain: float | None) -> Floats:
+def windows(told: tuple[ArrivalBurst, ...], drain: float | None) -> Floats:
     """(start, end) of each burst with the time after it in which it is still felt; one row for each."""
     rows = [(one.start, one.end + (one.end - one.start if drain is None else drain)) for one in told]
     return np.array(rows, np.float64).reshape(len(rows), 2)

@@ -14,7 +14,8 @@ import numpy as np
 from coherence.causal.answers.intervals import Estimate, jackknife
 from coherence.causal.data.request_log import Ints, RequestLog
 from coherence.causal.data.series import Floats
-from coherence.causal.indices._twin import FASTEST, SLOWEST, Twin, inverted, last_kept
+from coherence.causal.twins.coordinated_twin import Twin
+from coherence.causal.twins.inversion import FASTEST, SLOWEST, largest_at_least, solve_rising
 
 Statistic: TypeAlias = Callable[
     [Floats], Floats
@@ -23,7 +24,7 @@ MOST_STEPS = 8
 LEFT_OUT = 1e-4  # relative error of gamma where a batch is left out: far below the spread that it measures
 
 
-def numbers(log: RequestLog, count: int) -> Ints:
+def batch_numbers(log: RequestLog, count: int) -> Ints:
     """The batch of each request, counting those of `count` equal stretches of time in which any request arrived."""
     found: Ints = np.unique(log.parts(count), return_inverse=True)[1].astype(np.int64)
     return found
@@ -66,7 +67,7 @@ def slowdowns(twin: Twin, statistic: Statistic, observed: Floats, *, smooth: boo
             seen[gamma] = statistic(twin.delays(gamma))
         return float(seen[gamma][row])
 
-    whole = inverted(lambda gamma: of(gamma, 0), float(observed[0]))
+    whole = solve_rising(lambda gamma: of(gamma, 0), float(observed[0]))
     near = min(max(whole, FASTEST), SLOWEST)
     made = [whole]
     for row in range(1, len(observed)):
@@ -76,7 +77,7 @@ def slowdowns(twin: Twin, statistic: Statistic, observed: Floats, *, smooth: boo
 
         wanted = float(observed[row])
         found = _secant(rising, wanted, near) if smooth else None
-        made.append(inverted(rising, wanted, near=near, tolerance=LEFT_OUT) if found is None else found)
+        made.append(solve_rising(rising, wanted, near=near, tolerance=LEFT_OUT) if found is None else found)
     return np.array(made)
 
 
@@ -105,16 +106,16 @@ def last_slowdowns(twin: Twin, batch: Ints, observed: Floats) -> Floats:
             seen[gamma] = ratio(twin.needs * twin.in_time(gamma), twin.needs, batch)
         return float(seen[gamma][row])
 
-    whole = last_kept(lambda gamma: of(gamma, 0), float(observed[0]), near=1.0)
+    whole = largest_at_least(lambda gamma: of(gamma, 0), float(observed[0]), near=1.0)
     near = min(max(whole, FASTEST), SLOWEST)
     rest = [
-        last_kept(lambda gamma, row=row: of(gamma, row), float(observed[row]), near=near, tolerance=1e-5)  # type: ignore[misc]
+        largest_at_least(lambda gamma, row=row: of(gamma, row), float(observed[row]), near=near, tolerance=1e-5)  # type: ignore[misc]
         for row in range(1, len(observed))
     ]
     return np.array([whole, *rest])
 
 
-def in_logarithms(values: Floats, *, level: float, minus: float = 0.0, inverse: bool = False) -> Estimate:
+def log_jackknife_estimate(values: Floats, *, level: float, minus: float = 0.0, inverse: bool = False) -> Estimate:
     """Interval of values[0] by the jackknife of logarithms; `inverse` of 1/value, `minus` subtracted at the end."""
     sign = -1.0 if inverse else 1.0
     logs = sign * np.log(np.clip(values, FASTEST, SLOWEST))
@@ -128,13 +129,13 @@ def _exp(power: float) -> float:
     return math.exp(power) if power < 700 else math.inf
 
 
-def plain(values: Floats, *, level: float) -> Estimate:
+def jackknife_estimate(values: Floats, *, level: float) -> Estimate:
     """Interval of values[0] by the jackknife."""
     low, high, error = (float(one) for one in jackknife(values[0], values[1:], level=level))
     return Estimate(float(values[0]), low, high, error, level)
 
 
-def clipped(found: Estimate, low: float, high: float = math.inf) -> Estimate:
+def clipped_estimate(found: Estimate, low: float, high: float = math.inf) -> Estimate:
     """The part of an interval that the quantity can take."""
     value, lowest, highest = (min(max(one, low), high) for one in (found.value, found.low, found.high))
     return Estimate(value, lowest, highest, found.error, found.level)
