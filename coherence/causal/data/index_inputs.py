@@ -43,7 +43,7 @@ class LoopAction:
 
 @dataclass(frozen=True)
 class IndexInputs:
-    """All that an index may read.  What is absent is None or empty, and an index that needs it says so.
+    """Holds all that an index may read.  What is absent is None or empty, and an index that needs it says so.
 
     `servers`: devices that the latency class may claim (its entitlement); `latency_class`: its name where the log has
     several; `provisioned`: devices in all; `bursts`: None to find them in the first attempts; `drain`: seconds after
@@ -65,19 +65,19 @@ class IndexInputs:
 
 
 def missing_inputs(facts: IndexInputs, *, twin: bool = False, columns: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """What an index over requests lacks: the log, the servers of the twin, columns of the log; each in words."""
+    """Returns what an index over requests lacks, in words: the log, the servers of the twin, columns of the log."""
     if facts.log is None:
         return ("a log of requests with arrival, need and end",)
-    found = [f"column '{name}': {COLUMNS[name]}" for name in columns if name in facts.log.lacks]
+    lacking = [f"column '{name}': {COLUMNS[name]}" for name in columns if name in facts.log.lacks]
     if twin and facts.servers is None:
-        found.append("how many servers the latency class may claim (its entitlement)")
+        lacking.append("how many servers the latency class may claim (its entitlement)")
     if twin and len(facts.log.classes) > 1 and facts.latency_class not in facts.log.classes:
-        found.append(f"which of the classes {', '.join(facts.log.classes)} is the latency class")
-    return tuple(found)
+        lacking.append(f"which of the classes {', '.join(facts.log.classes)} is the latency class")
+    return tuple(lacking)
 
 
 def latency_requests(facts: IndexInputs) -> RequestLog:
-    """The requests of the latency class."""
+    """Returns the requests of the latency class."""
     assert facts.log is not None
     if len(facts.log.classes) > 1 and facts.latency_class is not None:
         return facts.log.of_class(facts.latency_class)

@@ -1,4 +1,4 @@
-"""Bursts of first attempts, found in the arrivals of each service: exogenous, for retries are never counted."""
+"""Detects bursts of first attempts, found in the arrivals of each service: exogenous, for retries are never counted."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ TIMES, RARE = 1.5, 1e-4  # a bin belongs to a burst at so many times the usual c
 
 
 def bursts(facts: IndexInputs, log: RequestLog) -> tuple[ArrivalBurst, ...]:
-    """Those stated, or those found."""
+    """Returns the bursts that are stated, or else those detected in the log."""
     if facts.bursts is not None:
         return facts.bursts
     return tuple(burst for name in log.services for burst in detected_bursts(log, name))
 
 
 def detected_bursts(log: RequestLog, name: str) -> Iterator[ArrivalBurst]:
-    """Runs of bins with far more arrivals than the median bin; one quiet bin does not end a run."""
+    """Yields the runs of bins with far more arrivals than the median bin; one quiet bin does not end a run."""
     from scipy.special import pdtrc
 
     times = log.arrival[log.service == log.services.index(name)]
@@ -40,13 +40,13 @@ def detected_bursts(log: RequestLog, name: str) -> Iterator[ArrivalBurst]:
         yield ArrivalBurst(name, float(edges[low]), float(edges[top]))
 
 
-def windows(told: tuple[ArrivalBurst, ...], drain: float | None) -> Floats:
-    """(start, end) of each burst with the time after it in which it is still felt; one row for each."""
-    rows = [(one.start, one.end + (one.end - one.start if drain is None else drain)) for one in told]
+def windows(stated: tuple[ArrivalBurst, ...], drain: float | None) -> Floats:
+    """Returns (start, end) of each burst with the time after it in which it is still felt; one row for each."""
+    rows = [(one.start, one.end + (one.end - one.start if drain is None else drain)) for one in stated]
     return np.array(rows, np.float64).reshape(len(rows), 2)
 
 
 def inside(times: Floats, window: Floats) -> Bools:
-    """Which times lie in [start, end)."""
+    """Returns which times lie in [start, end)."""
     chosen: Bools = (times >= window[0]) & (times < window[1])
     return chosen

@@ -1,4 +1,4 @@
-"""On how many coincidences of bursts a mean delay rests: where they are few, no interval knows how often they come.
+"""Counts on how many coincidences of bursts a mean delay rests: where they are few, it has no interval.
 
 The window alone cannot tell: one that holds none of the rare coincidences looks the calmest of all.  Services burst by
 themselves, so their arrivals may be shifted against each other in a circle; each shift is another window of the same
@@ -30,7 +30,7 @@ FOLLOWS = 0.05  # of the spread of the twin's delays: what is left of the measur
 
 
 def coincidences(log: RequestLog, servers: int, gamma: float) -> float:
-    """How many heavy stretches a window of this length holds; inf where the delays follow those of the twin."""
+    """Returns how many heavy stretches a window of this length holds; inf where the delays follow those of the twin."""
     span = log.until - log.since
     if not span > 0 or not 0 < gamma < math.inf:
         return math.inf
@@ -52,7 +52,7 @@ def _spread(sums: Floats) -> float:
 
 
 def _delays(log: RequestLog, servers: int, gamma: float, shift: Floats, span: float) -> Floats:
-    """Seconds of delay at the twin in each stretch, where each service's arrivals are shifted in a circle."""
+    """Returns the twin's seconds of delay in each stretch, with each service's arrivals shifted in a circle."""
     times = (log.arrival - log.since + shift[log.service]) % span if shift.any() else log.arrival - log.since
     order = np.argsort(times, kind="stable")
     machine = Twin(times[order], log.need[order], log.deadline[order], servers)
@@ -61,7 +61,7 @@ def _delays(log: RequestLog, servers: int, gamma: float, shift: Floats, span: fl
 
 
 def no_interval_reason(count: float) -> str:
-    """Why there is no interval, and how long a window would give one."""
+    """Renders why there is no interval, and how long a window would give one."""
     return (
         f"no interval: the mean rests on about {count:.1f} stretches in which bursts coincide, at least {LEAST:g} are "
         f"needed: a window {LEAST / count:.1f} times as long would give one"

@@ -1,4 +1,4 @@
-"""The coordinated twin: the same arrivals on one first-come-first-served pool that is `gamma` times as slow.
+"""Simulates the coordinated twin: the same arrivals on one first-come-first-served pool, `gamma` times as slow.
 
 No tick, no switch, no batch in front, no retry.  The indices ask how slow this machine would have to be to serve
 as the measured one did, so a ratio of delays, which grows without bound with load, is never formed.
@@ -24,7 +24,7 @@ from coherence.simulate.requests.compiled import COMPILES, entry
 
 @entry
 def _sifted(arrivals: Floats, needs: Floats, servers: int) -> Floats:  # pragma: no cover  (compiled)
-    """Starts, with the free times of the servers in a heap whose root is replaced."""
+    """Returns the starts, with the free times of the servers in a heap whose root is replaced."""
     free = np.full(servers, -np.inf)
     starts = np.empty(len(arrivals))
     for i in range(len(arrivals)):
@@ -47,7 +47,7 @@ def _sifted(arrivals: Floats, needs: Floats, servers: int) -> Floats:  # pragma:
 
 
 def _heaped(arrivals: Floats, needs: Floats, servers: int) -> Floats:
-    """The same, without a compiler."""
+    """Returns the starts too, without a compiler."""
     free = [-math.inf] * servers
     starts = []
     for arrival, need in zip(arrivals.tolist(), needs.tolist(), strict=True):
@@ -58,12 +58,12 @@ def _heaped(arrivals: Floats, needs: Floats, servers: int) -> Floats:
 
 
 def starts(arrivals: Floats, needs: Floats, servers: int) -> Floats:
-    """When each of the requests, in the order of arrival, begins its service (s).  O(n log servers)."""
+    """Returns when each request, in the order of arrival, begins its service (s).  O(n log servers)."""
     if servers < 1:
         raise ValueError(f"servers(={servers}) must be >= 1")
     if COMPILES:
-        found: Floats = _sifted(np.ascontiguousarray(arrivals), np.ascontiguousarray(needs), servers)
-        return found
+        begun: Floats = _sifted(np.ascontiguousarray(arrivals), np.ascontiguousarray(needs), servers)
+        return begun
     return _heaped(arrivals, needs, servers)
 
 
@@ -81,30 +81,30 @@ class Twin:
             raise ValueError(f"servers(={self.servers}) must be >= 1")
 
     def sojourns(self, gamma: float) -> Floats:
-        """Seconds from arrival to end of each request where needs are gamma times as long."""
+        """Returns the seconds from arrival to end of each request where needs are gamma times as long."""
         needs = gamma * self.needs
-        found: Floats = starts(self.arrivals, needs, self.servers) + needs - self.arrivals
-        return found
+        sojourns: Floats = starts(self.arrivals, needs, self.servers) + needs - self.arrivals
+        return sojourns
 
     def delays(self, gamma: float) -> Floats:
-        """Sojourns less the isolated needs."""
-        found: Floats = self.sojourns(gamma) - self.needs
-        return found
+        """Returns the sojourns less the isolated needs (s)."""
+        delays: Floats = self.sojourns(gamma) - self.needs
+        return delays
 
     def in_time(self, gamma: float) -> Bools:
-        """Which requests end within their deadlines."""
-        found: Bools = self.sojourns(gamma) <= self.deadlines
-        return found
+        """Returns which requests end within their deadlines."""
+        in_time: Bools = self.sojourns(gamma) <= self.deadlines
+        return in_time
 
     def mean_delay(self, gamma: float) -> float:
-        """Wbar*(gamma): mean of sojourn - need (s); grows with gamma."""
+        """Returns Wbar*(gamma): mean of sojourn - need (s); grows with gamma."""
         return float(self.delays(gamma).mean())
 
     def share_in_time(self, gamma: float) -> float:
-        """G*(gamma): share of the work that ends within its deadline; falls with gamma."""
+        """Returns G*(gamma): share of the work that ends within its deadline; falls with gamma."""
         return float(self.needs @ self.in_time(gamma) / self.needs.sum())
 
 
 def twin(log: RequestLog, servers: int) -> Twin:
-    """The twin of a log: its first attempts and isolated needs on `servers` coordinated servers."""
+    """Returns the twin of a log: its first attempts and isolated needs on `servers` coordinated servers."""
     return Twin(log.arrival, log.need, log.deadline, servers)

@@ -10,7 +10,7 @@ MOST_STEPS = 200
 
 
 def bracket(high: Callable[[float], bool], *, near: float = 1.0) -> tuple[float, float]:
-    """(low, high) around the place where `high(gamma)`, false then true, turns; by doubling from `near`.
+    """Returns (low, high) around the place where `high(gamma)`, false then true, turns; by doubling from `near`.
 
     (0, x) where it is true for every positive gamma, (x, inf) where it is true for none.
     """
@@ -34,7 +34,7 @@ def bracket(high: Callable[[float], bool], *, near: float = 1.0) -> tuple[float,
 def solve_rising(
     rising: Callable[[float], float], wanted: float, *, near: float = 1.0, tolerance: float = 1e-10
 ) -> float:
-    """gamma with rising(gamma) = wanted, for a continuous function that grows; 0 and inf where none is finite.
+    """Returns gamma with rising(gamma) = wanted, for a continuous function that grows; 0 and inf where none is finite.
 
     Bracketed false position (Illinois), bisection where it stalls: relative error of gamma <= tolerance.
     """
@@ -61,12 +61,12 @@ def _between(gap: Callable[[float], float], low: float, high: float, tolerance: 
             middle = (low + high) / 2
             if not low < middle < high:
                 return high
-        found = gap(middle)
-        if found >= 0:
-            high, above, below = middle, found, below / 2 if side > 0 else below
+        middle_gap = gap(middle)
+        if middle_gap >= 0:
+            high, above, below = middle, middle_gap, below / 2 if side > 0 else below
             side = 1
         else:
-            low, below, above = middle, found, above / 2 if side < 0 else above
+            low, below, above = middle, middle_gap, above / 2 if side < 0 else above
             side = -1
     return high
 
@@ -74,14 +74,14 @@ def _between(gap: Callable[[float], float], low: float, high: float, tolerance: 
 def largest_at_least(
     falling: Callable[[float], float], wanted: float, *, near: float, tolerance: float = 1e-9
 ) -> float:
-    """The largest gamma with falling(gamma) >= wanted, for a function that falls by steps; inf where all have it."""
+    """Returns the largest gamma with falling(gamma) >= wanted of a function falling by steps; inf where all have it."""
     return _turn(lambda gamma: falling(gamma) < wanted, near, tolerance)[0]
 
 
 def smallest_at_most(
     falling: Callable[[float], float], wanted: float, *, near: float, tolerance: float = 1e-9
 ) -> float:
-    """The smallest gamma with falling(gamma) <= wanted; 0 where all have it, inf where none has."""
+    """Returns the smallest gamma with falling(gamma) <= wanted; 0 where all have it, inf where none has."""
     return _turn(lambda gamma: falling(gamma) <= wanted, near, tolerance)[1]
 
 

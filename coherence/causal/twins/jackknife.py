@@ -1,4 +1,4 @@
-"""Statistics of a log without each batch of time, and the twin's slowdown that gives the same: one cache of twins.
+"""Computes statistics of a log without each batch of time, the slowdowns of its twin with the same, and intervals.
 
 Row 0 of a vector is the statistic of everything, row b + 1 that without batch b.
 """
@@ -17,49 +17,48 @@ from coherence.causal.data.series import Floats
 from coherence.causal.twins.coordinated_twin import Twin
 from coherence.causal.twins.inversion import FASTEST, SLOWEST, largest_at_least, solve_rising
 
-Statistic: TypeAlias = Callable[
-    [Floats], Floats
-]  # of one value for each request -> one for all, one without each batch
+# of one value for each request -> one for all, one without each batch
+Statistic: TypeAlias = Callable[[Floats], Floats]
 MOST_STEPS = 8
 LEFT_OUT = 1e-4  # relative error of gamma where a batch is left out: far below the spread that it measures
 
 
 def batch_numbers(log: RequestLog, count: int) -> Ints:
-    """The batch of each request, counting those of `count` equal stretches of time in which any request arrived."""
-    found: Ints = np.unique(log.parts(count), return_inverse=True)[1].astype(np.int64)
-    return found
+    """Returns the batch of each request: its place among those of `count` equal stretches of time with arrivals."""
+    numbers: Ints = np.unique(log.parts(count), return_inverse=True)[1].astype(np.int64)
+    return numbers
 
 
 def ratio(above: Floats, below: Floats, batch: Ints) -> Floats:
-    """sum(above) / sum(below), whole and without each batch."""
+    """Returns sum(above) / sum(below), whole and without each batch."""
     sums = [np.bincount(batch, column) for column in (above, below)]
     high, low = (np.concatenate([[one.sum()], one.sum() - one]) for one in sums)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = high / low
-    return found
+        ratios: Floats = high / low
+    return ratios
 
 
 def means(batch: Ints) -> Statistic:
-    """The mean."""
+    """Returns the statistic that is the mean."""
     ones = np.ones(len(batch))
     return lambda values: ratio(values, ones, batch)
 
 
 def quantiles(batch: Ints, share: float) -> Statistic:
-    """The lowest value that a share of the requests does not exceed."""
-    kept = range(int(batch.max()) + 1)
+    """Returns the statistic that is the lowest value which a share of the requests does not exceed."""
+    batches = range(int(batch.max()) + 1)
 
     def statistic(values: Floats) -> Floats:
         order = np.argsort(values, kind="stable")
         ordered, owner = values[order], batch[order]
-        picked = [ordered, *(ordered[owner != one] for one in kept)]
+        picked = [ordered, *(ordered[owner != one] for one in batches)]
         return np.array([one[max(0, math.ceil(share * len(one)) - 1)] if len(one) else math.nan for one in picked])
 
     return statistic
 
 
 def slowdowns(twin: Twin, statistic: Statistic, observed: Floats, *, smooth: bool = False) -> Floats:
-    """gamma at which the twin's delays have each of the observed statistics; `smooth` for one without steps."""
+    """Returns gamma at which the twin's delays have each of the observed statistics; `smooth` for one without steps."""
     seen: dict[float, Floats] = {}
 
     def of(gamma: float, row: int) -> float:
@@ -69,20 +68,20 @@ def slowdowns(twin: Twin, statistic: Statistic, observed: Floats, *, smooth: boo
 
     whole = solve_rising(lambda gamma: of(gamma, 0), float(observed[0]))
     near = min(max(whole, FASTEST), SLOWEST)
-    made = [whole]
+    gammas = [whole]
     for row in range(1, len(observed)):
 
         def rising(gamma: float, row: int = row) -> float:
             return of(gamma, row)
 
         wanted = float(observed[row])
-        found = _secant(rising, wanted, near) if smooth else None
-        made.append(solve_rising(rising, wanted, near=near, tolerance=LEFT_OUT) if found is None else found)
-    return np.array(made)
+        place = _secant(rising, wanted, near) if smooth else None
+        gammas.append(solve_rising(rising, wanted, near=near, tolerance=LEFT_OUT) if place is None else place)
+    return np.array(gammas)
 
 
 def _secant(rising: Callable[[float], float], wanted: float, near: float) -> float | None:
-    """The place close to `near` where a smooth function has a value; None where a few steps do not reach it.
+    """Returns the place close to `near` where a smooth function has a value; None where a few steps do not reach it.
 
     Only the second and third places are new: the first two are the same for every row.
     """
@@ -98,7 +97,7 @@ def _secant(rising: Callable[[float], float], wanted: float, near: float) -> flo
 
 
 def last_slowdowns(twin: Twin, batch: Ints, observed: Floats) -> Floats:
-    """The largest gamma at which the twin still finishes each of the observed shares of work in time."""
+    """Returns the largest gamma at which the twin still finishes each of the observed shares of work in time."""
     seen: dict[float, Floats] = {}
 
     def of(gamma: float, row: int) -> float:
@@ -116,7 +115,7 @@ def last_slowdowns(twin: Twin, batch: Ints, observed: Floats) -> Floats:
 
 
 def log_jackknife_estimate(values: Floats, *, level: float, minus: float = 0.0, inverse: bool = False) -> Estimate:
-    """Interval of values[0] by the jackknife of logarithms; `inverse` of 1/value, `minus` subtracted at the end."""
+    """Returns values[0] with its interval by the jackknife of logarithms; 1/value if `inverse`, then less `minus`."""
     sign = -1.0 if inverse else 1.0
     logs = sign * np.log(np.clip(values, FASTEST, SLOWEST))
     low, high, error = (float(one) for one in jackknife(logs[0], logs[1:], level=level))
@@ -130,12 +129,12 @@ def _exp(power: float) -> float:
 
 
 def jackknife_estimate(values: Floats, *, level: float) -> Estimate:
-    """Interval of values[0] by the jackknife."""
+    """Returns values[0] with its interval by the jackknife."""
     low, high, error = (float(one) for one in jackknife(values[0], values[1:], level=level))
     return Estimate(float(values[0]), low, high, error, level)
 
 
 def clipped_estimate(found: Estimate, low: float, high: float = math.inf) -> Estimate:
-    """The part of an interval that the quantity can take."""
+    """Returns an estimate with its interval cut to what the quantity can take."""
     value, lowest, highest = (min(max(one, low), high) for one in (found.value, found.low, found.high))
     return Estimate(value, lowest, highest, found.error, found.level)

@@ -1,4 +1,4 @@
-"""Legitimate queueing or instability: the decision for one burst of one node, with its reason.
+"""Decides whether the waiting of one burst at one node is legitimate queueing or an instability, with its reason.
 
 1. `p = (1 + #{k : 1.5 W_k + 0.25 mean need >= W}) / (K + 1)` over K = 39 twins with the measured arrivals and permuted
    needs; W is the mean delay.  Waiting within half as much again, and a quarter of a need, of a coordinated machine is
@@ -60,7 +60,7 @@ class Decision:
 def decide(
     facts: IndexInputs, *, seed: int, node: str = "", burst: ArrivalBurst | None = None, wave: Estimate | None = None
 ) -> Decision:
-    """The decision for the latency class of a log, or for one node of it; its window should hold one burst.
+    """Returns the decision for the latency class of a log, or for one node of it; its window should hold one burst.
 
     `burst` gives the end from which the return is timed (none: it is not timed); `wave` is the wave propagation index
     with its interval, if it was measured.  Undecided, with what is missing, where the twin cannot be made.
@@ -79,34 +79,36 @@ def decide(
     lasted = float(log.arrival[-1] - log.arrival[0])
     overloaded = 0 < facts.servers * lasted < float(log.need.sum())
     attempts = float(log.attempts.mean())
-    told = wait, float(np.median(waits)), attempts, quiet, drain
+    numbers = wait, float(np.median(waits)), attempts, quiet, drain
     if chance > LEVEL:
         why = CAPACITY if overloaded else "a coordinated machine with these arrivals waits as long"
         if "attempts" not in log.lacks and attempts > MOST_ATTEMPTS:
             why += f"; retries add to it ({attempts:.3g} attempts for each request)"
-        return Decision(LEGITIMATE, (why,), chance, *told, overloaded=overloaded, node=node)
+        return Decision(LEGITIMATE, (why,), chance, *numbers, overloaded=overloaded, node=node)
     reasons = tuple(_reasons(log, attempts, quiet, drain, wave))
     if reasons:
-        return Decision(INSTABILITY, reasons, chance, *told, overloaded=overloaded, node=node)
-    why = f"it waits {wait:.3g} s where a coordinated machine waits {told[1]:.3g} s; it neither spreads, nor amplifies"
-    return Decision(LOCAL, (why + _unknown(log, burst, wave),), chance, *told, overloaded=overloaded, node=node)
+        return Decision(INSTABILITY, reasons, chance, *numbers, overloaded=overloaded, node=node)
+    why = (
+        f"it waits {wait:.3g} s where a coordinated machine waits {numbers[1]:.3g} s; it neither spreads, nor amplifies"
+    )
+    return Decision(LOCAL, (why + _unknown(log, burst, wave),), chance, *numbers, overloaded=overloaded, node=node)
 
 
 def replicated(log: RequestLog, servers: int, seed: int, count: int = REPLICATIONS) -> Floats:
-    """Mean delays of twins with the measured arrivals and permuted needs (s)."""
+    """Returns the mean delays of twins with the measured arrivals and permuted needs (s)."""
     rng = np.random.default_rng(seed)
     shuffled = (rng.permutation(log.need) for _ in range(count))
     return np.array([Twin(log.arrival, needs, log.deadline, servers).mean_delay(1.0) for needs in shuffled])
 
 
 def p_value(log: RequestLog, waits: Floats) -> float:
-    """Of the hypothesis that the waiting is a coordinated machine's, with its tolerance."""
+    """Returns p of the hypothesis that the waiting is a coordinated machine's, with its tolerance."""
     enough = TIMES * waits + PLUS * float(log.need.mean()) >= log.delay.mean()
     return float(1 + enough.sum()) / (len(waits) + 1)
 
 
 def returns(log: RequestLog, servers: int, end: float) -> tuple[float, float]:
-    """(seconds from `end`, that of a burst, until no more wait than there are servers, drain time Q / (c - lambda)).
+    """Returns (seconds from the end of a burst until no more wait than there are servers, drain time Q / (c - lambda)).
 
     Q is the work that waits then (server-seconds) and lambda the work that comes each second
     after it.  Infinite where work does not return in the window, or comes faster than it can be served; NaN where
@@ -127,7 +129,7 @@ def returns(log: RequestLog, servers: int, end: float) -> tuple[float, float]:
 
 
 def backlog(log: RequestLog) -> tuple[Floats, Floats]:
-    """Times of arrivals and ends, and how many requests are present after each."""
+    """Returns the times of arrivals and ends, and how many requests are present after each."""
     ends = log.arrival + log.sojourn
     times = np.concatenate([ends, log.arrival])
     steps = np.concatenate([-np.ones(len(ends)), np.ones(len(ends))])
@@ -136,19 +138,19 @@ def backlog(log: RequestLog) -> tuple[Floats, Floats]:
 
 
 def _reasons(log: RequestLog, attempts: float, quiet: float, drain: float, wave: Estimate | None) -> list[str]:
-    found = []
+    reasons = []
     if wave is not None and wave.low > MOST_WPI:
-        found.append(f"it propagates: WPI at least {wave.low:.2g}")
+        reasons.append(f"it propagates: WPI at least {wave.low:.2g}")
     if "attempts" not in log.lacks and attempts > MOST_ATTEMPTS:
-        found.append(f"it amplifies: {attempts:.3g} attempts for each request")
+        reasons.append(f"it amplifies: {attempts:.3g} attempts for each request")
     if math.isfinite(drain) and quiet > MOST_DRAIN * drain:
         after = f"quiet {quiet:.3g} s after the burst" if math.isfinite(quiet) else "not quiet within the window"
-        found.append(f"it does not return: {after}, {drain:.3g} s would drain it")
-    return found
+        reasons.append(f"it does not return: {after}, {drain:.3g} s would drain it")
+    return reasons
 
 
 def _unknown(log: RequestLog, burst: ArrivalBurst | None, wave: Estimate | None) -> str:
-    """What step 2 could not look at."""
+    """Renders what step 2 could not look at."""
     lacks = ["attempts of each request"] if "attempts" in log.lacks else []
     lacks += ["the return to quiet after a burst"] if burst is None else []
     lacks += ["the wave propagation index"] if wave is None else []

@@ -22,11 +22,11 @@ def arrivals(rng: np.random.Generator, rate: float, until: float, *, bursts: boo
 
 def pool(
     load: float, *, overhead: float = 0.0, bursts: bool = False, servers: int = 20, seed: int = 1, until: float = 120.0,
-    deadline: float = 0.25,
+    deadline: float = 0.25, times: float = 2.0,
 ) -> RequestLog:  # fmt: skip
     """One pool, first come first served, whose services take `overhead` longer than their needs."""
     rng = np.random.default_rng(seed)
-    came = arrivals(rng, load * servers / NEED, until, bursts=bursts)
+    came = arrivals(rng, load * servers / NEED, until, bursts=bursts, times=times)
     needs = rng.gamma(8.0, NEED / 8.0, len(came))
     took = needs * (1 + overhead)
     begun = starts(came, took, servers)
