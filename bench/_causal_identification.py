@@ -276,7 +276,7 @@ WAYS = Graph(("a", "lost"), (Influence("a", "lost"),))
 
 def _families() -> Iterator[Row]:
     for kind in ("0.7", "0.9", "0.97", "on and off", "trend", "day"):
-        false = sum(bool(couplings(null(seed, kind), WAYS).found) for seed in range(NULLS))
+        false = sum(bool(couplings(null(seed, kind), WAYS).couplings) for seed in range(NULLS))
         what = f"memory {kind}" if kind[0] == "0" else f"{kind}, in all signals" if kind in {"trend", "day"} else kind
         yield Row(f"undeclared couplings, nothing there, {what}: any found", false / NULLS, "<= 0.01",
                   f"of {NULLS} runs")  # fmt: skip
@@ -289,7 +289,7 @@ def _power() -> Iterator[Row]:
             made = null(seed, "0.7")
             values = made.values.copy()
             values[1:, 1] += strength * values[:-1, 2]
-            hits += ("n0", 1) in {(f.cause, f.lag) for f in couplings(Series(made.names, values, 1.0), WAYS).found}
+            hits += ("n0", 1) in {(f.cause, f.lag) for f in couplings(Series(made.names, values, 1.0), WAYS).couplings}
         yield Row(
             f"undeclared coupling of strength {strength:g} found, 2,000 rows", hits / 100, f">= {least}", "of 100 runs"
         )

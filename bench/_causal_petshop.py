@@ -58,7 +58,9 @@ def _labelled(scenarios: Sequence[Scenario]) -> Iterator[Row]:
     yield Row(f"{said}: top 3", _hits(own, 3), ">= 0.9", "1", PUBLISHED)
     yield Row(f"  of them {len(far)} that no choice was made on: top 1", _hits(far, 1), ">= 0.75", "1")
     claims = [
-        rank_issue(s.calls, _normal(s), i.metrics, i.service, i.metric).found for s in scenarios for i in s.issues
+        rank_issue(s.calls, _normal(s), i.metrics, i.service, i.metric).claims_cause
+        for s in scenarios
+        for i in s.issues
     ]
     yield Row("  a cause is claimed", float(np.mean(claims)), ">= 0.9", "1")
     scarce = [_foreign(scenarios[0], one) for one in _without_normal()]
@@ -95,7 +97,7 @@ def _calm(scenarios: Sequence[Scenario]) -> Iterator[Row]:
             before = costs(_cut(normal, 0, half), "PetSite", metric, services)
             for at in range(half, len(normal.times) - WINDOW, 2 * WINDOW):
                 now = costs(_cut(normal, at, at + WINDOW), "PetSite", metric, services)
-                found = rank(before, now, s.calls, "PetSite", calls=True, measured_by=measured_by(s.calls)).found
+                found = rank(before, now, s.calls, "PetSite", calls=True, measured_by=measured_by(s.calls)).claims_cause
                 claimed["ours"].append(found)
                 for name, rule in RULES.items():
                     claimed[name].append(bool(rule(before, now, s.calls, "PetSite")))

@@ -160,7 +160,7 @@ def _whole(design: Design, reading: Reading, asked: Settings) -> Context:
     offsets = dict(_level("--offset", text) for text in reading.offsets)
     series = telemetry.aligned(told, step=reading.step, offsets=offsets, keep=("constant", "copies"))
     context = Context(design, series, asked)
-    context.told = telemetry.report(told, series, wanted=context.wanted)
+    context.telemetry_report = telemetry.report(told, series, wanted=context.wanted)
     return context
 
 

@@ -49,31 +49,31 @@ def change_points(values: Floats) -> tuple[tuple[int, float], ...]:
     there = np.flatnonzero(np.isfinite(values))
     if len(there) < FEWEST:
         raise UsageError(f"{len(there)} samples are too few to look for a change of level: {FEWEST} are needed")
-    kept = values[there]
-    if np.ptp(kept) <= 1e-12 * max(float(np.abs(kept).max()), 1e-300):
+    present = values[there]
+    if np.ptp(present) <= 1e-12 * max(float(np.abs(present).max()), 1e-300):
         return ()
-    count = _blocks(kept)
-    edges = np.linspace(0, len(kept), count + 1).astype(int)
+    count = _blocks(present)
+    edges = np.linspace(0, len(present), count + 1).astype(int)
     sizes = np.diff(edges)
-    blocks = np.add.reduceat(kept, edges[:-1]) / sizes
+    blocks = np.add.reduceat(present, edges[:-1]) / sizes
     nearest, threshold = BLOCKS[count]
-    found: dict[int, float] = {}
+    statistics_at: dict[int, float] = {}
     waiting = [(0, count)]
     while waiting:
         start, end = waiting.pop()
-        if np.ptp(blocks[start:end]) <= 1e-10 * np.abs(kept).max():
+        if np.ptp(blocks[start:end]) <= 1e-10 * np.abs(present).max():
             continue  # constant to rounding
         scores = statistics(blocks[start:end], nearest)
         if len(scores) and scores.max() > threshold:
             place = start + int(scores.argmax())
-            found[place] = float(scores.max() / threshold)
+            statistics_at[place] = float(scores.max() / threshold)
             waiting += [(start, place), (place, end)]
-    bounds = [0, *sorted(found), count]
-    made = []
+    bounds = [0, *sorted(statistics_at), count]
+    points = []
     for before, place, after in zip(bounds, bounds[1:], bounds[2:], strict=False):
-        row = _refined(kept[edges[before] : edges[after]], edges[place] - edges[before], 3 * int(sizes.max()))
-        made.append((int(there[edges[before] + row]), found[place]))
-    return tuple(made)
+        row = _refined(present[edges[before] : edges[after]], edges[place] - edges[before], 3 * int(sizes.max()))
+        points.append((int(there[edges[before] + row]), statistics_at[place]))
+    return tuple(points)
 
 
 def _blocks(values: Floats) -> int:
@@ -91,7 +91,7 @@ def memory(values: Floats) -> float:
 
     The median over stretches of the record, each about its own mean.  SOURCE: Geyer 1992 (initial positive sequence).
     """
-    found = []
+    correlations = []
     for part in np.array_split(values, STRETCHES):
         off = part - part.mean()
         size = len(off)
@@ -101,15 +101,15 @@ def memory(values: Floats) -> float:
             rho = products / products[0]
             pairs = rho[1 : size - 1 : 2] + rho[2:size:2][: len(rho[1 : size - 1 : 2])]
             below = np.flatnonzero(pairs <= 0)
-            found.append(1 + 2 * float(pairs[: below[0] if len(below) else len(pairs)].sum()))
-    return max(1.0, float(np.median(found))) if found else 1.0
+            correlations.append(1 + 2 * float(pairs[: below[0] if len(below) else len(pairs)].sum()))
+    return max(1.0, float(np.median(correlations))) if correlations else 1.0
 
 
 def statistics(blocks: Floats, nearest: int) -> Floats:
     """For every place of a stretch, the largest D^2 / V over windows around it; 0 near its ends."""
     count = len(blocks)
     sums = np.concatenate([[0.0], np.cumsum(blocks - blocks.mean())])
-    made = np.zeros(count)
+    maxima = np.zeros(count)
     nothing = 1e-20 * count * float(np.ptp(blocks)) ** 2 if count else 0.0  # rounding
     for k in range(nearest, count - nearest + 1):
         starts, ends = range(k - nearest, -1, -nearest), range(k + nearest, count + 1, nearest)
@@ -121,8 +121,8 @@ def statistics(blocks: Floats, nearest: int) -> Floats:
                 contrast = ((k - s) * (e - k) * gap) ** 2 / (e - s) ** 3
                 spread = (left[s] + right[e]) / (e - s) ** 2
                 if contrast > nothing:
-                    made[k] = max(made[k], contrast / spread if spread > 0 else np.inf)
-    return made
+                    maxima[k] = max(maxima[k], contrast / spread if spread > 0 else np.inf)
+    return maxima
 
 
 def _inside(sums: Floats, low: int, high: int) -> float:
@@ -144,14 +144,14 @@ def _refined(values: Floats, near: int, reach: int) -> int:
 
 def changes(series: Series, *, signals: tuple[str, ...] | None = None) -> Mapping[str, tuple[Change, ...]]:
     """The changes of level of each signal (default: all)."""
-    found: dict[str, tuple[Change, ...]] = {}
+    changes_by_signal: dict[str, tuple[Change, ...]] = {}
     for name in signals if signals is not None else series.names:
         values = series[name]
         points = change_points(values)
         bounds = [0, *(row for row, _ in points), len(values)]
         levels = [float(np.nanmean(values[low:high])) for low, high in pairwise(bounds)]
-        found[name] = tuple(
+        changes_by_signal[name] = tuple(
             Change(name, row, series.start + series.step * row, levels[n], levels[n + 1], excess)
             for n, (row, excess) in enumerate(points)
         )
-    return found
+    return changes_by_signal

@@ -66,12 +66,12 @@ class Switch:
 
 def writers(fitted: Fitted) -> dict[str, dict[str, frozenset[str]]]:
     """loop or component -> effect -> the causes whose influence on it it declares."""
-    found: dict[str, dict[str, frozenset[str]]] = {}
-    for one in fitted.graph.influences:
-        if one.by and one.effect in fitted.nodes:
-            mine = found.setdefault(one.by, {})
-            mine[one.effect] = mine.get(one.effect, frozenset()) | {one.cause}
-    return found
+    actions: dict[str, dict[str, frozenset[str]]] = {}
+    for influence in fitted.graph.influences:
+        if influence.by and influence.effect in fitted.nodes:
+            mine = actions.setdefault(influence.by, {})
+            mine[influence.effect] = mine.get(influence.effect, frozenset()) | {influence.cause}
+    return actions
 
 
 def loop_split(
@@ -90,19 +90,19 @@ def loop_split(
                 + did_you_mean(loop, known)
             )
     refuse_many(loops, "loops")
-    told = reference or {}
+    levels = reference or {}
     refused = {loop: why for loop in loops if (why := _blocked_loop(fitted, known[loop], loss))}
-    asked, loops = loops, [loop for loop in loops if loop not in refused]
+    wanted, loops = loops, [loop for loop in loops if loop not in refused]
     switches = [_switch(fitted, [loops[n] for n in members(c, len(loops))]) for c in range(1 << len(loops))]
     off = [switches[~c & ((1 << len(loops)) - 1)] for c in range(1 << len(loops))]  # coalition: who is on
-    made = structure(series, fitted, loss, constants=constants)
-    if any(isinstance(part, Mechanism) for part in made.parts.values()):
-        values = np.stack([_rerun(series, fitted, loss, one, told, constants) for one in off], axis=-1)
+    system = structure(series, fitted, loss, constants=constants)
+    if any(isinstance(part, Mechanism) for part in system.parts.values()):
+        values = np.stack([_rerun(series, fitted, loss, one, levels, constants) for one in off], axis=-1)
     else:
-        values = np.stack([means_after(fitted, one, told, {})[:, fitted.signals.index(loss)] for one in off], axis=-1)
-    found = _shared(loss, loops, values, _assumed(off[0], told))
-    unknown = tuple(LoopShare(loop, UNKNOWN, UNKNOWN, refused[loop]) for loop in asked if loop in refused)
-    return replace(found, shares=(*found.shares, *unknown))
+        values = np.stack([means_after(fitted, one, levels, {})[:, fitted.signals.index(loss)] for one in off], axis=-1)
+    result = _shared(loss, loops, values, _assumed(off[0], levels))
+    unknown = tuple(LoopShare(loop, UNKNOWN, UNKNOWN, refused[loop]) for loop in wanted if loop in refused)
+    return replace(result, shares=(*result.shares, *unknown))
 
 
 def _blocked_loop(fitted: Fitted, mine: Mapping[str, frozenset[str]], loss: str) -> str:
@@ -144,10 +144,10 @@ def _switch(fitted: Fitted, off: Iterable[str]) -> Switch:
     for effect in fitted.nodes:
         into = [one for one in fitted.graph.influences if one.effect == effect]
         lost = frozenset(one.cause for one in into if one.by in gone)
-        kept = frozenset(one.cause for one in into if one.by not in gone)
+        staying = frozenset(one.cause for one in into if one.by not in gone)
         if lost:
-            cut[effect] = lost - kept
-        if lost and not kept:
+            cut[effect] = lost - staying
+        if lost and not staying:
             held.add(effect)
     return Switch(cut, frozenset(held))
 
@@ -193,11 +193,11 @@ def simulated(
     constants: Mapping[str, float | Range] | None = None,
 ) -> Floats:  # fmt: skip
     """(replicates,): mean of a signal when others are held and influences cut, everything else as it was."""
-    made = structure(series, fitted, loss, constants=constants)
-    drives = {name: rows[:, None, :] for name, rows in made.own.items()}
-    there = np.isfinite(run(made, drives)[loss]).all(axis=(0, 1))
-    found = run(made, drives, held=held, cut=cut)[loss]
-    shaped = np.broadcast_to(found, (*found.shape[:-1], len(series)))[:, 0, there].mean(axis=-1)
+    system = structure(series, fitted, loss, constants=constants)
+    drives = {name: rows[:, None, :] for name, rows in system.own.items()}
+    there = np.isfinite(run(system, drives)[loss]).all(axis=(0, 1))
+    losses = run(system, drives, held=held, cut=cut)[loss]
+    shaped = np.broadcast_to(losses, (*losses.shape[:-1], len(series)))[:, 0, there].mean(axis=-1)
     return np.asarray(np.broadcast_to(shaped, (fitted.batches + 1,)), np.float64)
 
 
@@ -206,18 +206,18 @@ def _shared(loss: str, loops: Sequence[str], values: Floats, assumptions: tuple[
     shares = []
     for number, loop in enumerate(loops):
         alone = values[:, everybody] - values[:, everybody ^ (1 << number)]
-        shares.append(LoopShare(loop, _told(parts[:, number]), _told(alone)))
-    found = dividends(values)
+        shares.append(LoopShare(loop, _estimate_of(parts[:, number]), _estimate_of(alone)))
+    coefficients = dividends(values)
     size = max(abs(float(values[0, -1])), abs(float(values[0, -1] - values[0, 0])))
     pairs = tuple(
-        Interaction(tuple(loops[n] for n in members(c, len(loops))), _told(found[:, c]))
-        for c in sorted(range(values.shape[1]), key=lambda c: -abs(float(found[0, c])))
-        if c.bit_count() > 1 and abs(float(found[0, c])) > TOLD * size
+        Interaction(tuple(loops[n] for n in members(c, len(loops))), _estimate_of(coefficients[:, c]))
+        for c in sorted(range(values.shape[1]), key=lambda c: -abs(float(coefficients[0, c])))
+        if c.bit_count() > 1 and abs(float(coefficients[0, c])) > TOLD * size
     )
-    return LoopSplit(loss, _told(values[:, -1]), _told(values[:, 0]), tuple(shares), pairs, assumptions)
+    return LoopSplit(loss, _estimate_of(values[:, -1]), _estimate_of(values[:, 0]), tuple(shares), pairs, assumptions)
 
 
-def _told(row: Floats) -> Estimate:
+def _estimate_of(row: Floats) -> Estimate:
     return estimate(float(row[0]), row[1:])
 
 
@@ -244,7 +244,7 @@ def switched_off(model: Model, loops: Iterable[str]) -> Model:
     def place(tree: Tree | None) -> Tree | None:
         return None if tree is None else rename(tree, lambda path: Truth(False) if path in off else path)
 
-    def kept(loop: SampledLoop) -> SampledLoop:
+    def _without_rules(loop: SampledLoop) -> SampledLoop:
         rules = tuple((rename_off(when, off), place(by), place(to)) for when, by, to in loop.rules)
         return replace(
             loop, trigger=place(loop.trigger), enter=place(loop.enter), leave=place(loop.leave), rules=rules,
@@ -252,7 +252,9 @@ def switched_off(model: Model, loops: Iterable[str]) -> Model:
         )  # fmt: skip
 
     outputs = {path: rename_off(tree, off) for path, tree in model.outputs.items()}
-    return replace(model, loops=tuple(kept(loop) for loop in model.loops if loop.name not in off), outputs=outputs)
+    return replace(
+        model, loops=tuple(_without_rules(loop) for loop in model.loops if loop.name not in off), outputs=outputs
+    )
 
 
 def rename_off(tree: Tree, off: frozenset[str]) -> Tree:

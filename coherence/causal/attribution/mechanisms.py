@@ -84,13 +84,13 @@ def evaluated(tree: Tree, values: Mapping[str, Floats | float]) -> Floats:
 
 def constants_of(model: Model) -> dict[str, float | Range]:
     """path -> value of each constant that the design knows, (low, high) where it gives a range."""
-    found: dict[str, float | Range] = {}
-    for path, one in model.constants.items():
-        low = -math.inf if one.range.low is None else float(one.range.low)
-        high = math.inf if one.range.high is None else float(one.range.high)
-        if not one.varies:
-            found[path] = low if low == high else (low, high)
-    return found
+    constants: dict[str, float | Range] = {}
+    for path, constant in model.constants.items():
+        low = -math.inf if constant.range.low is None else float(constant.range.low)
+        high = math.inf if constant.range.high is None else float(constant.range.high)
+        if not constant.varies:
+            constants[path] = low if low == high else (low, high)
+    return constants
 
 
 def non_linear(graph: Graph, observed: Iterable[str], constants: Mapping[str, float | Range]) -> dict[str, Tree]:
@@ -100,15 +100,15 @@ def non_linear(graph: Graph, observed: Iterable[str], constants: Mapping[str, fl
     still reads what nobody knows, or a past that samples do not show, is left to a linear fit.
     """
     seen = frozenset(observed)
-    found: dict[str, Tree] = {}
+    laws: dict[str, Tree] = {}
     for effect in graph.mechanisms:
         if effect in seen:
             tree = _inlined(graph.mechanisms[effect], graph, seen, frozenset({effect}))
             signals = {name for name in names(tree) if name in seen}
             known = all(name in seen or name in constants for name in names(tree))
             if known and effect not in signals and _readable(tree) and affine(without_past(tree), signals) is None:
-                found[effect] = tree
-    return found
+                laws[effect] = tree
+    return laws
 
 
 def _readable(tree: Tree) -> bool:
@@ -154,8 +154,8 @@ def affine(tree: Tree, variables: Iterable[str]) -> dict[str, Tree] | None:
             first, second = affine(left, sought), affine(right, sought)
             if first is None or second is None or min(len(first), len(second)) > 1:
                 return None
-            scale, made = (first, second) if len(first) == 1 else (second, first)
-            return {name: _product(scale[""], part) for name, part in made.items()}
+            scale, terms = (first, second) if len(first) == 1 else (second, first)
+            return {name: _product(scale[""], part) for name, part in terms.items()}
         case Arithmetic(op="/", left=left, right=right):
             first, second = affine(left, sought), affine(right, sought)
             if first is None or second is None or len(second) > 1:
@@ -168,14 +168,14 @@ def affine(tree: Tree, variables: Iterable[str]) -> dict[str, Tree] | None:
 def _added(first: dict[str, Tree] | None, second: dict[str, Tree] | None, op: str) -> dict[str, Tree] | None:
     if first is None or second is None:
         return None
-    made = dict(first)
+    terms = dict(first)
     for name, part in second.items():
-        held = made.get(name, ZERO)
+        held = terms.get(name, ZERO)
         if part != ZERO:
-            made[name] = part if held == ZERO and op == "+" else Arithmetic(op, held, part)
+            terms[name] = part if held == ZERO and op == "+" else Arithmetic(op, held, part)
         else:
-            made[name] = held
-    return made
+            terms[name] = held
+    return terms
 
 
 def _product(scale: Tree, part: Tree) -> Tree:
@@ -279,36 +279,40 @@ def _explained(series: Series, effect: str, tree: Tree, columns: Mapping[str, Co
 
 
 def _fitted(
-    series: Series, made: Mechanism, constants: Mapping[str, float | Range], stretches: Sequence[Whole]
+    series: Series, mechanism: Mechanism, constants: Mapping[str, float | Range], stretches: Sequence[Whole]
 ) -> Mechanism:
     """The constants over all rows, and over all rows but each batch."""
-    values, target = _values(series, made.columns), series[made.effect]
-    limits = np.array([_range(constants[name]) for name in made.unknown])
+    values, target = _values(series, mechanism.columns), series[mechanism.effect]
+    limits = np.array([_range(constants[name]) for name in mechanism.unknown])
     there = np.stack([target, *(np.broadcast_to(one, target.shape) for one in values.values())])
     whole: Mask = np.asarray(np.isfinite(there).all(axis=0))
     groups = _numbers(stretches, len(target))
-    parts = affine(made.tree, made.unknown)
+    parts = affine(mechanism.tree, mechanism.unknown)
     solve = _linear if parts is not None else _curved
-    found = solve(made, values, target, whole, groups, limits)
+    numbers = solve(mechanism, values, target, whole, groups, limits)
     close = 1e-6 * np.maximum(np.abs(limits), 1.0)
-    stuck = (found[0] <= limits[:, 0] + close[:, 0]) | (found[0] >= limits[:, 1] - close[:, 1])
+    stuck = (numbers[0] <= limits[:, 0] + close[:, 0]) | (numbers[0] >= limits[:, 1] - close[:, 1])
     from coherence.causal.answers.intervals import jackknife
 
-    low, high, _ = jackknife(found[0], found[1:])
-    at_limit = tuple(name for name, is_stuck in zip(made.unknown, stuck.tolist(), strict=True) if is_stuck)
-    done = Mechanism(made.effect, made.tree, made.columns, made.unknown, found, low, high, at_limit)
+    low, high, _ = jackknife(numbers[0], numbers[1:])
+    at_limit = tuple(name for name, is_stuck in zip(mechanism.unknown, stuck.tolist(), strict=True) if is_stuck)
+    done = Mechanism(
+        mechanism.effect, mechanism.tree, mechanism.columns, mechanism.unknown, numbers, low, high, at_limit
+    )
     left = (target - done(values))[whole]
     total = float(np.var(target[whole]))
     share = float(1 - np.var(left) / total) if total > 0 else float("nan")
-    return Mechanism(made.effect, made.tree, made.columns, made.unknown, found, low, high, at_limit, share)
+    return Mechanism(
+        mechanism.effect, mechanism.tree, mechanism.columns, mechanism.unknown, numbers, low, high, at_limit, share
+    )
 
 
 def _numbers(stretches: Sequence[Whole], length: int) -> Whole:
     """Which batch each row belongs to; -1: none."""
-    made = np.full(length, -1, np.int_)
+    stretch_of = np.full(length, -1, np.int_)
     for number, rows in enumerate(stretches):
-        made[rows] = number
-    return made
+        stretch_of[rows] = number
+    return stretch_of
 
 
 def _range(said: float | Range) -> Range:
@@ -316,16 +320,16 @@ def _range(said: float | Range) -> Range:
 
 
 def _linear(
-    made: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Mask, groups: Whole, limits: Floats
+    mechanism: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Mask, groups: Whole, limits: Floats
 ) -> Floats:
     """Least squares on the terms of the unknown constants; inside the declared ranges."""
-    parts = affine(made.tree, made.unknown) or {}
-    terms = [np.broadcast_to(evaluated(parts[name], values), target.shape) for name in made.unknown]
+    parts = affine(mechanism.tree, mechanism.unknown) or {}
+    terms = [np.broadcast_to(evaluated(parts[name], values), target.shape) for name in mechanism.unknown]
     rows = np.stack([np.ones_like(target), *terms])
     left = target - evaluated(parts[""], values)
     whole = whole & np.isfinite(rows).all(axis=0) & np.isfinite(left)
     if not whole.any():
-        raise UsageError(f"'{made.effect}' and its causes are never there at the same time: nothing can be fitted")
+        raise UsageError(f"'{mechanism.effect}' and its causes are never there at the same time: nothing can be fitted")
     joined = np.concatenate([rows, left[None]])
     count = int(groups.max()) + 1
     sums = np.stack([_square(joined[:, whole & (groups == number)]) for number in range(count)])
@@ -349,16 +353,16 @@ def _bounded(sums: Floats, limits: Floats) -> Floats:
 
     values, ways = np.linalg.eigh(left)
     root = np.sqrt(np.maximum(values, 0.0))
-    kept = root > 1e-9 * root.max()
-    matrix = (root[kept, None] * ways.T[kept]) * size
-    aim = (ways.T[kept] @ right) / root[kept]
+    strong = root > 1e-9 * root.max()
+    matrix = (root[strong, None] * ways.T[strong]) * size
+    aim = (ways.T[strong] @ right) / root[strong]
     low = np.concatenate([[-np.inf], limits[:, 0]])
     high = np.concatenate([[np.inf], np.maximum(limits[:, 1], np.nextafter(limits[:, 0], np.inf))])
     return np.asarray(lsq_linear(matrix, aim, bounds=(low, high)).x[1:], np.float64)
 
 
 def _curved(
-    made: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Mask, groups: Whole, limits: Floats
+    mechanism: Mechanism, values: Mapping[str, Floats], target: Floats, whole: Mask, groups: Whole, limits: Floats
 ) -> Floats:
     """Non-linear least squares from several starts inside the ranges; each batch's absence starts at the whole."""
     from scipy.optimize import least_squares
@@ -370,7 +374,7 @@ def _curved(
         aim = target[rows]
 
         def left(theta: Floats) -> Floats:
-            made_up = evaluated(made.tree, {**there, **dict(zip(made.unknown, theta.tolist(), strict=True))})
+            made_up = evaluated(mechanism.tree, {**there, **dict(zip(mechanism.unknown, theta.tolist(), strict=True))})
             off = aim - made_up
             off = np.where(np.isfinite(off), off, 1e6 * (1 + np.abs(aim)))
             return np.asarray(off - off.mean(), np.float64)

@@ -34,8 +34,8 @@ def do(
 
     Raises UsageError for unknown signals, levels that are no numbers, and a feedback that would not die out.
     """
-    asked = tuple(on) if on is not None else fitted.signals
-    for name in (*levels, *asked):
+    kept_alive = tuple(on) if on is not None else fitted.signals
+    for name in (*levels, *kept_alive):
         if name not in fitted.signals:
             raise UsageError(f"'{name}' is not among the fitted signals: {did_you_mean(name, fitted.signals)}")
     strange = [f"{name}={level}" for name, level in levels.items() if not np.isfinite(level)]
@@ -43,17 +43,19 @@ def do(
         raise UsageError(f"do({', '.join(strange)}): a level must be a finite number")
     curved = non_linear(fitted.graph, series.names, constants or {})
     linear = means_after(fitted, Switch({}, frozenset()), {}, levels)
-    made = []
-    for name in asked:
+    answers = []
+    for name in kept_alive:
         measured = float(fitted.levels[name, 0][0])
         why = "" if name in levels else blocked(fitted, levels, name)
         if why:
-            made.append(Answer(name, measured, UNKNOWN, UNKNOWN, why))
+            answers.append(Answer(name, measured, UNKNOWN, UNKNOWN, why))
             continue
-        found = linear[:, fitted.signals.index(name)]
+        levels_of = linear[:, fitted.signals.index(name)]
         if name not in levels and fitted.graph.ancestors(name) & set(curved):
-            found = simulated(series, fitted, name, levels, {}, constants)
+            levels_of = simulated(series, fitted, name, levels, {}, constants)
             measured = float(np.nanmean(series[name]))
-        level = estimate(float(found[0]), found[1:])
-        made.append(Answer(name, measured, level, estimate(float(found[0]) - measured, found[1:] - measured)))
-    return tuple(made)
+        level = estimate(float(levels_of[0]), levels_of[1:])
+        answers.append(
+            Answer(name, measured, level, estimate(float(levels_of[0]) - measured, levels_of[1:] - measured))
+        )
+    return tuple(answers)

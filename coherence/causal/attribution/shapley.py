@@ -34,21 +34,21 @@ def members(coalition: int, players: int) -> tuple[int, ...]:
 
 def dividends(values: Floats) -> Floats:
     """d(S) for every coalition S, along the last axis; the first is v(nobody)."""
-    made = np.array(values, np.float64)
-    count = made.shape[-1]
+    worth = np.array(values, np.float64)
+    count = worth.shape[-1]
     for player in range(count.bit_length() - 1):
-        shaped = made.reshape(*made.shape[:-1], -1, 2, 1 << player)
+        shaped = worth.reshape(*worth.shape[:-1], -1, 2, 1 << player)
         shaped[..., 1, :] -= shaped[..., 0, :]
-    return made
+    return worth
 
 
 def shapley(values: Floats) -> Floats:
     """(..., players): what each player is worth.  Sums to v(all) - v(nobody) to rounding."""
     count = values.shape[-1]
     players = count.bit_length() - 1
-    found = dividends(values)
+    shared = dividends(values)
     sizes = np.array([max(coalition.bit_count(), 1) for coalition in range(count)])
-    even = found / sizes
+    even = shared / sizes
     holds = (np.arange(count)[:, None] >> np.arange(players)) & 1
     return np.asarray(even @ holds, np.float64)
 
@@ -57,16 +57,16 @@ def by_orders(value: Callable[[frozenset[int]], float], players: int) -> list[fl
     """The definition itself, over every order of the players: for checks, not for use."""
     from itertools import permutations
 
-    made = [0.0] * players
+    totals = [0.0] * players
     for order in permutations(range(players)):
         there: frozenset[int] = frozenset()
         before = value(there)
         for player in order:
             there |= {player}
             after = value(there)
-            made[player] += after - before
+            totals[player] += after - before
             before = after
-    return [total / math.factorial(players) for total in made]
+    return [total / math.factorial(players) for total in totals]
 
 
 def refuse_many(players: Sequence[str], what: str = "causes that act together through non-linear mechanisms") -> None:

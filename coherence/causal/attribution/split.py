@@ -58,14 +58,14 @@ def split(
     strange = [name for name in reference or {} if name not in series]
     if strange:
         raise UsageError(f"no signal '{strange[0]}' to have a reference: {did_you_mean(strange[0], series.names)}")
-    made = structure(series, fitted, loss, constants=constants)
-    mechanisms = {name: part for name, part in made.parts.items() if isinstance(part, Mechanism)}
+    system = structure(series, fitted, loss, constants=constants)
+    mechanisms = {name: part for name, part in system.parts.items() if isinstance(part, Mechanism)}
     if not mechanisms:
         return Split(_linear(fitted, loss, groups or {}, reference or {}, unit))
-    teams, knots = _teams(fitted, made, loss, groups or {})
-    played = _play(made, loss, teams, reference or {})
-    told = _told(loss, teams, knots, played, unit, reference or {})
-    return Split(told, tuple(_interactions(loss, teams, played)), mechanisms, "exact Shapley values")
+    teams, knots = _teams(fitted, system, loss, groups or {})
+    played = _play(system, loss, teams, reference or {})
+    attribution = _attribution_of(loss, teams, knots, played, unit, reference or {})
+    return Split(attribution, tuple(_interactions(loss, teams, played)), mechanisms, "exact Shapley values")
 
 
 @dataclass(frozen=True)
@@ -81,23 +81,23 @@ class _Played:
 
 
 def _teams(
-    fitted: Fitted, made: Structure, loss: str, groups: Mapping[str, Sequence[str]]
+    fitted: Fitted, system: Structure, loss: str, groups: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, Knot]]:
     """player -> its signals.  Signals that cannot be told apart play together; the loss is last."""
-    behind = [name for group in made.order for name in group]
+    behind = [name for group in system.order for name in group]
     teams: dict[str, tuple[str, ...]] = {}
-    told: dict[str, Knot] = {}
+    knot_of: dict[str, Knot] = {}
     taken: set[str] = set()
     for knot in knots(fitted, loss):
         linear = [name for name in knot.members if name in behind]
         if len(linear) > 1:
             teams[" + ".join(linear)] = tuple(linear)
-            told[" + ".join(linear)] = knot
+            knot_of[" + ".join(linear)] = knot
             taken |= set(linear)
     for player, names in groups.items():
-        strange = [name for name in names if name not in made.series]
+        strange = [name for name in names if name not in system.series]
         if strange:
-            raise UsageError(f"group '{player}' holds '{strange[0]}': {did_you_mean(strange[0], made.series.names)}")
+            raise UsageError(f"group '{player}' holds '{strange[0]}': {did_you_mean(strange[0], system.series.names)}")
         chosen = tuple(name for name in names if name in behind and name not in taken)
         if chosen:
             teams[player] = chosen
@@ -105,88 +105,90 @@ def _teams(
     teams |= {name: (name,) for name in behind if name not in taken and name != loss}
     if loss not in taken:
         teams[loss] = (loss,)
-    return teams, told
+    return teams, knot_of
 
 
-def _play(made: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float]) -> _Played:
+def _play(
+    system: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float]
+) -> _Played:
     names = tuple(teams)
-    lead = _meeting_signals(made)
+    lead = _meeting_signals(system)
     meeting = tuple(n for n, player in enumerate(names) if any(name in lead for name in teams[player]))
     additive = tuple(n for n in range(len(names)) if n not in meeting)
     refuse_many([names[n] for n in meeting], "causes that meet in non-linear mechanisms")
     games = [frozenset({number}) for number in additive]
     coalitions = [frozenset(meeting[m] for m in members(c, len(meeting))) for c in range(1 << len(meeting))]
     everybody = frozenset(range(len(names)))
-    found = _values(made, loss, teams, reference, [everybody, *coalitions, *games])
-    values = found[:, 1 : 1 + len(coalitions)]
+    worths = _values(system, loss, teams, reference, [everybody, *coalitions, *games])
+    values = worths[:, 1 : 1 + len(coalitions)]
     nobody = values[:, 0]
-    alone = found[:, 1 + len(coalitions) :] - nobody[:, None]
-    return _Played(nobody, alone, values, additive, meeting, float(found[0, 0]))
+    alone = worths[:, 1 + len(coalitions) :] - nobody[:, None]
+    return _Played(nobody, alone, values, additive, meeting, float(worths[0, 0]))
 
 
-def _meeting_signals(made: Structure) -> frozenset[str]:
+def _meeting_signals(system: Structure) -> frozenset[str]:
     """Signals that reach the loss through a non-linear mechanism, circles included."""
-    found: set[str] = set()
-    waiting = [cause for part in made.parts.values() if isinstance(part, Mechanism) for cause in part.causes]
+    signals: set[str] = set()
+    waiting = [cause for part in system.parts.values() if isinstance(part, Mechanism) for cause in part.causes]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += made.parts[name].causes if name in made.parts else ()
-    return frozenset(found)
+        if name not in signals:
+            signals.add(name)
+            waiting += system.parts[name].causes if name in system.parts else ()
+    return frozenset(signals)
 
 
 def _values(
-    made: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float],
+    system: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float],
     coalitions: Sequence[frozenset[int]],
 ) -> Floats:  # fmt: skip
     """(replicates, coalitions): mean loss of each, over the samples where everything was there."""
-    sizes = max(1, NUMBERS_AT_ONCE // max(len(made.series) * made.replicates, 1))
+    sizes = max(1, NUMBERS_AT_ONCE // max(len(system.series) * system.replicates, 1))
     edges = [*range(0, len(coalitions), sizes), len(coalitions)]
-    there = _there(made, loss)
-    parts = [_means(made, loss, teams, reference, coalitions[low:high], there) for low, high in pairwise(edges)]
-    found = np.concatenate(parts, axis=1)
-    if not np.isfinite(found).all():
+    there = _there(system, loss)
+    parts = [_means(system, loss, teams, reference, coalitions[low:high], there) for low, high in pairwise(edges)]
+    values = np.concatenate(parts, axis=1)
+    if not np.isfinite(values).all():
         raise NotSplitError(
             f"'{loss}' has no value where some causes are at their reference (a division by zero?): "
             "give those causes a reference level of their own"
         )
-    return found
+    return values
 
 
-def _there(made: Structure, loss: str) -> Floats:
+def _there(system: Structure, loss: str) -> Floats:
     """Which samples count: those at which everything behind the loss is known."""
-    drives = {name: rows[:1, None, :] for name, rows in made.own.items()}
-    known = np.isfinite(run(made, drives, rows=slice(0, 1))[loss][0, 0])
+    drives = {name: rows[:1, None, :] for name, rows in system.own.items()}
+    known = np.isfinite(run(system, drives, rows=slice(0, 1))[loss][0, 0])
     if not known.any():
         raise UsageError(f"'{loss}' and its causes are never there at the same time: nothing can be attributed")
     return np.asarray(known)
 
 
 def _means(
-    made: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float],
+    system: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float],
     coalitions: Sequence[frozenset[int]], there: Floats,
 ) -> Floats:  # fmt: skip
     drives: dict[str, Floats] = {}
     for number, names in enumerate(teams.values()):
         plays = np.array([number in coalition for coalition in coalitions])[None, :, None]
         for name in names:
-            drives[name] = np.where(plays, made.own[name][:, None, :], reference.get(name, 0.0))
-    found = run(made, drives)[loss]
+            drives[name] = np.where(plays, system.own[name][:, None, :], reference.get(name, 0.0))
+    losses = run(system, drives)[loss]
     with np.errstate(invalid="ignore"):
-        means = np.broadcast_to(found, (found.shape[0], len(coalitions), len(there)))[..., there].mean(axis=-1)
-    return np.asarray(np.broadcast_to(means, (made.replicates, len(coalitions))), np.float64)
+        means = np.broadcast_to(losses, (losses.shape[0], len(coalitions), len(there)))[..., there].mean(axis=-1)
+    return np.asarray(np.broadcast_to(means, (system.replicates, len(coalitions))), np.float64)
 
 
 def _parts(played: _Played, count: int) -> Floats:
     """(replicates, players): what each is worth."""
-    made = np.zeros((len(played.nobody), count))
-    made[:, list(played.additive)] = played.alone
-    made[:, list(played.meeting)] = shapley(played.values)
-    return made
+    parts = np.zeros((len(played.nobody), count))
+    parts[:, list(played.additive)] = played.alone
+    parts[:, list(played.meeting)] = shapley(played.values)
+    return parts
 
 
-def _told(
+def _attribution_of(
     loss: str, teams: Mapping[str, tuple[str, ...]], knots: Mapping[str, Knot], played: _Played, unit: str,
     reference: Mapping[str, float],
 ) -> Attribution:  # fmt: skip
@@ -210,31 +212,31 @@ def _told(
 
 def _interactions(loss: str, teams: Mapping[str, tuple[str, ...]], played: _Played) -> Iterator[Interaction]:
     """Dividends of two players or more above 5 % of the loss, largest first."""
-    found = dividends(played.values)
+    shared = dividends(played.values)
     size = abs(played.measured - float(played.nobody[0]))
     names = ["unexplained" if name == loss else name for name in teams]
-    order = sorted(range(found.shape[1]), key=lambda c: -abs(float(found[0, c])))
+    order = sorted(range(shared.shape[1]), key=lambda c: -abs(float(shared[0, c])))
     for coalition in order:
-        if coalition.bit_count() > 1 and abs(float(found[0, coalition])) > TOLD * size:
+        if coalition.bit_count() > 1 and abs(float(shared[0, coalition])) > TOLD * size:
             met = tuple(names[played.meeting[m]] for m in members(coalition, len(played.meeting)))
-            yield Interaction(met, estimate(float(found[0, coalition]), found[1:, coalition]))
+            yield Interaction(met, estimate(float(shared[0, coalition]), shared[1:, coalition]))
 
 
 def _linear(
     fitted: Fitted, loss: str, groups: Mapping[str, Sequence[str]], reference: Mapping[str, float], unit: str
 ) -> Attribution:
     """The closed form; the shares of grouped signals are added, replicate by replicate."""
-    found = attribute(fitted, loss, reference=reference, unit=unit)
-    kept, teams = list(found.shares), []
+    attribution = attribute(fitted, loss, reference=reference, unit=unit)
+    shares, teams = list(attribution.shares), []
     m = matrix(fitted)
     levels = np.array([reference.get(name, 0.0) for name in fitted.signals])
     parts = total(m)[:, fitted.signals.index(loss), :] * (own(fitted, m)[1] - levels)
     for player, names in groups.items():
-        chosen = [one for one in kept if one.members and set(one.members) <= set(names) and not one.refused]
+        chosen = [one for one in shares if one.members and set(one.members) <= set(names) and not one.refused]
         at = [fitted.signals.index(name) for one in chosen for name in one.members]
         if at:
             amounts = parts[:, at].sum(axis=1)
             members_of = tuple(fitted.signals[number] for number in at)
             teams.append(Share(player, estimate(float(amounts[0]), amounts[1:]), members_of))
-            kept = [one for one in kept if one not in chosen]
-    return replace(found, shares=(*teams, *kept))
+            shares = [one for one in shares if one not in chosen]
+    return replace(attribution, shares=(*teams, *shares))

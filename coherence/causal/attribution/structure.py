@@ -81,8 +81,8 @@ def stretches_of(series: Series, fitted: Fitted) -> list[Whole]:
     """Row numbers of each batch of a fit, so that what is fitted elsewhere leaves out the same times."""
     rows = lagged(series, fitted.grams.columns)
     deepest = len(series) - len(rows)
-    kept = np.flatnonzero(np.isfinite(rows).all(axis=1)) + deepest
-    return [kept[part] for part in batches(len(kept), fitted.batches)]
+    whole = np.flatnonzero(np.isfinite(rows).all(axis=1)) + deepest
+    return [whole[part] for part in batches(len(whole), fitted.batches)]
 
 
 def own_part(series: Series, name: str, part: Linear | Mechanism | None) -> Floats:
@@ -120,7 +120,7 @@ def _refuse_gaps(series: Series, parts: Mapping[str, Linear | Mechanism], order:
 
 
 def run(
-    made: Structure, own: Mapping[str, Floats], *, held: Mapping[str, Floats | float] | None = None,
+    system: Structure, own: Mapping[str, Floats], *, held: Mapping[str, Floats | float] | None = None,
     cut: Mapping[str, Iterable[str]] | None = None, rows: slice = slice(None),
 ) -> dict[str, Floats]:  # fmt: skip
     """signal -> (replicates, runs, times).  `own`: u of each signal, broadcasting to that shape.
@@ -128,18 +128,18 @@ def run(
     `held`: signals that are set instead of computed; `cut`: effect -> causes that no longer act on it (they count as
     0); `rows`: which replicates to run.
     """
-    found: dict[str, Floats] = {name: _shaped(level) for name, level in (held or {}).items()}
+    levels: dict[str, Floats] = {name: _shaped(level) for name, level in (held or {}).items()}
     gone = {effect: frozenset(causes) for effect, causes in (cut or {}).items()}
-    for group in made.order:
-        left = tuple(name for name in group if name not in found)
+    for group in system.order:
+        left = tuple(name for name in group if name not in levels)
         if not left:
             continue
-        if circular(made.parts, left) and _still_circular(made, left):
-            found |= _turning(_Circle(made, _in_turn(made, left), found, gone, rows), own)
+        if circular(system.parts, left) and _still_circular(system, left):
+            levels |= _turning(_Circle(system, _in_turn(system, left), levels, gone, rows), own)
             continue
-        for name in _sorted(made, left):
-            found[name] = own[name] + _driven(made, name, found, gone.get(name, frozenset()), rows)
-    return found
+        for name in _sorted(system, left):
+            levels[name] = own[name] + _driven(system, name, levels, gone.get(name, frozenset()), rows)
+    return levels
 
 
 def _shaped(level: Floats | float) -> Floats:
@@ -148,10 +148,10 @@ def _shaped(level: Floats | float) -> Floats:
     return made.reshape((1,) * (3 - made.ndim) + made.shape)
 
 
-def _still_circular(made: Structure, left: Sequence[str]) -> bool:
+def _still_circular(system: Structure, left: Sequence[str]) -> bool:
     """Do they wait for each other?  Holding one signal may have opened the circle."""
     try:
-        _sorted(made, left)
+        _sorted(system, left)
     except _CircleError:
         return True
     return False
@@ -161,10 +161,10 @@ class _CircleError(Exception):
     """Signals that wait for each other."""
 
 
-def _sorted(made: Structure, names: Sequence[str], *, now: bool = False) -> list[str]:
+def _sorted(system: Structure, names: Sequence[str], *, now: bool = False) -> list[str]:
     """Causes before effects; `now`: only what acts within one sample counts."""
     waiting = {
-        name: {cause for cause, lag in _columns(made, name) if cause in names and not (now and lag)} for name in names
+        name: {cause for cause, lag in _columns(system, name) if cause in names and not (now and lag)} for name in names
     }
     done: list[str] = []
     while waiting:
@@ -185,20 +185,20 @@ def _columns(made: Structure, name: str) -> tuple[Column, ...]:
 
 
 def _driven(
-    made: Structure, name: str, found: Mapping[str, Floats], gone: frozenset[str], rows: slice
+    system: Structure, name: str, levels: Mapping[str, Floats], gone: frozenset[str], rows: slice
 ) -> Floats | float:
     """f of a signal at the values found."""
-    part = made.parts.get(name)
+    part = system.parts.get(name)
     if part is None:
         return 0.0
     if isinstance(part, Linear):
         total: Floats | float = 0.0
         for number, (cause, lag) in enumerate(part.columns):
             if cause not in gone:
-                total = total + _row(part.coefficients, number, rows) * held_back(found[cause], lag)
+                total = total + _row(part.coefficients, number, rows) * held_back(levels[cause], lag)
         return total
     values = {
-        key: np.zeros(1) if cause in gone else held_back(found[cause], lag)
+        key: np.zeros(1) if cause in gone else held_back(levels[cause], lag)
         for key, (cause, lag) in part.columns.items()
     }
     return _applied(part, values, rows)
@@ -219,24 +219,24 @@ def _row(coefficients: Floats, number: int, rows: slice) -> Floats:
 class _Circle:
     """Signals that act on each other, in the order of one sample, and what acts on them from outside."""
 
-    made: Structure
+    system: Structure
     names: tuple[str, ...]
-    found: Mapping[str, Floats]
+    levels: Mapping[str, Floats]
     gone: Mapping[str, frozenset[str]]
     rows: slice
 
     def outer(self, name: str, own: Floats) -> Floats:
         """What a signal receives from outside, its own part included; a mechanism is evaluated inside."""
-        part, total = self.made.parts.get(name), own
+        part, total = self.system.parts.get(name), own
         if isinstance(part, Linear):
             for number, (cause, lag) in enumerate(part.columns):
                 if cause not in self.gone.get(name, ()) and cause not in self.names:
-                    total = total + _row(part.coefficients, number, self.rows) * held_back(self.found[cause], lag)
+                    total = total + _row(part.coefficients, number, self.rows) * held_back(self.levels[cause], lag)
         return total
 
     def inner(self, name: str, table: Mapping[str, Floats], at: int, time: int) -> Floats | float:
         """What a signal receives inside at place `at` of the table, which is sample `time` of the record."""
-        part, gone = self.made.parts[name], self.gone.get(name, ())
+        part, gone = self.system.parts[name], self.gone.get(name, ())
         if isinstance(part, Linear):
             total: Floats | float = 0.0
             for number, (cause, lag) in enumerate(part.columns):
@@ -250,22 +250,22 @@ class _Circle:
             elif cause in self.names:
                 values[key] = table[cause][..., at - lag, None]
             else:
-                past = self.found[cause]
+                past = self.levels[cause]
                 values[key] = past[..., max(time - lag, 0), None] if past.shape[-1] > 1 else past
         return np.asarray(_applied(part, values, self.rows)[..., 0], np.float64)
 
 
 def _turning(circle: _Circle, own: Mapping[str, Floats]) -> dict[str, Floats]:
     """Signals that act on each other, sample after sample, after a time to settle at the first sample's drives."""
-    made, times = circle.made, len(circle.made.series)
+    system, times = circle.system, len(circle.system.series)
     drives = {name: circle.outer(name, own[name]) for name in circle.names}
     shown, runs, _ = np.broadcast_shapes(*(drive.shape for drive in drives.values()))
-    deepest = max(lag for name in circle.names for cause, lag in _columns(made, name) if cause in circle.names)
+    deepest = max(lag for name in circle.names for cause, lag in _columns(system, name) if cause in circle.names)
     before = deepest + SETTLING
-    shape = (max(shown, *_replicates(made, circle.names, circle.rows)), runs, before + times)
+    shape = (max(shown, *_replicates(system, circle.names, circle.rows)), runs, before + times)
     table = {name: np.empty(shape) for name in circle.names}
     for name in circle.names:
-        table[name][..., :deepest] = made.series[name][0]
+        table[name][..., :deepest] = system.series[name][0]
         drives[name] = np.broadcast_to(drives[name], (*drives[name].shape[:-1], times))
     for at in range(deepest, before + times):
         time = max(at - before, 0)
@@ -274,10 +274,10 @@ def _turning(circle: _Circle, own: Mapping[str, Floats]) -> dict[str, Floats]:
     return {name: values[..., before:] for name, values in table.items()}
 
 
-def _in_turn(made: Structure, group: Sequence[str]) -> tuple[str, ...]:
+def _in_turn(system: Structure, group: Sequence[str]) -> tuple[str, ...]:
     """Signals of a circle in the order of one sample."""
     try:
-        return tuple(_sorted(made, group, now=True))
+        return tuple(_sorted(system, group, now=True))
     except _CircleError:
         raise UsageError(
             f"{' and '.join(group)} act on each other within one sample: they cannot be run one after the other; "
@@ -285,11 +285,11 @@ def _in_turn(made: Structure, group: Sequence[str]) -> tuple[str, ...]:
         ) from None
 
 
-def _replicates(made: Structure, group: Sequence[str], rows: slice) -> Iterator[int]:
+def _replicates(system: Structure, group: Sequence[str], rows: slice) -> Iterator[int]:
     """How many rows of coefficients each signal has among those chosen."""
     yield 1
     for name in group:
-        part = made.parts.get(name)
+        part = system.parts.get(name)
         if part is not None:
             table = part.coefficients if isinstance(part, Linear) else part.constants
             yield len(table) if len(table) == 1 else len(table[rows])

@@ -63,18 +63,18 @@ def variance(fitted: Fitted, loss: str) -> Variance:
     tables, whole = _covariances(fitted, loss, [names for names, _ in teams])
     size = float(whole[0])
     parts = [
-        Part(names, _told(tables[:, n, n]), float(tables[0, n, n]) / size if size else 0.0, why)
+        Part(names, _estimate_of(tables[:, n, n]), float(tables[0, n, n]) / size if size else 0.0, why)
         for n, (names, why) in enumerate(teams)
         if np.any(tables[:, n, n])
     ]
     together = whole - np.trace(tables, axis1=1, axis2=2)
     pairs = [
-        Part((*teams[n][0], *teams[k][0]), _told(2 * tables[:, n, k]), float(2 * tables[0, n, k]) / size)
+        Part((*teams[n][0], *teams[k][0]), _estimate_of(2 * tables[:, n, k]), float(2 * tables[0, n, k]) / size)
         for n in range(len(teams))
         for k in range(n)
         if size and abs(2 * float(tables[0, n, k])) > TOLD * size
     ]
-    return Variance(loss, _told(whole), tuple(parts), _told(together), tuple(pairs))
+    return Variance(loss, _estimate_of(whole), tuple(parts), _estimate_of(together), tuple(pairs))
 
 
 def _teams(fitted: Fitted, loss: str) -> list[tuple[tuple[str, ...], str]]:
@@ -87,12 +87,12 @@ def _teams(fitted: Fitted, loss: str) -> list[tuple[tuple[str, ...], str]]:
 def _own(fitted: Fitted) -> Floats:
     """(1 + B, signals, B): the mean of each own part in each batch, with the coefficients that lack batch b."""
     level = means(fitted.grams, fitted.grams.batches)
-    made = np.stack([level[name, 0] for name in fitted.signals])[None].repeat(fitted.batches + 1, axis=0)
+    levels = np.stack([level[name, 0] for name in fitted.signals])[None].repeat(fitted.batches + 1, axis=0)
     at = {name: number for number, name in enumerate(fitted.signals)}
     for effect, node in fitted.nodes.items():
         for number, column in enumerate(node.equation.columns):
-            made[:, at[effect]] -= node.coefficients[:, number, None] * level[column]
-    return made
+            levels[:, at[effect]] -= node.coefficients[:, number, None] * level[column]
+    return levels
 
 
 def _covariances(fitted: Fitted, loss: str, teams: list[tuple[str, ...]]) -> tuple[Floats, Floats]:
@@ -116,5 +116,5 @@ def _covariances(fitted: Fitted, loss: str, teams: list[tuple[str, ...]]) -> tup
     return tables[:, :-1, :-1], tables[:, -1, -1]
 
 
-def _told(row: Floats) -> Estimate:
+def _estimate_of(row: Floats) -> Estimate:
     return estimate(float(row[0]), row[1:])

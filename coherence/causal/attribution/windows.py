@@ -88,19 +88,19 @@ def compare(
     names = tuple(name for name in before.names if name in after)
     if min(len(before), len(after)) < FEWEST:
         raise UsageError(f"windows of {len(before)} and {len(after)} samples: each needs {FEWEST} to be compared")
-    one, two = _fitted_alike(before.of(names), after.of(names), graph, equations)
-    curved = built((before.of(names), after.of(names)), (one, two), loss, constants or {})
-    tests = _tested(one, two, false_alarm, curved)
-    both = _pooled(one, two)
-    changed = [test.signal for test in tests if test.changed and test.signal in one.graph.ancestors(loss)]
+    first, second = _fitted_alike(before.of(names), after.of(names), graph, equations)
+    curved = built((before.of(names), after.of(names)), (first, second), loss, constants or {})
+    tests = _tested(first, second, false_alarm, curved)
+    both = _pooled(first, second)
+    changed = [test.signal for test in tests if test.changed and test.signal in first.graph.ancestors(loss)]
     if len(changed) > MOST_PLAYERS:
         raise UsageError(
             f"{len(changed)} mechanisms changed ({', '.join(changed[:6])}, ...): exact shares stop at {MOST_PLAYERS}; "
             "choose windows that are closer together"
         )
     if curved is not None:
-        return _through_mechanisms(curved, (one, two, both), loss, changed, tests)
-    return _split(one, two, both, loss, changed, tests)
+        return _through_mechanisms(curved, (first, second, both), loss, changed, tests)
+    return _split(first, second, both, loss, changed, tests)
 
 
 def _fitted_alike(before: Series, after: Series, graph: Graph, equations: Sequence[Equation]) -> tuple[Fitted, Fitted]:
@@ -121,15 +121,15 @@ def _rescaled(found: Grams, offset: Floats, scale: Floats) -> Grams:
     return Grams(found.columns, offset, scale, np.asarray(a.T @ found.batches @ a), found.rows, found.lost)
 
 
-def _pooled(one: Fitted, two: Fitted) -> Fitted:
+def _pooled(first: Fitted, second: Fitted) -> Fitted:
     """Both windows as one record, each about its own means, so that levels may differ and mechanisms may not.
 
     The replicates leave out the batches of the first window, then of the second.
     """
-    sums = np.concatenate([_centred(one).batches, _centred(two).batches])
-    rows = np.concatenate([one.grams.rows, two.grams.rows])
-    joined = Grams(one.grams.columns, one.grams.offset, one.grams.scale, sums, rows)
-    return from_grams(joined, one.plan)
+    sums = np.concatenate([_centred(first).batches, _centred(second).batches])
+    rows = np.concatenate([first.grams.rows, second.grams.rows])
+    joined = Grams(first.grams.columns, first.grams.offset, first.grams.scale, sums, rows)
+    return from_grams(joined, first.plan)
 
 
 def _centred(fitted: Fitted) -> Grams:
@@ -137,50 +137,51 @@ def _centred(fitted: Fitted) -> Grams:
     return _rescaled(fitted.grams, middle, fitted.grams.scale)
 
 
-def _tested(one: Fitted, two: Fitted, false_alarm: float, curved: Curved | None) -> tuple[Changed, ...]:
+def _tested(first: Fitted, second: Fitted, false_alarm: float, curved: Curved | None) -> tuple[Changed, ...]:
     kept_as_declared = mechanisms(curved) if curved is not None else frozenset()
-    found: dict[str, float] = {}
+    p_values: dict[str, float] = {}
     if curved is not None:
-        found |= {name: _wald(*tables) for name, tables in curved.tables.items()}
-    for name, node in one.nodes.items():
+        p_values |= {name: _wald(*tables) for name, tables in curved.tables.items()}
+    for name, node in first.nodes.items():
         if name in kept_as_declared:
             continue
-        other = two.nodes[name]
-        kept = [n for n, column in enumerate(node.equation.columns) if column not in node.equation.lost]
-        if kept and not node.groups and not node.equation.exact:
-            found[name] = _wald(node.coefficients[:, kept], other.coefficients[:, kept])
-    order = sorted(found, key=lambda name: found[name])
+        other = second.nodes[name]
+        free = [n for n, column in enumerate(node.equation.columns) if column not in node.equation.lost]
+        if free and not node.groups and not node.equation.exact:
+            p_values[name] = _wald(node.coefficients[:, free], other.coefficients[:, free])
+    order = sorted(p_values, key=lambda name: p_values[name])
     corrected, largest = {}, 0.0
     for rank, name in enumerate(order):
-        largest = max(largest, min(found[name] * (len(order) - rank), 1.0))
+        largest = max(largest, min(p_values[name] * (len(order) - rank), 1.0))
         corrected[name] = largest
     return tuple(
-        Changed(name, p, p <= false_alarm, _lasting(one, name), _lasting(two, name)) for name, p in corrected.items()
+        Changed(name, p, p <= false_alarm, _lasting(first, name), _lasting(second, name))
+        for name, p in corrected.items()
     )
 
 
 def _lasting(fitted: Fitted, name: str) -> dict[str, float]:
     """cause -> its lasting effect; of a mechanism kept as declared, its slopes around the window's means."""
     node = fitted.nodes[name]
-    made: dict[str, float] = {}
+    durations: dict[str, float] = {}
     for (cause, _), strength in zip(node.equation.columns, node.coefficients[0].tolist(), strict=True):
-        made[cause] = made.get(cause, 0.0) + strength
-    return made
+        durations[cause] = durations.get(cause, 0.0) + strength
+    return durations
 
 
-def _wald(one: Floats, two: Floats) -> float:
+def _wald(first: Floats, second: Floats) -> float:
     """p of equal coefficients: Hotelling's T^2 with both jackknife covariances and Yao's degrees of freedom."""
     from scipy.special import fdtrc
 
-    gap = two[0] - one[0]
-    covariances = [_covariance(table[1:]) for table in (one, two)]
+    gap = second[0] - first[0]
+    covariances = [_covariance(table[1:]) for table in (first, second)]
     both = covariances[0] + covariances[1]
     inverse = np.linalg.pinv(both, hermitian=True)
     t2 = float(gap @ inverse @ gap)
     if not t2 > 0:
         return 1.0
     weights = [float(gap @ inverse @ part @ inverse @ gap) / t2 for part in covariances]
-    shares = sum(w**2 / (len(table) - 2) for w, table in zip(weights, (one, two), strict=True))
+    shares = sum(w**2 / (len(table) - 2) for w, table in zip(weights, (first, second), strict=True))
     free, size = 1 / shares if shares else np.inf, len(gap)
     if free <= size:
         return 1.0
@@ -196,36 +197,36 @@ def _covariance(without: Floats) -> Floats:
 def _through_mechanisms(
     curved: Curved, fits: tuple[Fitted, Fitted, Fitted], loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
 ) -> Comparison:
-    one, two, both = fits
+    first, second, both = fits
     (before, after), inputs, changes = shares(curved, both, loss, changed)
-    spread = _Spread(len(one.grams.batches), len(two.grams.batches))
+    spread = _Spread(len(first.grams.batches), len(second.grams.batches))
     if len(inputs) == 1:  # nothing was estimated
         inputs, changes = (np.repeat(part, 1 + spread.first + spread.second, axis=0) for part in (inputs, changes))
-    whole = np.zeros((len(inputs), len(one.signals)))
-    whole[:, [one.signals.index(name) for name in curved.names]] = inputs
+    whole = np.zeros((len(inputs), len(first.signals)))
+    whole[:, [first.signals.index(name) for name in curved.names]] = inputs
     contributions = [
         *(Moved(name, "mechanism", spread.of(changes[:, k])) for k, name in enumerate(changed)),
-        *_inputs(one, loss, whole, spread),
+        *_inputs(first, loss, whole, spread),
     ]
     note = "windows laid over each other sample by sample from their starts"
     return Comparison(loss, before, after, tuple(contributions), tests, (note,))
 
 
 def _split(
-    one: Fitted, two: Fitted, both: Fitted, loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
+    former: Fitted, latter: Fitted, both: Fitted, loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
 ) -> Comparison:
-    first, second = len(one.grams.batches), len(two.grams.batches)
+    first, second = len(former.grams.batches), len(latter.grams.batches)
     # replicate r leaves out a batch of the first window (r <= first), or of the second
     rows_one = [0, *range(1, first + 1), *([0] * second)]
     rows_two = [0, *([0] * first), *range(1, second + 1)]
     pooled = matrix(both)
-    old, new = matrix(one)[rows_one], matrix(two)[rows_two]
-    at = {name: number for number, name in enumerate(one.signals)}
+    old, new = matrix(former)[rows_one], matrix(latter)[rows_two]
+    at = {name: number for number, name in enumerate(former.signals)}
     m, n = pooled.copy(), pooled.copy()
     for name in changed:
         m[:, at[name]], n[:, at[name]] = old[:, at[name]], new[:, at[name]]
-    levels = [np.array([fitted.levels[name, 0][0] for name in one.signals]) for fitted in (one, two)]
-    for fitted in (one, two) if changed else (both,):
+    levels = [np.array([fitted.levels[name, 0][0] for name in former.signals]) for fitted in (former, latter)]
+    for fitted in (former, latter) if changed else (both,):
         if radius(fitted) >= 1:
             raise UsageError("the fitted feedback does not die out in one of the windows: nothing lasting to compare")
     u, v = levels[0] - m @ levels[0], levels[1] - n @ levels[1]
@@ -233,7 +234,7 @@ def _split(
     spread = _Spread(first, second)
     contributions = [
         *(Moved(name, "mechanism", spread.of(changes[:, k])) for k, name in enumerate(changed)),
-        *_inputs(one, loss, inputs, spread),
+        *_inputs(former, loss, inputs, spread),
     ]
     place = at[loss]
     return Comparison(loss, float(levels[0][place]), float(levels[1][place]), tuple(contributions), tests)
@@ -288,15 +289,15 @@ class _Spread:
 def _inputs(fitted: Fitted, loss: str, inputs: Floats, spread: _Spread) -> list[Moved]:
     """One contribution for each signal, or for each set that cannot be split; that of the loss itself is last."""
     tied = {name: knot for knot in knots(fitted, loss) for name in knot.members}
-    made, done = [], set()
+    moved, done = [], set()
     for number, name in enumerate(fitted.signals):
         if name in tied and tied[name].members not in done:
             knot = tied[name]
             done.add(knot.members)
             amounts = inputs[:, [fitted.signals.index(one) for one in knot.members]].sum(axis=1)
-            made.append(Moved(" + ".join(knot.members), "input", spread.of(amounts), knot.why))
+            moved.append(Moved(" + ".join(knot.members), "input", spread.of(amounts), knot.why))
         elif name not in tied and name != loss and np.any(inputs[:, number]):
-            made.append(Moved(name, "input", spread.of(inputs[:, number])))
+            moved.append(Moved(name, "input", spread.of(inputs[:, number])))
     if loss not in tied:
-        made.append(Moved(loss, "unexplained", spread.of(inputs[:, fitted.signals.index(loss)])))
-    return made
+        moved.append(Moved(loss, "unexplained", spread.of(inputs[:, fitted.signals.index(loss)])))
+    return moved

@@ -37,15 +37,17 @@ def built(
     windows: tuple[Series, Series], fits: tuple[Fitted, Fitted], loss: str, constants: Mapping[str, float | Range]
 ) -> Curved | None:
     """Both windows, if a non-linear mechanism lies behind the loss."""
-    made = [structure(series, fitted, loss, constants=constants) for series, fitted in zip(windows, fits, strict=True)]
-    if not any(isinstance(part, Mechanism) for part in made[0].parts.values()):
+    systems = [
+        structure(series, fitted, loss, constants=constants) for series, fitted in zip(windows, fits, strict=True)
+    ]
+    if not any(isinstance(part, Mechanism) for part in systems[0].parts.values()):
         return None
     tables = {
         name: (part.constants, other.constants)
-        for name, part in made[0].parts.items()
-        if isinstance(part, Mechanism) and isinstance(other := made[1].parts[name], Mechanism) and part.unknown
+        for name, part in systems[0].parts.items()
+        if isinstance(part, Mechanism) and isinstance(other := systems[1].parts[name], Mechanism) and part.unknown
     }
-    return Curved(made[0], made[1], tuple(name for group in made[0].order for name in group), tables)
+    return Curved(systems[0], systems[1], tuple(name for group in systems[0].order for name in group), tables)
 
 
 def mechanisms(curved: Curved) -> frozenset[str]:
@@ -73,8 +75,8 @@ def shares(
         edges = [*range(0, 1 << len(curved.names), sizes), 1 << len(curved.names)]
         for low, high in pairwise(edges):
             values[:, first + low : first + high] = _means(mixed, old, new, curved.names, loss, range(low, high))
-    found = shapley(values)
-    return (float(values[0, 0]), float(values[0, -1])), found[:, : len(curved.names)], found[:, len(curved.names) :]
+    shared = shapley(values)
+    return (float(values[0, 0]), float(values[0, -1])), shared[:, : len(curved.names)], shared[:, len(curved.names) :]
 
 
 def _means(
@@ -89,20 +91,20 @@ def _means(
         )
         for place, name in enumerate(names)
     }
-    found = run(mixed, drives)[loss]
+    losses = run(mixed, drives)[loss]
     shape = (mixed.replicates, len(coalitions))
-    return np.asarray(np.broadcast_to(np.nanmean(found, axis=-1), shape), np.float64)
+    return np.asarray(np.broadcast_to(np.nanmean(losses, axis=-1), shape), np.float64)
 
 
 def _laid(curved: Curved, both: Fitted, changed: Sequence[str], length: int) -> tuple[Structure, Structure]:
     """Both windows cut to one length, with one row of coefficients for each replicate of both together."""
-    made = []
-    for place, one in enumerate((curved.before, curved.after)):
-        series = Series(one.series.names, one.series.values[:length], one.series.step, one.series.start)
-        parts = {name: _part(curved, both, name, place, name in changed) for name in one.parts}
+    systems = []
+    for place, system in enumerate((curved.before, curved.after)):
+        series = Series(system.series.names, system.series.values[:length], system.series.step, system.series.start)
+        parts = {name: _part(curved, both, name, place, name in changed) for name in system.parts}
         own = {name: own_part(series, name, parts.get(name)) for name in curved.names}
-        made.append(Structure(series, parts, one.order, own, max(len(rows) for rows in own.values())))
-    return made[0], made[1]
+        systems.append(Structure(series, parts, system.order, own, max(len(rows) for rows in own.values())))
+    return systems[0], systems[1]
 
 
 def _part(curved: Curved, both: Fitted, name: str, place: int, own_window: bool) -> Linear | Mechanism:

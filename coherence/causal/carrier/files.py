@@ -27,12 +27,12 @@ _TOKEN = re.compile(r'"[^"]*"|[\[\]{}()|,;]|[^\s\[\]{}()|,;"]+')
 def linear_network(path: Path) -> Network:
     """Read {nodes, cpds: {node: {coefficients: {"(Intercept)": [c], parent: [a]}, variance: [w], parents}}}."""
     try:
-        said: Any = json.loads(_text(path))
-        nodes = [str(node) for node in said["nodes"]]
+        data: Any = json.loads(_text(path))
+        nodes = [str(node) for node in data["nodes"]]
         at = {node: number for number, node in enumerate(nodes)}
         matrix, constant, variance = np.zeros((len(nodes), len(nodes))), np.zeros(len(nodes)), np.zeros(len(nodes))
         for node, row in at.items():
-            own = said["cpds"][node]
+            own = data["cpds"][node]
             variance[row] = float(own["variance"][0])
             for cause, (slope,) in own["coefficients"].items():
                 if cause == "(Intercept)":
@@ -57,8 +57,8 @@ def discrete_network(path: Path) -> Tables:
             case "network":
                 reader.skip_block()
             case "variable":
-                name, found = reader.variable()
-                states[name] = found
+                name, levels = reader.variable()
+                states[name] = levels
             case "probability":
                 tables.append(reader.probability(states))
             case other:
@@ -87,11 +87,11 @@ class _Reader:
 
     def until(self, mark: str) -> list[str]:
         """The words before a mark, commas left out."""
-        found: list[str] = []
+        words: list[str] = []
         while (word := self.take()) != mark:
             if word != ",":
-                found.append(word)
-        return found
+                words.append(word)
+        return words
 
     def expect(self, mark: str) -> None:
         word = self.take()
@@ -110,11 +110,11 @@ class _Reader:
         self.expect("[")
         (size,) = self.until("]")
         self.expect("{")
-        found = tuple(self.until("}"))
-        if len(found) != int(size):
-            raise self.problem(f"'{name}' says {size} states and names {len(found)}")
+        words = tuple(self.until("}"))
+        if len(words) != int(size):
+            raise self.problem(f"'{name}' says {size} states and names {len(words)}")
         self.until("}")
-        return name, found
+        return name, words
 
     def probability(self, states: dict[str, tuple[str, ...]]) -> Table:
         self.expect("(")
@@ -123,17 +123,17 @@ class _Reader:
         unknown = [one for one in (name, *parents) if one not in states]
         if unknown:
             raise self.problem(f"'{unknown[0]}' is no variable")
-        made = np.full([*(len(states[parent]) for parent in parents), len(states[name])], math.nan)
+        table = np.full([*(len(states[parent]) for parent in parents), len(states[name])], math.nan)
         self.expect("{")
         while (word := self.take()) != "}":
             where = self._where(word, parents, states)
             numbers = [self._number(one) for one in self.until(";")]
             if len(numbers) != len(states[name]):
                 raise self.problem(f"{len(numbers)} probabilities for {len(states[name])} states of '{name}'")
-            made[where] = numbers
-        if not np.isfinite(made).all() or not np.allclose(made.sum(axis=-1), 1.0, atol=1e-3):
+            table[where] = numbers
+        if not np.isfinite(table).all() or not np.allclose(table.sum(axis=-1), 1.0, atol=1e-3):
             raise self.problem(f"the probabilities of '{name}' do not sum to 1 for every state of its causes")
-        return Table(name, parents, made / made.sum(axis=-1, keepdims=True))
+        return Table(name, parents, table / table.sum(axis=-1, keepdims=True))
 
     def _where(self, word: str, parents: tuple[str, ...], states: dict[str, tuple[str, ...]]) -> tuple[int, ...]:
         if word == "table":
@@ -143,9 +143,9 @@ class _Reader:
         given = self.until(")")
         if len(given) != len(parents):
             raise self.problem(f"{len(given)} states for {len(parents)} causes")
-        for parent, one in zip(parents, given, strict=True):
-            if one not in states[parent]:
-                raise self.problem(f"'{parent}' has no state '{one}'")
+        for parent, level in zip(parents, given, strict=True):
+            if level not in states[parent]:
+                raise self.problem(f"'{parent}' has no state '{level}'")
         return tuple(states[parent].index(one) for parent, one in zip(parents, given, strict=True))
 
     def _number(self, word: str) -> float:

@@ -64,18 +64,18 @@ def network(fitted: Fitted) -> Network:
         here = at[effect, 0]
         matrix[here, [at[column] for column in node.equation.columns]] = node.coefficients[0]
         variance[here] = node.noise**2
-    made = Network(columns, matrix, mean - matrix @ mean, variance)
-    order(made)
-    return made
+    gaussian = Network(columns, matrix, mean - matrix @ mean, variance)
+    order(gaussian)
+    return gaussian
 
 
-def order(found: Network) -> tuple[int, ...]:
+def order(net: Network) -> tuple[int, ...]:
     """Causes before effects.  Raises UsageError naming a circle."""
-    into = {row: set(np.flatnonzero(found.matrix[row]).tolist()) for row in range(len(found.columns))}
+    into = {row: set(np.flatnonzero(net.matrix[row]).tolist()) for row in range(len(net.columns))}
     try:
         return tuple(TopologicalSorter(into).static_order())
     except CycleError as error:
-        circle = " -> ".join(found.columns[number][0] for number in reversed(error.args[1]))
+        circle = " -> ".join(net.columns[number][0] for number in reversed(error.args[1]))
         raise UsageError(
             f"causes form a circle within one step ({circle}): sample faster, so that the feedback takes at least one "
             "step, or ask for effects instead of a Bayesian network"
@@ -88,49 +88,49 @@ def joint(found: Network) -> tuple[Floats, Floats]:
     return total @ found.constant, total @ np.diag(found.variance) @ total.T
 
 
-def effect(found: Network, cause: Column, of: Column) -> float:
+def effect(net: Network, cause: Column, of: Column) -> float:
     """What one unit more at `cause`, held from outside, adds to the mean of `of`, through every way.
 
     Among delayed nodes there is no way: their regressions on each other are the memory of the past, not its causes.
     """
-    cut = found.matrix.copy()
-    cut[found.index(cause)] = 0.0
-    cut[_past(found)] = 0.0
-    column = np.linalg.inv(np.eye(len(cut)) - cut)[:, found.index(cause)]
-    return float(column[found.index(of)])
+    cut = net.matrix.copy()
+    cut[net.index(cause)] = 0.0
+    cut[_past(net)] = 0.0
+    column = np.linalg.inv(np.eye(len(cut)) - cut)[:, net.index(cause)]
+    return float(column[net.index(of)])
 
 
-def intervened(found: Network, fixed: Mapping[Column, float]) -> Network:
+def intervened(net: Network, fixed: Mapping[Column, float]) -> Network:
     """The network where columns are held at values: nothing acts on them, and they do not vary.
 
     The rest of the past stays distributed as it was: one delayed node tells of another, and does not act on it.
     """
-    matrix, constant, variance = found.matrix.copy(), found.constant.copy(), found.variance.copy()
-    past = _past(found)
+    matrix, constant, variance = net.matrix.copy(), net.constant.copy(), net.variance.copy()
+    past = _past(net)
     if any(lag for _, lag in fixed):
-        mean, covariance = joint(found)
-        others = [row for row in past if found.columns[row] not in fixed]
+        mean, covariance = joint(net)
+        others = [row for row in past if net.columns[row] not in fixed]
         matrix[past] = 0.0
         _remember(matrix, variance, covariance, others)
         constant[others] = mean[others] - matrix[others] @ mean
     for column, level in fixed.items():
-        row = found.index(column)
+        row = net.index(column)
         matrix[row], constant[row], variance[row] = 0.0, level, 0.0
-    return Network(found.columns, matrix, constant, variance)
+    return Network(net.columns, matrix, constant, variance)
 
 
-def simulated(found: Network, count: int, seed: int) -> Floats:
+def simulated(net: Network, count: int, seed: int) -> Floats:
     """(count, columns): independent draws."""
-    drawn = np.random.default_rng(seed).standard_normal((count, len(found.columns))) * np.sqrt(found.variance)
-    drawn += found.constant
-    for row in order(found):
-        causes = np.flatnonzero(found.matrix[row])
+    drawn = np.random.default_rng(seed).standard_normal((count, len(net.columns))) * np.sqrt(net.variance)
+    drawn += net.constant
+    for row in order(net):
+        causes = np.flatnonzero(net.matrix[row])
         if len(causes):
-            drawn[:, row] += drawn[:, causes] @ found.matrix[row, causes]
+            drawn[:, row] += drawn[:, causes] @ net.matrix[row, causes]
     return drawn
 
 
-def to_pgmpy(found: Network, *, standard: bool = False) -> Carried:
+def to_pgmpy(net: Network, *, standard: bool = False) -> Carried:
     """The network as a LinearGaussianBayesianNetwork.  `standard`: nodes in standard deviations from their mean.
 
     Raises MissingExtraError without pgmpy, UsageError on a circle.
@@ -140,25 +140,25 @@ def to_pgmpy(found: Network, *, standard: bool = False) -> Carried:
         from pgmpy.models import LinearGaussianBayesianNetwork
     except ImportError as error:
         raise MissingExtraError("a network for pgmpy", "causal") from error
-    ordered = order(found)
+    ordered = order(net)
     names = {row: f"v{place:04d}" for place, row in enumerate(ordered, start=1)}
-    mean, covariance = joint(found)
+    mean, covariance = joint(net)
     spread = np.sqrt(np.diagonal(covariance))
     scale = np.where(spread > 0, spread, 1.0) if standard else np.ones(len(mean))
     offset = mean if standard else np.zeros(len(mean))
     model = LinearGaussianBayesianNetwork()
     model.add_nodes_from(names[row] for row in ordered)
     for row in ordered:
-        causes = np.flatnonzero(found.matrix[row]).tolist()
+        causes = np.flatnonzero(net.matrix[row]).tolist()
         model.add_edges_from((names[cause], names[row]) for cause in causes)
-        slopes = [float(found.matrix[row, cause] * scale[cause] / scale[row]) for cause in causes]
-        constant = found.constant[row] + found.matrix[row] @ offset - offset[row]
+        slopes = [float(net.matrix[row, cause] * scale[cause] / scale[row]) for cause in causes]
+        constant = net.constant[row] + net.matrix[row] @ offset - offset[row]
         beta = [float(constant / scale[row]), *slopes]
-        noise = float(np.sqrt(found.variance[row]) / scale[row])
+        noise = float(np.sqrt(net.variance[row]) / scale[row])
         model.add_cpds(LinearGaussianCPD(names[row], beta, noise, [names[cause] for cause in causes]))
     return Carried(
         model,
-        {names[row]: found.columns[row] for row in ordered},
+        {names[row]: net.columns[row] for row in ordered},
         {names[row]: float(offset[row]) for row in ordered},
         {names[row]: float(scale[row]) for row in ordered},
     )
@@ -171,13 +171,13 @@ def from_pgmpy(carried: Carried) -> Network:
     matrix, constant, variance = np.zeros((len(names), len(names))), np.zeros(len(names)), np.zeros(len(names))
     offset, scale = (np.array([by[name] for name in names]) for by in (carried.offset, carried.scale))
     for name, row in at.items():
-        said = carried.model.get_cpds(name)
-        if said is None:
+        cpd = carried.model.get_cpds(name)
+        if cpd is None:
             raise UsageError(f"pgmpy's model has no distribution for {name} ({carried.names[name][0]}): fit it first")
-        causes = [at[one] for one in said.evidence]
-        matrix[row, causes] = np.asarray(said.beta[1:], float) * scale[row] / scale[causes]
-        constant[row] = offset[row] + scale[row] * float(said.beta[0]) - matrix[row] @ offset
-        variance[row] = (scale[row] * float(said.std)) ** 2
+        causes = [at[one] for one in cpd.evidence]
+        matrix[row, causes] = np.asarray(cpd.beta[1:], float) * scale[row] / scale[causes]
+        constant[row] = offset[row] + scale[row] * float(cpd.beta[0]) - matrix[row] @ offset
+        variance[row] = (scale[row] * float(cpd.std)) ** 2
     return Network(tuple(carried.names.values()), matrix, constant, variance)
 
 

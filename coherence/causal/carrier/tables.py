@@ -39,13 +39,13 @@ class Tables:
         """variable -> numbers of the states of `count` independent draws."""
         random = np.random.default_rng(seed)
         of = {table.name: table for table in self.tables}
-        found: dict[str, Codes] = {}
+        codes: dict[str, Codes] = {}
         for name in TopologicalSorter({table.name: set(table.parents) for table in self.tables}).static_order():
             table = of[name]
-            rows = table.probabilities[tuple(found[parent] for parent in table.parents)]
+            rows = table.probabilities[tuple(codes[parent] for parent in table.parents)]
             below = np.cumsum(np.broadcast_to(rows, (count, rows.shape[-1])), axis=1)
-            found[name] = np.minimum((random.random((count, 1)) >= below).sum(axis=1), rows.shape[-1] - 1)
-        return found
+            codes[name] = np.minimum((random.random((count, 1)) >= below).sum(axis=1), rows.shape[-1] - 1)
+        return codes
 
 
 def counted(table: Table, drawn: Mapping[str, Codes]) -> tuple[Floats, Floats]:

@@ -48,23 +48,26 @@ def ask(context: Context) -> Iterator[Finding]:
     tests = max(len(declared), 1)
     for (cause, effect), sign in declared.items():
         node = context.fitted.nodes.get(effect)
-        found = _strength(node, cause) if node is not None else None
-        if node is None or found is None or found[0] * sign >= 0 or found[1] * tests > LEVEL:
+        strength = _strength(node, cause) if node is not None else None
+        if node is None or strength is None or strength[0] * sign >= 0 or strength[1] * tests > LEVEL:
             continue
         word = "raises" if sign > 0 else "lowers"
-        message = f"the design says that {cause} {word} {effect}; the telemetry says {number(found[0])} per unit"
-        numbers = {"strength": (found[0], ""), "p, over all declared influences": (min(found[1] * tests, 1.0), "")}
+        message = f"the design says that {cause} {word} {effect}; the telemetry says {number(strength[0])} per unit"
+        numbers = {
+            "strength": (strength[0], ""),
+            "p, over all declared influences": (min(strength[1] * tests, 1.0), ""),
+        }
         evidence = Evidence(Grade.ESTIMATED, f"least squares ({node.equation.method}), jackknife", numbers=numbers)
         yield QUESTION.conflict(message, _places(context, cause, effect, word), (cause, effect), evidence)
 
 
 def _signs(context: Context) -> Mapping[tuple[str, str], int]:
     """(cause, effect) -> declared sign, where every declaration of the pair agrees on one."""
-    found: dict[tuple[str, str], set[int]] = {}
-    for one in context.fitted.graph.influences:
-        if one.cause != one.effect:
-            found.setdefault((one.cause, one.effect), set()).add(one.sign)
-    return {pair: signs.pop() for pair, signs in found.items() if len(signs) == 1 and 0 not in signs}
+    signs_of: dict[tuple[str, str], set[int]] = {}
+    for influence in context.fitted.graph.influences:
+        if influence.cause != influence.effect:
+            signs_of.setdefault((influence.cause, influence.effect), set()).add(influence.sign)
+    return {pair: signs.pop() for pair, signs in signs_of.items() if len(signs) == 1 and 0 not in signs}
 
 
 def _strength(node: Node, cause: str) -> tuple[float, float] | None:

@@ -49,10 +49,10 @@ QUESTIONS = (QUESTION,)
 def ask(context: Context) -> Iterator[Finding]:
     """One warning for each coupling that was found."""
     tested = context.couplings
-    for one in tested.found:
+    for coupling in tested.couplings:
         yield QUESTION.conflict(
-            _message(context, one), _places(context, one), (one.cause, one.effect), _evidence(one, tested),
-            certain=False, assumptions=_assumptions(context),
+            _message(context, coupling), _places(context, coupling), (coupling.cause, coupling.effect),
+            _evidence(coupling, tested), certain=False, assumptions=_assumptions(context),
         )  # fmt: skip
 
 
@@ -63,20 +63,20 @@ def _message(context: Context, one: Coupling) -> str:
     return f"{one.effect} follows {one.cause} {when}: {per}; the design declares neither this nor a common cause"
 
 
-def _places(context: Context, one: Coupling) -> list[Place]:
+def _places(context: Context, coupling: Coupling) -> list[Place]:
     """Where the effect is declared, then where the cause is, if it is."""
     places = context.graph.places
     file = Place(context.design.file, 1, 1, 1, 1)
-    first = places.get(one.effect, file).labelled(f"{one.effect} has its declared causes here")
-    second = places.get(one.cause)
+    first = places.get(coupling.effect, file).labelled(f"{coupling.effect} has its declared causes here")
+    second = places.get(coupling.cause)
     same = second is None or (second.file, second.line, second.column) == (first.file, first.line, first.column)
-    return [first] if same or second is None else [first, second.labelled(f"{one.cause} is not among them")]
+    return [first] if same or second is None else [first, second.labelled(f"{coupling.cause} is not among them")]
 
 
-def _evidence(one: Coupling, tested: Tested) -> Evidence:
+def _evidence(coupling: Coupling, tested: Tested) -> Evidence:
     numbers = {
-        "strength": (one.strength.value, ""), "p, family-wise": (one.p, ""),
-        "share of the variance left that is explained": (one.explains, ""), "pairs tested": (tested.tests, ""),
+        "strength": (coupling.strength.value, ""), "p, family-wise": (coupling.p, ""),
+        "share of the variance left that is explained": (coupling.explains, ""), "pairs tested": (tested.tests, ""),
     }  # fmt: skip
     return Evidence(Grade.ESTIMATED, "partial regression, jackknife over batches, Holm", numbers=numbers)
 

@@ -51,14 +51,16 @@ def ask(context: Context) -> Iterator[Finding]:
     file = Place(context.design.file, 1, 1, 1, 1)
     for effect, node in context.fitted.nodes.items():
         place = context.graph.places.get(effect, file)
-        one = node.equation
-        if one.lost and {cause for cause, _ in one.columns} != {effect}:  # its own past alone: no share depends on it
-            causes = tuple(dict.fromkeys(cause for cause, _ in one.lost))
+        equation = node.equation
+        if equation.lost and {cause for cause, _ in equation.columns} != {
+            effect
+        }:  # its own past alone: no share depends on it
+            causes = tuple(dict.fromkeys(cause for cause, _ in equation.lost))
             does = "do" if len(causes) > 1 else "does"
             what = (
                 f"what {' and '.join(causes)} {does} to {effect}" if causes != (effect,) else f"how much {effect} keeps"
             )
-            needs = f"cannot tell {what}: {one.refused}; " + _measure(one.measure)
+            needs = f"cannot tell {what}: {equation.refused}; " + _measure(equation.measure)
             yield QUESTION.undecided(needs, [place], (*causes, effect))
         for group in node.groups:
             names = tuple(dict.fromkeys(cause for cause, _ in group))

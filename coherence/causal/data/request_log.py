@@ -119,8 +119,8 @@ class RequestLog:
         """The same log in another unit of time: every time and duration `factor` times as large."""
         times = ("arrival", "need", "end", "deadline", "held")
         layers = tuple(Layer(one.name, one.left * factor, one.need * factor) for one in self.layers)
-        made = {name: getattr(self, name) * factor for name in times}
-        return replace(self, **made, until=self.until * factor, layers=layers)
+        columns = {name: getattr(self, name) * factor for name in times}
+        return replace(self, **columns, until=self.until * factor, layers=layers)
 
     def parts(self, count: int) -> Ints:
         """The number of the batch in which each request arrived: `count` stretches of equal time."""
@@ -165,16 +165,16 @@ def request_log(  # noqa: PLR0913  (columns, by name only)
     done = ~np.isnan(ends) if completed is None else np.asarray(completed, bool)
     classes, kinds = _named(work_class, size)
     services, places = _named(service, size)
-    made = RequestLog(
+    log = RequestLog(
         came[order], needs[order], ends[order], (done & ~np.isnan(ends))[order],
         _column(deadline, size, math.inf)[order], _column(attempts, size, 1.0)[order], kinds[order], places[order],
         _column(devices, size, 1.0)[order], _column(held, size, math.nan)[order], classes, services,
         _until(came, ends, until), _layers(layers or {}, needs, order),
         frozenset(name for name, column in given.items() if column is None), excluded,
     )  # fmt: skip
-    for problem in problems(made):
+    for problem in problems(log):
         raise ValueError(problem)
-    return made
+    return log
 
 
 def problems(log: RequestLog) -> Iterator[str]:
@@ -234,13 +234,13 @@ def _layers(
 ) -> tuple[Layer, ...]:
     """Layers with their shares of the need: those without one have none, and the last has what is left."""
     left = needs.copy()
-    made = []
+    stages = []
     for number, (name, (times, share)) in enumerate(layers.items()):
         own = np.zeros(len(needs)) if share is None else _column(share, len(needs), 0.0)
         if number == len(layers) - 1:
             own = left.copy()
         left -= own
-        made.append(Layer(name, _floats(times)[order], own[order]))
-    if (left < -1e-9 * needs).any() or any((one.need < -1e-9 * needs[order]).any() for one in made):
+        stages.append(Layer(name, _floats(times)[order], own[order]))
+    if (left < -1e-9 * needs).any() or any((one.need < -1e-9 * needs[order]).any() for one in stages):
         raise ValueError("the needs of the layers add up to more than the need of the request")
-    return tuple(made)
+    return tuple(stages)

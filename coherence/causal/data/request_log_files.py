@@ -45,9 +45,9 @@ def read(
     `until` is the end of the window, else the last time of the log.
     """
     header, lines, cells = _cells(path)
-    told = _header(path, header, needs=needs is not None)
-    if told:
-        raise InputError(told)
+    header_problems = _header(path, header, needs=needs is not None)
+    if header_problems:
+        raise InputError(header_problems)
     columns = dict(zip(header, cells, strict=True))
     problems: list[Problem] = []
     numbers = {name: _numbers(path, lines, name, columns[name], problems) for name in header if _is_number(name)}
@@ -56,7 +56,7 @@ def read(
     problems += _wrong(path, lines, numbers, header, until)
     if problems:
         raise InputError(problems[:MOST])
-    return _made(header, columns, numbers, deadline, until)
+    return _log_of_columns(header, columns, numbers, deadline, until)
 
 
 def _cells(path: Path) -> tuple[tuple[str, ...], list[int], list[tuple[str, ...]]]:
@@ -72,7 +72,7 @@ def _cells(path: Path) -> tuple[tuple[str, ...], list[int], list[tuple[str, ...]
 
 
 def _header(path: Path, header: Sequence[str], *, needs: bool) -> list[Problem]:
-    found = [
+    problems = [
         _problem(path, 1, f"two columns are called '{name}'", "give each column its own name")
         for name in dict.fromkeys(header)
         if header.count(name) > 1
@@ -81,14 +81,14 @@ def _header(path: Path, header: Sequence[str], *, needs: bool) -> list[Problem]:
         if name not in header:
             near = did_you_mean(name, [one for one in header if one and not _known(one)])
             remedy = f"add it; {COLUMNS[name]}" + (f"; {near}" if near else "")
-            found.append(_problem(path, 1, f"the column '{name}' is missing", remedy))
+            problems.append(_problem(path, 1, f"the column '{name}' is missing", remedy))
     layers = {name.removeprefix(LEFT) for name in header if name.startswith(LEFT)}
-    found += [
+    problems += [
         _problem(path, 1, f"'{name}' is the need of a layer without a time of leaving", f"add '{LEFT}{name[5:]}'")
         for name in header
         if name.startswith(NEED) and name.removeprefix(NEED) not in layers
     ]
-    return found
+    return problems
 
 
 def _known(name: str) -> bool:
@@ -105,14 +105,14 @@ def _numbers(path: Path, lines: Sequence[int], name: str, cells: Sequence[str], 
         return np.array([cell or "nan" for cell in cells], np.float64)
     except ValueError:
         pass
-    found = np.full(len(cells), math.nan)
+    numbers = np.full(len(cells), math.nan)
     for row, cell in enumerate(cells):
         try:
-            found[row] = float(cell or "nan")
+            numbers[row] = float(cell or "nan")
         except ValueError:
             message = f"{name}: '{cell}' is not a number"
             problems.append(_problem(path, lines[row], message, f"write a number; {_meaning(name)}"))
-    return found
+    return numbers
 
 
 def _meaning(name: str) -> str:
@@ -189,7 +189,7 @@ def _none_completed(outcomes: Sequence[str]) -> Iterator[Excluded]:
         yield Excluded("every request", f"no outcome is '{COMPLETED}', they are {shown}", f"write '{COMPLETED}'")
 
 
-def _made(
+def _log_of_columns(
     header: Sequence[str], columns: Mapping[str, Sequence[str]], numbers: Mapping[str, Floats],
     deadline: float | None, until: float | None,
 ) -> RequestLog:  # fmt: skip
@@ -238,8 +238,8 @@ def write(log: RequestLog, path: Path) -> None:
     for layer in log.layers:
         columns[LEFT + layer.name] = [None if math.isnan(one) else one for one in layer.left.tolist()]
         columns[NEED + layer.name] = layer.need.tolist()
-    kept = {name: column for name, column in columns.items() if name not in log.lacks}
-    tables_csv.save(path, tuple(kept), zip(*kept.values(), strict=True), ())
+    written = {name: column for name, column in columns.items() if name not in log.lacks}
+    tables_csv.save(path, tuple(written), zip(*written.values(), strict=True), ())
 
 
 def _problem(path: Path, line: int, message: str, remedy: str) -> Problem:

@@ -25,12 +25,12 @@ def of_run(result: Result, *, deadline: float | None = None) -> RequestLog:
         raise UsageError("no request of this run was answered, so nothing tells what one needs: run it for longer")
     names = np.array([source.name for source in result.program.sources])
     guessed = int((~(log.completed & (log.need > 0)))[known].sum())
-    told = []
+    outcomes = []
     if guessed:
-        told.append(Excluded(f"the need of {guessed:,} requests", "not answered: the mean of their source stands"))
+        outcomes.append(Excluded(f"the need of {guessed:,} requests", "not answered: the mean of their source stands"))
     if not known.all():
         gone = ", ".join(sorted(set(names[log.source[~known]].tolist())))
-        told.append(Excluded(f"requests of {gone}", "none was answered, so nothing tells what one needs"))
+        outcomes.append(Excluded(f"requests of {gone}", "none was answered, so nothing tells what one needs"))
     return request_log(
         log.start[known], needs[known], log.end[known],
         completed=log.completed[known],
@@ -39,5 +39,5 @@ def of_run(result: Result, *, deadline: float | None = None) -> RequestLog:
         service=names[log.source[known]],
         layers={layer.name: (layer.left[known], layer.share * needs[known]) for layer in stamps(result)},
         until=max(result.end, float(log.end[known].max())),
-        excluded=tuple(told),
+        excluded=tuple(outcomes),
     )  # fmt: skip

@@ -15,7 +15,7 @@ def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
     """Leave out, by name, what no estimate can use: signals with few values, and signals that never change."""
     values: Floats = np.where(np.isfinite(series.values), series.values, np.nan)
     out: list[Excluded] = []
-    kept: list[int] = []
+    columns: list[int] = []
     for number, name in enumerate(series.names):
         there = values[~np.isnan(values[:, number]), number]
         if len(there) < FEWEST_VALUES * len(values) or not len(there):
@@ -27,9 +27,11 @@ def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
                 Excluded(name, f"it is {there[0]:.6g} all the time", "a cause that never changes cannot be seen")
             )
         else:
-            kept.append(number)
-    names = tuple(series.names[number] for number in kept)
-    return Series(names, values[:, kept], series.step, series.start, series.units, (*series.excluded, *out)), tuple(out)
+            columns.append(number)
+    names = tuple(series.names[number] for number in columns)
+    return Series(names, values[:, columns], series.step, series.start, series.units, (*series.excluded, *out)), tuple(
+        out
+    )
 
 
 def unchanging(series: Series) -> tuple[str, ...]:
@@ -39,9 +41,9 @@ def unchanging(series: Series) -> tuple[str, ...]:
     return tuple(name for name, there in values.items() if len(there) >= enough and not np.ptp(there))
 
 
-def without_copies(series: Series, kept: Iterable[str]) -> Series:
+def without_copies(series: Series, needed_names: Iterable[str]) -> Series:
     """The series without signals that equal an earlier one at every time, unless they are to be kept."""
-    needed, seen, names = set(kept), set(), []
+    needed, seen, names = set(needed_names), set(), []
     for name in sorted(series.names, key=lambda name: name not in needed):
         key = np.ascontiguousarray(series[name]).tobytes()
         names += [name] if name in needed or key not in seen else []

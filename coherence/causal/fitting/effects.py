@@ -64,13 +64,13 @@ class Attribution:
 def matrix(fitted: Fitted, *, off: Mapping[str, Sequence[str]] | None = None) -> Floats:
     """M, (1 + B, n, n): direct lasting effects of signal j on signal i.  `off`: effect -> causes that are cut."""
     at = {name: number for number, name in enumerate(fitted.signals)}
-    made = np.zeros((len(fitted.grams.batches) + 1, len(at), len(at)))
+    matrices = np.zeros((len(fitted.grams.batches) + 1, len(at), len(at)))
     cut = off or {}
     for effect, node in fitted.nodes.items():
         for number, (cause, _) in enumerate(node.equation.columns):
             if cause not in cut.get(effect, ()):
-                made[:, at[effect], at[cause]] += node.coefficients[:, number]
-    return made
+                matrices[:, at[effect], at[cause]] += node.coefficients[:, number]
+    return matrices
 
 
 def total(m: Floats) -> Floats:
@@ -159,8 +159,8 @@ def attribute(
         levels[fitted.signals.index(name)] = level
     at = fitted.signals.index(loss)
     reach = total(m)[:, at, :]
-    found = _told(fitted, loss, reach * (u - levels), float(x[at]) - reach @ levels, unit)
-    return replace(found, against=against(reference or {}))
+    attribution = _attribution_of(fitted, loss, reach * (u - levels), float(x[at]) - reach @ levels, unit)
+    return replace(attribution, against=against(reference or {}))
 
 
 def against(reference: Mapping[str, float]) -> str:
@@ -170,7 +170,7 @@ def against(reference: Mapping[str, float]) -> str:
     return f"{', '.join(f'{name} at {level:g}' for name, level in reference.items())}, every other cause at 0"
 
 
-def _told(fitted: Fitted, loss: str, parts: Floats, measured: Floats, unit: str) -> Attribution:
+def _attribution_of(fitted: Fitted, loss: str, parts: Floats, measured: Floats, unit: str) -> Attribution:
     """One share for each signal, or for each set of signals that cannot be split; the rest is unexplained."""
     at = {name: number for number, name in enumerate(fitted.signals)}
     bound = knots(fitted, loss)
@@ -208,17 +208,19 @@ def knots_of(fitted: Fitted, loss: str) -> Iterator[Knot]:
     """Every refusal that matters for a loss: influences not told, causes replaced, causes that move together."""
     behind = fitted.graph.ancestors(loss)
     for effect, node in fitted.nodes.items():
-        one = node.equation
+        equation = node.equation
         if effect not in behind:
             continue
-        lost = [cause for cause, _ in one.lost]
+        lost = [cause for cause, _ in equation.lost]
         above = frozenset().union(*(fitted.graph.ancestors(cause) for cause in lost))
         members = _ordered(fitted, {*above, effect}) if lost else ()
         if len(members) > 1:  # a signal's own past alone splits nothing
-            yield Knot(members, one.refused, one.measure)
-        if one.replaced:
-            why = f"what {' and '.join(one.replaced)} adds of its own cannot be told apart from the rest of {effect}"
-            yield Knot(_ordered(fitted, {*one.replaced, effect}), why, one.measure)
+            yield Knot(members, equation.refused, equation.measure)
+        if equation.replaced:
+            why = (
+                f"what {' and '.join(equation.replaced)} adds of its own cannot be told apart from the rest of {effect}"
+            )
+            yield Knot(_ordered(fitted, {*equation.replaced, effect}), why, equation.measure)
         for group in node.groups:
             names = _ordered(fitted, {cause for cause, _ in group})
             if len(names) > 1:
@@ -236,12 +238,12 @@ def _ordered(fitted: Fitted, names: Iterable[str]) -> tuple[str, ...]:
 
 def _merged(knots: Iterable[Knot]) -> tuple[Knot, ...]:
     """Knots that share a member are one."""
-    made: list[Knot] = []
+    merged: list[Knot] = []
     for knot in knots:
-        met = [one for one in made if set(one.members) & set(knot.members)]
-        made = [one for one in made if one not in met]
+        met = [one for one in merged if set(one.members) & set(knot.members)]
+        merged = [one for one in merged if one not in met]
         every = [*met, knot]
         members = tuple(dict.fromkeys(name for one in every for name in one.members))
         why = "; ".join(dict.fromkeys(one.why for one in every))
-        made.append(Knot(members, why, tuple(dict.fromkeys(text for one in every for text in one.measure))))
-    return tuple(made)
+        merged.append(Knot(members, why, tuple(dict.fromkeys(text for one in every for text in one.measure))))
+    return tuple(merged)

@@ -45,31 +45,31 @@ class Equation:
 
 def delays_of(series: Series, graph: Graph) -> dict[tuple[str, str], tuple[int, ...]]:
     """(cause, effect) -> delays in steps: all that the design allows if few, else those that the data point at."""
-    found: dict[tuple[str, str], tuple[int, ...]] = {}
-    for one in graph.influences:
-        if one.cause in series and one.effect in series:
-            lags = _possible(one, series)
-            most = MOST_SPREAD if one.spread else MOST_LAGS
-            free = len(lags) > most or (one.either and one.cause != one.effect)
+    delays: dict[tuple[str, str], tuple[int, ...]] = {}
+    for influence in graph.influences:
+        if influence.cause in series and influence.effect in series:
+            lags = _possible(influence, series)
+            most = MOST_SPREAD if influence.spread else MOST_LAGS
+            free = len(lags) > most or (influence.either and influence.cause != influence.effect)
             best = _best if len(lags) > MOST_LAGS else _beside_its_past
-            chosen = best(series, one, lags) if free else tuple(lags)
-            pair = (one.cause, one.effect)
-            found[pair] = tuple(sorted({*found.get(pair, ()), *chosen}))
-    return _later(series, graph, found)
+            chosen = best(series, influence, lags) if free else tuple(lags)
+            pair = (influence.cause, influence.effect)
+            delays[pair] = tuple(sorted({*delays.get(pair, ()), *chosen}))
+    return _later(series, graph, delays)
 
 
 def _later(
-    series: Series, graph: Graph, found: Mapping[tuple[str, str], tuple[int, ...]]
+    series: Series, graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]]
 ) -> dict[tuple[str, str], tuple[int, ...]]:
     """Without what cannot be: a sampled loop that sees, within a step, the effect of what it writes."""
-    made = dict(found)
-    for one in graph.influences:
-        pair = (one.cause, one.effect)
-        if 0 in made.get(pair, ()) and float(one.period) >= series.step * (1 - 1e-9):
-            now = Graph((), tuple(Influence(*ends) for ends, lags in made.items() if 0 in lags and ends != pair))
-            if one.effect in now.ancestors(one.cause):
-                made[pair] = tuple(lag for lag in made[pair] if lag) or (1,)
-    return made
+    later = dict(delays)
+    for influence in graph.influences:
+        pair = (influence.cause, influence.effect)
+        if 0 in later.get(pair, ()) and float(influence.period) >= series.step * (1 - 1e-9):
+            now = Graph((), tuple(Influence(*ends) for ends, lags in later.items() if 0 in lags and ends != pair))
+            if influence.effect in now.ancestors(influence.cause):
+                later[pair] = tuple(lag for lag in later[pair] if lag) or (1,)
+    return later
 
 
 def _possible(one: Influence, series: Series) -> range:
@@ -86,17 +86,17 @@ def _best(series: Series, one: Influence, lags: range) -> tuple[int, ...]:
     return (lags[int(np.argmax(score))],)
 
 
-def _beside_its_past(series: Series, one: Influence, lags: range) -> tuple[int, ...]:
+def _beside_its_past(series: Series, influence: Influence, lags: range) -> tuple[int, ...]:
     """The delay at which the cause explains most of what the effect's own past does not."""
-    cause, effect = series[one.cause], series[one.effect]
+    cause, effect = series[influence.cause], series[influence.effect]
     deepest = max(*lags, 1)
     past, now = effect[deepest - 1 : -1], effect[deepest:]
     left = {}
     for lag in lags:
         rows = np.column_stack([past, cause[deepest - lag : len(cause) - lag], np.ones(len(past))])
         whole = np.isfinite(rows).all(axis=1) & np.isfinite(now)
-        found = np.linalg.lstsq(rows[whole], now[whole], rcond=None)[0]
-        left[lag] = float(((now[whole] - rows[whole] @ found) ** 2).sum())
+        coefficients = np.linalg.lstsq(rows[whole], now[whole], rcond=None)[0]
+        left[lag] = float(((now[whole] - rows[whole] @ coefficients) ** 2).sum())
     return (min(left, key=lambda lag: left[lag]),)
 
 

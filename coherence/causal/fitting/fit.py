@@ -97,11 +97,11 @@ def fit(series: Series, graph: Graph, equations: Iterable[Equation] = ()) -> Fit
     What rests on weak instruments is estimated otherwise or refused.
     """
     plan = planned(series, graph, equations)
-    found = grams(series, plan.columns)
-    better = believable(plan, [found])
-    if not set(found.columns).issuperset(better.columns):
-        found = grams(series, better.columns)
-    return from_grams(found, better)
+    sums = grams(series, plan.columns)
+    better = believable(plan, [sums])
+    if not set(sums.columns).issuperset(better.columns):
+        sums = grams(series, better.columns)
+    return from_grams(sums, better)
 
 
 def from_grams(found: Grams, plan: Plan) -> Fitted:
@@ -111,32 +111,47 @@ def from_grams(found: Grams, plan: Plan) -> Fitted:
     return Fitted(plan, nodes, found, means(found, sums))
 
 
-def node_of(found: Grams, sums: Floats, equation: Equation) -> Node:
+def node_of(products: Grams, sums: Floats, equation: Equation) -> Node:
     """Estimate one equation for every sum of products in `sums` (the first is the whole)."""
-    regressors = [0, *found.index((*equation.columns, *equation.controls))]
-    target = found.index([(equation.effect, 0)])[0]
+    regressors = [0, *products.index((*equation.columns, *equation.controls))]
+    target = products.index([(equation.effect, 0)])[0]
     width = len(equation.columns)
-    scale = found.scale[target - 1] / found.scale[np.array(regressors[1:], int) - 1]
+    scale = products.scale[target - 1] / products.scale[np.array(regressors[1:], int) - 1]
     if equation.exact:
-        made = np.tile(np.array(equation.exact), (len(sums), 1))
-        scaled = np.concatenate([np.zeros((len(sums), 1)), made / scale[:width]], axis=1)
+        coefficients = np.tile(np.array(equation.exact), (len(sums), 1))
+        scaled = np.concatenate([np.zeros((len(sums), 1)), coefficients / scale[:width]], axis=1)
         groups: tuple[tuple[Column, ...], ...] = ()
         condition = 1.0
     else:
-        instruments = [0, *found.index((*equation.instruments, *equation.controls))] if equation.instruments else None
+        instruments = (
+            [0, *products.index((*equation.instruments, *equation.controls))] if equation.instruments else None
+        )
         remembers = bool(equation.memory)
-        scaled = whitened(found, sums, equation) if remembers else _solved(sums, regressors, target, instruments)
-        made = scaled[:, 1 : 1 + width] * scale[:width]
+        scaled = whitened(products, sums, equation) if remembers else _solved(sums, regressors, target, instruments)
+        coefficients = scaled[:, 1 : 1 + width] * scale[:width]
         condition, groups = _collinear(sums[0], regressors[1 : 1 + width], equation.columns)
         if not groups and not equation.lost and condition > NEAR:
             near = nearly(_centred(sums[0], regressors[1 : 1 + width]), equation.columns, scaled[:, 1 : 1 + width])
             groups = _united(near, equation.columns)
-    made[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
-    low, high, error = (made[0], made[0], np.zeros(width)) if equation.exact else jackknife(made[0], made[1:])
+    coefficients[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
+    low, high, error = (
+        (coefficients[0], coefficients[0], np.zeros(width))
+        if equation.exact
+        else jackknife(coefficients[0], coefficients[1:])
+    )
     noise, explained = _residual(sums[0], [0, *regressors[1 : scaled.shape[1]]], target, scaled[0])
-    noise *= float(found.scale[target - 1])
+    noise *= float(products.scale[target - 1])
     return Node(
-        equation, made, low, high, error, _p_values(made[0], error, len(sums) - 1), noise, explained, condition, groups
+        equation,
+        coefficients,
+        low,
+        high,
+        error,
+        _p_values(coefficients[0], error, len(sums) - 1),
+        noise,
+        explained,
+        condition,
+        groups,
     )
 
 
@@ -191,11 +206,11 @@ def _collinear(
 
 def _together(groups: Iterable[list[int]]) -> list[list[int]]:
     """Groups that share a member are one group."""
-    made: list[set[int]] = []
+    clusters: list[set[int]] = []
     for group in groups:
-        met = [one for one in made if one & set(group)]
-        made = [one for one in made if one not in met] + [set(group).union(*met)]
-    return [sorted(one) for one in made]
+        met = [one for one in clusters if one & set(group)]
+        clusters = [one for one in clusters if one not in met] + [set(group).union(*met)]
+    return [sorted(one) for one in clusters]
 
 
 def _residual(whole: Floats, regressors: list[int], target: int, scaled: Floats) -> tuple[float, float]:
@@ -225,10 +240,10 @@ def supported(fitted: Fitted, *, rate: float = FALSE_DISCOVERIES) -> dict[tuple[
     """(cause, effect) -> do the data show it?  Benjamini and Hochberg over all declared pairs at `rate`."""
     smallest: dict[tuple[str, str], float] = {}
     for node in fitted.nodes.values():
-        found: dict[str, list[float]] = {}
+        p_values: dict[str, list[float]] = {}
         for (cause, _), p in zip(node.equation.columns, node.p.tolist(), strict=True):
-            found.setdefault(cause, []).append(p)
-        smallest |= {(cause, node.effect): min(min(ps) * len(ps), 1.0) for cause, ps in found.items()}
+            p_values.setdefault(cause, []).append(p)
+        smallest |= {(cause, node.effect): min(min(ps) * len(ps), 1.0) for cause, ps in p_values.items()}
     return discovered(smallest, rate)
 
 

@@ -21,5 +21,5 @@ def fit_chunks(chunks: Iterable[Series], graph: Graph, equations: Iterable[Equat
     if first is None:
         raise UsageError("the telemetry has no rows: give a file with at least one")
     plan = planned(first, graph, equations)
-    found = streamed(chain([first], every), plan.columns)
-    return from_grams(found, believable(plan, [found], once=True))
+    sums = streamed(chain([first], every), plan.columns)
+    return from_grams(sums, believable(plan, [sums], once=True))

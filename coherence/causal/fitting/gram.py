@@ -68,11 +68,11 @@ def lagged(series: Series, columns: Sequence[Column]) -> Floats:
     """Z without its constant: shape (times - largest lag, columns)."""
     deepest = max((lag for _, lag in columns), default=0)
     length = max(len(series) - deepest, 0)
-    made = np.empty((len(columns), length)).T  # a column at a time is written and read
+    matrix = np.empty((len(columns), length)).T  # a column at a time is written and read
     at = {name: number for number, name in enumerate(series.names)}
     for number, (name, lag) in enumerate(columns):
-        made[:, number] = series.values[deepest - lag : deepest - lag + length, at[name]]
-    return made
+        matrix[:, number] = series.values[deepest - lag : deepest - lag + length, at[name]]
+    return matrix
 
 
 def grams(series: Series, columns: Sequence[Column], *, count: int = BATCHES) -> Grams:
@@ -81,12 +81,12 @@ def grams(series: Series, columns: Sequence[Column], *, count: int = BATCHES) ->
 
     rows = lagged(series, columns)
     whole = np.isfinite(rows).all(axis=1)
-    kept = rows if whole.all() else rows[whole]
-    offset, scale = _location(kept)
-    parts = batches(len(kept), max(min(count, len(kept) // ROWS_IN_BATCH), FEWEST))
-    made = np.stack([_product(kept[part], offset, scale) for part in parts])
+    complete = rows if whole.all() else rows[whole]
+    offset, scale = _location(complete)
+    parts = batches(len(complete), max(min(count, len(complete) // ROWS_IN_BATCH), FEWEST))
+    products = np.stack([_product(complete[part], offset, scale) for part in parts])
     sizes = np.array([part.stop - part.start for part in parts], float)
-    return Grams(tuple(columns), offset, scale, made, sizes, int(len(rows) - len(kept)))
+    return Grams(tuple(columns), offset, scale, products, sizes, int(len(rows) - len(complete)))
 
 
 def streamed(chunks: Iterable[Series], columns: Sequence[Column], *, count: int = BATCHES) -> Grams:
@@ -103,9 +103,9 @@ def streamed(chunks: Iterable[Series], columns: Sequence[Column], *, count: int 
         tail = joined.between(joined.times[-deepest], np.inf) if deepest and len(joined) >= deepest else None
         whole = np.isfinite(rows).all(axis=1)
         lost += int((~whole).sum())
-        kept = rows[whole]
-        place = place or _location(kept)
-        waiting.append(kept)
+        complete = rows[whole]
+        place = place or _location(complete)
+        waiting.append(complete)
         ready = np.concatenate(waiting)
         while len(ready) >= width:
             fine.append(_product(ready[:width], *place))
@@ -119,8 +119,8 @@ def streamed(chunks: Iterable[Series], columns: Sequence[Column], *, count: int 
     rest = np.concatenate(waiting) if waiting else np.empty((0, len(columns)))
     if len(rest):
         _close(fine, sizes, _product(rest, *place), len(rest), width)
-    made = np.stack(fine) if fine else np.zeros((0, len(columns) + 1, len(columns) + 1))
-    return Grams(tuple(columns), *place, made, np.array(sizes, float), lost)
+    products = np.stack(fine) if fine else np.zeros((0, len(columns) + 1, len(columns) + 1))
+    return Grams(tuple(columns), *place, products, np.array(sizes, float), lost)
 
 
 def _close(fine: list[Floats], sizes: list[int], last: Floats, rows: int, width: int) -> None:
@@ -149,11 +149,11 @@ def _location(rows: Floats) -> tuple[Floats, Floats]:
 
 
 def _product(rows: Floats, offset: Floats, scale: Floats) -> Floats:
-    made = np.empty((rows.shape[1] + 1, len(rows))).T
-    made[:, 0] = 1.0
-    np.subtract(rows, offset, out=made[:, 1:])
-    made[:, 1:] /= scale
-    return made.T @ made
+    scaled = np.empty((rows.shape[1] + 1, len(rows))).T
+    scaled[:, 0] = 1.0
+    np.subtract(rows, offset, out=scaled[:, 1:])
+    scaled[:, 1:] /= scale
+    return scaled.T @ scaled
 
 
 def _paired(fine: Sequence[Floats]) -> list[Floats]:

@@ -103,8 +103,8 @@ class Graph:
         curved = set(self.curved)
         for node in hidden:
             curved |= {one.effect for one in self.influences if one.cause == node} if node in curved else set()
-        kept = tuple(_merged(influences))
-        return Graph(nodes, kept, self.computed, mechanisms, self.places, frozenset(curved))
+        merged = tuple(_merged(influences))
+        return Graph(nodes, merged, self.computed, mechanisms, self.places, frozenset(curved))
 
     def latent(self, observed: Iterable[str]) -> tuple[str, ...]:
         """Signals with a chance of their own that the telemetry lacks, and that act on something."""
@@ -127,15 +127,15 @@ def _passed(influences: Iterable[Influence], hidden: Iterable[str]) -> list[Infl
 def _ancestors(influences: Iterable[Influence]) -> Iterator[tuple[str, frozenset[str]]]:
     """Every effect with all that can reach it, itself included."""
     parents: dict[str, set[str]] = {}
-    for one in influences:
-        parents.setdefault(one.effect, set()).add(one.cause)
+    for influence in influences:
+        parents.setdefault(influence.effect, set()).add(influence.cause)
     for effect in parents:
-        found, waiting = {effect}, [effect]
+        ancestors, waiting = {effect}, [effect]
         while waiting:
-            fresh = parents.get(waiting.pop(), set()) - found
-            found |= fresh
+            fresh = parents.get(waiting.pop(), set()) - ancestors
+            ancestors |= fresh
             waiting += fresh
-        yield effect, frozenset(found)
+        yield effect, frozenset(ancestors)
 
 
 def _joined(arriving: Iterable[Influence], leaving: Iterable[Influence]) -> Iterator[Influence]:
@@ -153,31 +153,31 @@ def _joined(arriving: Iterable[Influence], leaving: Iterable[Influence]) -> Iter
 def _merged(influences: Iterable[Influence]) -> Iterator[Influence]:
     """For each cause, effect and declarer the ranges of its ways, those that overlap as one; all as one if many."""
     ways: dict[tuple[str, str, str, bool], list[Influence]] = {}
-    for one in influences:
-        ways.setdefault((one.cause, one.effect, one.by, one.flow), []).append(one)
-    for found in ways.values():
-        parts = _overlapping(found)
-        yield from _as_one(parts if len(parts) <= MOST_WAYS else [found])
+    for influence in influences:
+        ways.setdefault((influence.cause, influence.effect, influence.by, influence.flow), []).append(influence)
+    for parallel in ways.values():
+        parts = _overlapping(parallel)
+        yield from _as_one(parts if len(parts) <= MOST_WAYS else [parallel])
 
 
-def _overlapping(found: Iterable[Influence]) -> list[list[Influence]]:
+def _overlapping(parallel: Iterable[Influence]) -> list[list[Influence]]:
     """Sets of influences whose ranges of delays meet."""
-    made: list[list[Influence]] = []
-    for one in sorted(found, key=lambda one: one.low):
-        if made and one.low <= max(other.high for other in made[-1]):
-            made[-1].append(one)
+    groups: list[list[Influence]] = []
+    for influence in sorted(parallel, key=lambda influence: influence.low):
+        if groups and influence.low <= max(other.high for other in groups[-1]):
+            groups[-1].append(influence)
         else:
-            made.append([one])
-    return made
+            groups.append([influence])
+    return groups
 
 
 def _as_one(parts: Iterable[list[Influence]]) -> Iterator[Influence]:
-    for found in parts:
-        cause, effect, by, flow = found[0].cause, found[0].effect, found[0].by, found[0].flow
-        signs = {one.sign for one in found}
-        places = tuple(dict.fromkeys(place for one in found for place in one.places))
-        low, high = min(one.low for one in found), max(one.high for one in found)
+    for overlapping in parts:
+        cause, effect, by, flow = overlapping[0].cause, overlapping[0].effect, overlapping[0].by, overlapping[0].flow
+        signs = {one.sign for one in overlapping}
+        places = tuple(dict.fromkeys(place for one in overlapping for place in one.places))
+        low, high = min(one.low for one in overlapping), max(one.high for one in overlapping)
         sign = signs.pop() if len(signs) == 1 else 0
-        either, period = all(one.either for one in found), min(one.period for one in found)
-        spread = any(one.spread for one in found)
+        either, period = all(one.either for one in overlapping), min(one.period for one in overlapping)
+        spread = any(one.spread for one in overlapping)
         yield Influence(cause, effect, low, high, sign, by, flow, places, either, period, spread)

@@ -48,20 +48,20 @@ def identify(
     graph: Graph, observed: Sequence[str], delays: Mapping[tuple[str, str], tuple[int, ...]], step: float
 ) -> dict[str, Equation]:
     """effect -> the equation whose coefficients the data can tell, for every observed signal with observed causes."""
-    found = {one.effect: one for one in default_equations(graph, observed, delays)}
+    equations = {one.effect: one for one in default_equations(graph, observed, delays)}
     edges = edges_of(graph, delays, step)
-    doubtful = [effect for effect in found if not _plain(graph, edges, frozenset(observed), effect)]
+    doubtful = [effect for effect in equations if not _plain(graph, edges, frozenset(observed), effect)]
     if not doubtful:
-        return found
-    kept = _relevant(graph, doubtful)
-    near = Graph(kept, tuple(one for one in graph.influences if one.effect in kept), graph.computed)
+        return equations
+    relevant = _relevant(graph, doubtful)
+    near = Graph(relevant, tuple(one for one in graph.influences if one.effect in relevant), graph.computed)
     ways = edges_of(near, delays, step)
-    large = len(kept) * (3 * max((lag for *_, lag in ways), default=0) + 4) > LARGEST
+    large = len(relevant) * (3 * max((lag for *_, lag in ways), default=0) + 4) > LARGEST
     problem = _posed(near, _shortened(ways) if large else ways, frozenset(observed), large)
     latent = near.latent(observed)
     for effect in doubtful:
-        found[effect] = _spelled(_advised(problem, _answered(problem, effect), latent), problem, ways)
-    return found
+        equations[effect] = _spelled(_advised(problem, _answered(problem, effect), latent), problem, ways)
+    return equations
 
 
 def implied(
@@ -166,29 +166,29 @@ def _beside(problem: _Problem, effect: str, columns: Sequence[Column]) -> tuple[
     shared = [
         n for n in problem.graph.nodes if n in problem.observed and n != effect and hidden & _hidden_above(problem, n)
     ]
-    found = [column for name in shared for column in ((name, 0), *_causes(problem, name))]
-    return tuple(c for c in dict.fromkeys(found) if c not in columns and c != (effect, 0))
+    beside = [column for name in shared for column in ((name, 0), *_causes(problem, name))]
+    return tuple(c for c in dict.fromkeys(beside) if c not in columns and c != (effect, 0))
 
 
 def _news(problem: _Problem, effect: str, columns: Sequence[Column]) -> tuple[Column, ...]:
     """What each cause follows from: its own past and its causes, as far back as own parts remember."""
-    found: list[Column] = []
+    news: list[Column] = []
     for name, lag in columns:
-        found += [(name, lag + back) for back in range(1, MEMORY + 1)]
-        found += [(c, lag + late + back) for c, late in _causes(problem, name) for back in range(MEMORY + 1)]
+        news += [(name, lag + back) for back in range(1, MEMORY + 1)]
+        news += [(c, lag + late + back) for c, late in _causes(problem, name) for back in range(MEMORY + 1)]
     deepest = problem.systems[0].depth - 1
-    return tuple(c for c in dict.fromkeys(found) if c not in columns and c != (effect, 0) and c[1] <= deepest)
+    return tuple(c for c in dict.fromkeys(news) if c not in columns and c != (effect, 0) and c[1] <= deepest)
 
 
 def _hidden_above(problem: _Problem, name: str) -> frozenset[str]:
     """Latent signals that reach a signal through latent signals only."""
-    found: set[str] = set()
+    signals: set[str] = set()
     waiting = [name]
     while waiting:
-        fresh = {cause for cause, *_ in problem.into.get(waiting.pop(), ())} - problem.observed - found
-        found |= fresh
+        fresh = {cause for cause, *_ in problem.into.get(waiting.pop(), ())} - problem.observed - signals
+        signals |= fresh
         waiting += fresh
-    return frozenset(found)
+    return frozenset(signals)
 
 
 def _candidates(problem: _Problem) -> list[Column]:
@@ -241,8 +241,8 @@ def _truth(problem: _Problem, draw: Draw, effect: str, columns: Sequence[Column]
     for here, there, strength in links:
         table, place = (r, columns.index(there)) if there in columns else (w, between.index(there))
         table[between.index(here), place] += strength
-    found = np.linalg.solve(np.eye(len(between)) - w, r)[0]
-    return dict(zip(columns, found.tolist(), strict=True))
+    effects = np.linalg.solve(np.eye(len(between)) - w, r)[0]
+    return dict(zip(columns, effects.tolist(), strict=True))
 
 
 def _replaced(problem: _Problem, effect: str, columns: Sequence[Column]) -> tuple[tuple[Column, ...], tuple[str, ...]]:
@@ -252,7 +252,7 @@ def _replaced(problem: _Problem, effect: str, columns: Sequence[Column]) -> tupl
     """
     gone: list[str] = []
     rests = [(draw, _own_part(problem, draw, effect, columns)) for draw in problem.systems]
-    made: list[Column] = []
+    replaced: list[Column] = []
     waiting = [(column, frozenset({effect})) for column in columns]
     while waiting:
         (cause, lag), met = waiting.pop(0)
@@ -262,10 +262,10 @@ def _replaced(problem: _Problem, effect: str, columns: Sequence[Column]) -> tupl
             gone += [cause] if cause != effect else []
             waiting += [((edge[0], lag + edge[2]), met | {cause}) for edge in behind if edge[0] in problem.observed]
         else:
-            made.append((cause, lag))
-    kept = [column for column in dict.fromkeys(made) if column != (effect, 0)]
+            replaced.append((cause, lag))
+    regressors = [column for column in dict.fromkeys(replaced) if column != (effect, 0)]
     deepest = problem.systems[0].depth - 1
-    return tuple(column for column in kept if column[1] <= deepest), tuple(dict.fromkeys(gone))
+    return tuple(column for column in regressors if column[1] <= deepest), tuple(dict.fromkeys(gone))
 
 
 def _lost(problem: _Problem, way: Equation) -> tuple[Column, ...]:
@@ -294,13 +294,13 @@ def _estimated(draw: Draw, way: Equation) -> Floats:
     return np.asarray((np.linalg.pinv(between, rcond=1e-9) @ answer)[: len(way.columns), 0], np.float64)
 
 
-def _advised(problem: _Problem, one: Equation, latent: Sequence[str]) -> Equation:
+def _advised(problem: _Problem, equation: Equation, latent: Sequence[str]) -> Equation:
     """A refusal says why, and what measurement would lift it."""
-    if not one.lost:
-        return one
-    helps = tuple(name for name in latent[:MOST_LATENT] if _lifts(problem, one, name))
-    why = _reason(problem, one.effect, one.lost)
-    return replace(one, refused=why, measure=helps or _other_help(problem, one.effect, one.lost))
+    if not equation.lost:
+        return equation
+    helps = tuple(name for name in latent[:MOST_LATENT] if _lifts(problem, equation, name))
+    why = _reason(problem, equation.effect, equation.lost)
+    return replace(equation, refused=why, measure=helps or _other_help(problem, equation.effect, equation.lost))
 
 
 def _lifts(problem: _Problem, one: Equation, name: str) -> bool:
@@ -329,17 +329,17 @@ def _reason(problem: _Problem, effect: str, lost: Sequence[Column]) -> str:
             shared.setdefault(hidden, []).append(cause)
         else:
             rest.append(cause)
-    told = [f"{_and(back)} and {effect} act on each other within one step: which moved first cannot be seen"] * bool(
+    reasons = [f"{_and(back)} and {effect} act on each other within one step: which moved first cannot be seen"] * bool(
         back
     )
-    told += [
+    reasons += [
         f"{_and(c)} {_act(c)} on {effect} through {h}, which is not measured and keeps its past"
         for h, c in between.items()
     ]
-    told += [f"{_and(c)} and {effect} have a common cause that is not measured: {h}" for h, c in shared.items()]
-    told += [past] * bool(past)
-    told += [f"{_and(rest)} cannot be told apart from what else acts on {effect}"] * bool(rest)
-    return "; ".join(told)
+    reasons += [f"{_and(c)} and {effect} have a common cause that is not measured: {h}" for h, c in shared.items()]
+    reasons += [past] * bool(past)
+    reasons += [f"{_and(rest)} cannot be told apart from what else acts on {effect}"] * bool(rest)
+    return "; ".join(reasons)
 
 
 def _and(names: Sequence[str]) -> str:
@@ -356,13 +356,13 @@ def _hidden_behind(problem: _Problem, name: str) -> frozenset[str]:
 
 def _sources_now(problem: _Problem, name: str) -> set[str]:
     """What acts on a signal within the same step, through any way."""
-    found: set[str] = set()
+    sources: set[str] = set()
     waiting = [name]
     while waiting:
-        fresh = {cause for cause, _, lag in problem.into.get(waiting.pop(), ()) if lag == 0} - found
-        found |= fresh
+        fresh = {cause for cause, _, lag in problem.into.get(waiting.pop(), ()) if lag == 0} - sources
+        sources |= fresh
         waiting += fresh
-    return found
+    return sources
 
 
 def _other_help(problem: _Problem, effect: str, lost: Sequence[Column]) -> tuple[str, ...]:
@@ -379,32 +379,32 @@ def _lasting(problem: _Problem, effect: str) -> dict[str, tuple[str, ...]]:
     Such a cause acts at every delay: its coefficients at a few delays do not add up to what it does in the end.
     """
     hidden = _hidden_above(problem, effect)
-    found: dict[str, set[str]] = {}
+    lasting: dict[str, set[str]] = {}
     for name in hidden:
         above = _hidden_above(problem, name)
         if name in above:
             for node in (name, *above):
                 for cause, *_ in problem.into.get(node, ()):
                     if cause in problem.observed:
-                        found.setdefault(cause, set()).add(name)
-    return {cause: tuple(sorted(names)) for cause, names in found.items()}
+                        lasting.setdefault(cause, set()).add(name)
+    return {cause: tuple(sorted(names)) for cause, names in lasting.items()}
 
 
-def _spelled(one: Equation, problem: _Problem, ways: Sequence[Edge]) -> Equation:
+def _spelled(equation: Equation, problem: _Problem, ways: Sequence[Edge]) -> Equation:
     """The delays as they are, not as they were shortened for the trial."""
     if not problem.shortened:
-        return one
+        return equation
     delays = {0: 0} | {short[2]: way[2] for short, way in zip(problem.edges, ways, strict=True)}
 
     def spelled(columns: Iterable[Column]) -> tuple[Column, ...]:
         return tuple((name, delays[lag]) for name, lag in columns)
 
-    controls = () if one.memory else spelled(one.controls)
-    made = replace(
-        one,
-        columns=spelled(one.columns),
-        instruments=spelled(one.instruments),
+    controls = () if equation.memory else spelled(equation.controls)
+    worded = replace(
+        equation,
+        columns=spelled(equation.columns),
+        instruments=spelled(equation.instruments),
         controls=controls,
-        lost=spelled(one.lost),
+        lost=spelled(equation.lost),
     )
-    return filtered(made) if one.memory else made
+    return filtered(worded) if equation.memory else worded

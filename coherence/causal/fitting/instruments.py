@@ -20,13 +20,13 @@ from coherence.causal.fitting.memory import OUTSIDE, filtered
 ENOUGH = 10.0
 
 
-def weak(found: Grams, equations: Iterable[Equation]) -> Iterator[Equation]:
+def weak(products: Grams, equations: Iterable[Equation]) -> Iterator[Equation]:
     """What replaces the equations that rest on weak instruments: the filter of `memory` where that is right, else
     refusals of every coefficient, for weak instruments spoil those beside them too.
     """
     for equation in equations:
         if equation.instruments and not equation.lost:
-            strength = first_stage(found, equation)
+            strength = first_stage(products, equation)
             if strength < ENOUGH:
                 lost = _moved(equation)
                 if equation.method == OUTSIDE:
@@ -47,19 +47,19 @@ def refused(equation: Equation) -> Equation:
     return Equation(equation.effect, equation.columns, lost=equation.columns, refused=why, measure=more)
 
 
-def first_stage(found: Grams, equation: Equation) -> float:
+def first_stage(products: Grams, equation: Equation) -> float:
     """The smallest first-stage F of an equation with instruments; infinite where nothing needs one."""
     moved, beside = _moved(equation), _beside(equation)
     if not moved:
         return float("inf")
-    fixed = [0, *found.index([column for column in equation.columns if column not in moved]),
-             *found.index(equation.controls)]  # fmt: skip
-    asked = [*found.index(moved), *found.index(beside)]
-    left = unexplained(found.whole, fixed, asked)
+    fixed = [0, *products.index([column for column in equation.columns if column not in moved]),
+             *products.index(equation.controls)]  # fmt: skip
+    wanted = [*products.index(moved), *products.index(beside)]
+    left = unexplained(products.whole, fixed, wanted)
     count = len(moved)
     xx, xz, zz = left[:count, :count], left[:count, count:], left[count:, count:]
     explained = xz @ np.linalg.pinv(zz, rcond=1e-10, hermitian=True) @ xz.T
-    free = max(float(found.whole[0, 0]) - len(fixed) - len(beside), 1.0)
+    free = max(float(products.whole[0, 0]) - len(fixed) - len(beside), 1.0)
     noise = np.linalg.pinv((xx - explained) / free, rcond=1e-12, hermitian=True)
     return max(float(np.linalg.eigvals(noise @ explained).real.min()), 0.0) / max(len(beside), 1)
 

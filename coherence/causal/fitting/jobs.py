@@ -40,12 +40,12 @@ def run(
         raise UsageError(f"workers(={workers}) must be at least 1, or -1 for one a core")
     packs = [(job, task, seed, number) for number, task in enumerate(tasks)]
     if cluster is None and workers == 1:
-        return [_one(pack)[1] for pack in packs]
+        return [_run_one(pack)[1] for pack in packs]
     try:
         from joblib import Parallel, delayed
     except ImportError as error:
         raise MissingExtraError("work on several cores", "parallel") from error
-    calls = [delayed(_one)(pack) for pack in packs]
+    calls = [delayed(_run_one)(pack) for pack in packs]
     if cluster is None:
         return [result for _, result in Parallel(n_jobs=workers)(calls)]
     with _on(cluster):
@@ -58,7 +58,7 @@ def generator(seed: int, number: int) -> np.random.Generator:
 
 
 def bootstrap(
-    found: Grams,
+    products: Grams,
     statistic: Callable[[Floats], Floats],
     *,
     count: int = 200,
@@ -71,8 +71,8 @@ def bootstrap(
     `statistic` maps (n, q+1, q+1) to (n, ...), as `Grams.resampled` gives them.
     """
     sizes = [DRAWS] * (count // DRAWS) + ([count % DRAWS] if count % DRAWS else [])
-    parts = run(_Draw(found, statistic), sizes, seed=seed, workers=workers, cluster=cluster)
-    return np.concatenate(parts) if parts else statistic(found.resampled(0, seed))
+    parts = run(_Draw(products, statistic), sizes, seed=seed, workers=workers, cluster=cluster)
+    return np.concatenate(parts) if parts else statistic(products.resampled(0, seed))
 
 
 def windows(
@@ -98,16 +98,16 @@ def windows(
 class _Draw:
     """One bootstrap job; a class, so that other processes can be given it."""
 
-    __slots__ = ("found", "statistic")
+    __slots__ = ("products", "statistic")
 
     def __init__(self, found: Grams, statistic: Callable[[Floats], Floats]) -> None:
-        self.found, self.statistic = found, statistic
+        self.products, self.statistic = found, statistic
 
     def __call__(self, size: int, random: np.random.Generator) -> Floats:
-        return self.statistic(self.found.resampled(size, int(random.integers(2**63))))
+        return self.statistic(self.products.resampled(size, int(random.integers(2**63))))
 
 
-def _one(pack: tuple[Callable[[T, np.random.Generator], R], T, int, int]) -> tuple[str, R]:
+def _run_one(pack: tuple[Callable[[T, np.random.Generator], R], T, int, int]) -> tuple[str, R]:
     """One job.  A tuple travels with it; a large argument by itself joblib would leave on one worker, to die there."""
     job, task, seed, number = pack
     return DONE, job(task, generator(seed, number))

@@ -93,12 +93,12 @@ def _computed(
             return name if name in series else model.resolve(name)
         return Number(Fraction(float(columns[name][0])))
 
-    made = rename(tree, place)
+    placed = rename(tree, place)
     values = np.broadcast_to(np.asarray(lower_numpy(tree, dict(columns)), np.float64), (len(series),)).copy()
-    paths = list(names(made))
-    slopes = _slopes(made, paths)
+    paths = list(names(placed))
+    slopes = _slopes(placed, paths)
     equation = None if slopes is None else Equation(text, tuple((path, 0) for path in paths), exact=slopes)
-    return Loss(text, values, made, equation)
+    return Loss(text, values, placed, equation)
 
 
 def _slopes(tree: Tree, paths: list[str]) -> tuple[float, ...] | None:
@@ -110,9 +110,9 @@ def _slopes(tree: Tree, paths: list[str]) -> tuple[float, ...] | None:
     if heights.shape != (len(points),) or not np.isfinite(heights).all():
         return None
     table = np.column_stack([np.ones(len(points)), points])
-    found, *_ = np.linalg.lstsq(table, heights, rcond=None)
-    off = np.abs(table @ found - heights).max()
-    return tuple(found[1:].tolist()) if off <= 1e-9 * (1 + np.abs(heights).max()) else None
+    slopes, *_ = np.linalg.lstsq(table, heights, rcond=None)
+    off = np.abs(table @ slopes - heights).max()
+    return tuple(slopes[1:].tolist()) if off <= 1e-9 * (1 + np.abs(heights).max()) else None
 
 
 def _parsed(text: str) -> Tree:

@@ -34,16 +34,16 @@ DEEP = 3  # further delays of outside signals that serve as instruments
 def remembering(graph: Graph, plan: Mapping[str, Equation], observed: Iterable[str]) -> dict[str, Equation]:
     """The plan with the equations of signals in circles replaced by ones that memory does not bias."""
     seen = tuple(observed)
-    made = dict(plan)
-    for effect, one in plan.items():
-        plain = not (one.instruments or one.controls or one.lost or one.replaced or one.exact)
-        if not plain or one.method != "its causes":
+    equations = dict(plan)
+    for effect, equation in plan.items():
+        plain = not (equation.instruments or equation.controls or equation.lost or equation.replaced or equation.exact)
+        if not plain or equation.method != "its causes":
             continue
-        if any(cause == effect for cause, _ in one.columns):
-            made[effect] = _from_outside(graph, one, seen)
-        elif any(effect in graph.ancestors(cause) for cause, _ in one.columns):
-            made[effect] = filtered(one)
-    return made
+        if any(cause == effect for cause, _ in equation.columns):
+            equations[effect] = _from_outside(graph, equation, seen)
+        elif any(effect in graph.ancestors(cause) for cause, _ in equation.columns):
+            equations[effect] = filtered(equation)
+    return equations
 
 
 def filtered(one: Equation) -> Equation:
@@ -58,17 +58,17 @@ def _pasts(one: Equation, depth: int) -> tuple[Column, ...]:
     return tuple(column for column in dict.fromkeys(found) if column not in one.columns)
 
 
-def _from_outside(graph: Graph, one: Equation, seen: tuple[str, ...]) -> Equation:
+def _from_outside(graph: Graph, equation: Equation, seen: tuple[str, ...]) -> Equation:
     """Instruments for the effect's own past: what acts on it from outside every circle it is in, and its past."""
-    outside = [n for n in seen if n in graph.ancestors(one.effect) and one.effect not in graph.ancestors(n)]
-    clean = [name for name in outside if not _hidden(graph, name, one.effect, seen)]
-    lags: dict[str, int] = dict.fromkeys(clean, 0) | {c: lag for c, lag in one.columns if c in clean}
-    direct = [column for column in one.columns if column[0] in clean]
-    found = [(name, lag + back) for name, lag in lags.items() for back in range(DEEP + 1)]
-    instruments = tuple(dict.fromkeys([*direct, *found]))
-    if not clean or len(instruments) < len(one.columns):
-        return _alone(one) if {name for name, _ in one.columns} == {one.effect} else filtered(one)
-    return replace(one, instruments=instruments, method=OUTSIDE)
+    outside = [n for n in seen if n in graph.ancestors(equation.effect) and equation.effect not in graph.ancestors(n)]
+    clean = [name for name in outside if not _hidden(graph, name, equation.effect, seen)]
+    lags: dict[str, int] = dict.fromkeys(clean, 0) | {c: lag for c, lag in equation.columns if c in clean}
+    direct = [column for column in equation.columns if column[0] in clean]
+    lagged_instruments = [(name, lag + back) for name, lag in lags.items() for back in range(DEEP + 1)]
+    instruments = tuple(dict.fromkeys([*direct, *lagged_instruments]))
+    if not clean or len(instruments) < len(equation.columns):
+        return _alone(equation) if {name for name, _ in equation.columns} == {equation.effect} else filtered(equation)
+    return replace(equation, instruments=instruments, method=OUTSIDE)
 
 
 def _alone(one: Equation) -> Equation:
@@ -83,14 +83,14 @@ def _hidden(graph: Graph, name: str, effect: str, seen: Iterable[str]) -> bool:
     return bool(unseen)
 
 
-def whitened(found: Grams, sums: Floats, equation: Equation) -> Floats:
+def whitened(products: Grams, sums: Floats, equation: Equation) -> Floats:
     """(replicates, 1 + columns): scaled coefficients after the memory of the own part is filtered out of both sides."""
     depth = equation.memory
-    rows = [found.index([(name, lag + back) for back in range(depth + 1)]) for name, lag in equation.columns]
-    rows.append(found.index([(equation.effect, back) for back in range(depth + 1)]))
+    rows = [products.index([(name, lag + back) for back in range(depth + 1)]) for name, lag in equation.columns]
+    rows.append(products.index([(equation.effect, back) for back in range(depth + 1)]))
     places = np.array([[0] * (depth + 1), *rows])
     ratio = np.ones(places.shape)
-    ratio[1:] = found.scale[places[1:] - 1] / found.scale[places[1:, :1] - 1]
+    ratio[1:] = products.scale[places[1:] - 1] / products.scale[places[1:, :1] - 1]
     return _chosen(_blocks(sums, places, ratio))
 
 

@@ -50,23 +50,25 @@ def planned(
     return Plan(seen, series.names, series.step, delays, chosen).having(equations)
 
 
-def believable(plan: Plan, found: Iterable[Grams], *, once: bool = False) -> Plan:
+def believable(plan: Plan, products: Iterable[Grams], *, once: bool = False) -> Plan:
     """The plan without equations that these data, or any of them, cannot bear: too few rows, or weak instruments.
 
     `once`: the data cannot be read again, so what would need further columns is refused.
     """
-    return plan.having(one for sums in found for one in _instead(plan, sums, once))
+    return plan.having(one for sums in products for one in _instead(plan, sums, once))
 
 
-def _instead(plan: Plan, found: Grams, once: bool) -> Iterator[Equation]:
-    there, rows = set(found.columns), int(found.rows.sum())
+def _instead(plan: Plan, products: Grams, once: bool) -> Iterator[Equation]:
+    there, rows = set(products.columns), int(products.rows.sum())
     long = []
-    for one in plan.equations.values():
-        needed = FEWEST_ROWS + len(one.used)
-        if one.exact or not one.columns or rows >= needed:
-            long.append(one)
+    for equation in plan.equations.values():
+        needed = FEWEST_ROWS + len(equation.used)
+        if equation.exact or not equation.columns or rows >= needed:
+            long.append(equation)
         else:
-            why = f"{rows} rows are too few for what acts on {one.effect}: {needed} are needed"
-            yield Equation(one.effect, one.columns, lost=one.columns, refused=why, measure=("a longer record",))
-    for one in weak(found, long):
-        yield refused(one) if once and not there.issuperset(one.used) else one
+            why = f"{rows} rows are too few for what acts on {equation.effect}: {needed} are needed"
+            yield Equation(
+                equation.effect, equation.columns, lost=equation.columns, refused=why, measure=("a longer record",)
+            )
+    for equation in weak(products, long):
+        yield refused(equation) if once and not there.issuperset(equation.used) else equation

@@ -48,11 +48,13 @@ class Draw:
 
 def edges_of(graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]], step: float) -> tuple[Edge, ...]:
     """Every influence with its delays in steps; where the data chose no delay (a latent end), the shortest one."""
-    found = []
-    for one in graph.influences:
-        chosen = delays.get((one.cause, one.effect)) or (max(one.lags(step).start, int(one.cause == one.effect)),)
-        found += [(one.cause, one.effect, lag) for lag in chosen]
-    return tuple(dict.fromkeys(found))
+    edges = []
+    for influence in graph.influences:
+        chosen = delays.get((influence.cause, influence.effect)) or (
+            max(influence.lags(step).start, int(influence.cause == influence.effect)),
+        )
+        edges += [(influence.cause, influence.effect, lag) for lag in chosen]
+    return tuple(dict.fromkeys(edges))
 
 
 def draws(
@@ -83,12 +85,12 @@ def _chances(nodes: tuple[str, ...], depth: int, short: frozenset[str], rng: np.
     """Own part of every signal at every time over independent chances."""
     size = len(nodes)
     sizes = rng.uniform(0.5, 1.5, size)
-    made = np.zeros((depth * size, depth * size))
+    covariance = np.zeros((depth * size, depth * size))
     for place, name in enumerate(nodes):
         memory = _memory(depth, name in short, rng)
         for time in range(depth):
-            made[time * size + place, place : (time + 1) * size : size] = sizes[place] * memory[time::-1]
-    return made
+            covariance[time * size + place, place : (time + 1) * size : size] = sizes[place] * memory[time::-1]
+    return covariance
 
 
 def _mixed(nodes: tuple[str, ...], drawn: Mapping[Edge, float], depth: int, chances: Floats) -> Floats:

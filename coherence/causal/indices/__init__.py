@@ -73,14 +73,16 @@ class IndexEntry:
 @cache
 def index_entries() -> Mapping[str, IndexEntry]:
     """Every index by name.  Raises InternalError where two modules claim one name."""
-    found: dict[str, IndexEntry] = {}
+    entries: dict[str, IndexEntry] = {}
     for info in pkgutil.iter_modules(__path__, __name__ + "."):
         module = importlib.import_module(info.name)
         name = module.INDEX.name
-        if name in found:
-            raise InternalError(f"{name} is claimed by {found[name].module} and {module.__name__}")
-        found[name] = IndexEntry(module.INDEX, module.measure, inspect.cleandoc(module.__doc__ or ""), module.__name__)
-    return MappingProxyType(dict(sorted(found.items())))
+        if name in entries:
+            raise InternalError(f"{name} is claimed by {entries[name].module} and {module.__name__}")
+        entries[name] = IndexEntry(
+            module.INDEX, module.measure, inspect.cleandoc(module.__doc__ or ""), module.__name__
+        )
+    return MappingProxyType(dict(sorted(entries.items())))
 
 
 def measured_indices(

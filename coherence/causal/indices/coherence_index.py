@@ -55,11 +55,11 @@ def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
     shares = in_time(log, batch)
     last = last_slowdowns(machine, batch, shares)
     first = smallest_at_most(lambda gamma: float(_share(machine, gamma, batch)[0]), float(shares[0]), near=1.0)
-    found, bound = _told(first, last, facts.level)
+    estimate, bound = _estimate_of(first, last, facts.level)
     return MeasuredIndex(
         INDEX,
-        found,
-        said(found.value, bound),
+        estimate,
+        render_value(estimate.value, bound),
         bound,
         (IndexPart("in time", jackknife_estimate(shares, level=facts.level)),),
     )
@@ -74,7 +74,7 @@ def _share(machine: Twin, gamma: float, batch: Ints) -> Floats:
     return ratio(machine.needs * machine.in_time(gamma), machine.needs, batch)
 
 
-def _told(first: float, last: Floats, level: float) -> tuple[Estimate, str]:
+def _estimate_of(first: float, last: Floats, level: float) -> tuple[Estimate, str]:
     """The index from its slowest and fastest twins: the value nearest to 1, and the interval around all of them."""
     logs = np.log(np.clip(last, FASTEST, SLOWEST))
     low, high, error = (float(one) for one in jackknife(logs[0], logs[1:], level=level))
@@ -90,7 +90,7 @@ def _told(first: float, last: Floats, level: float) -> tuple[Estimate, str]:
     return Estimate(value, lowest, highest, value * error, level), ""
 
 
-def said(value: float, bound: str) -> str:
+def render_value(value: float, bound: str) -> str:
     """The value in words."""
     if bound == ">=":
         return f"all was in time: it is only known that a coordinated system needs at least {value:.1%} of the capacity"

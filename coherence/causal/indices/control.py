@@ -89,16 +89,17 @@ def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
         problem = _problem(tube)
         if problem:
             return IndexRefusal(INDEX, f"{tube.name}: {problem}", NEEDS)
-    found = {tube.name: coherence(tube) for tube in recent}
-    worst = min(found, key=lambda name: found[name])
+    coherences = {tube.name: coherence(tube) for tube in recent}
+    worst = min(coherences, key=lambda name: coherences[name])
     parts = [
-        IndexPart(f"CC of {name}", _exact(one, facts.level)) for name, one in sorted(found.items(), key=lambda e: e[1])
+        IndexPart(f"CC of {name}", _exact(one, facts.level))
+        for name, one in sorted(coherences.items(), key=lambda e: e[1])
     ]
     parts += [IndexPart(name, _exact(share, facts.level)) for name, share in opposition(facts.actions)]
     return MeasuredIndex(
         INDEX,
-        _exact(found[worst], facts.level),
-        said(worst, found[worst]),
+        _exact(coherences[worst], facts.level),
+        render_value(worst, coherences[worst]),
         parts=tuple(parts),
         notes=tuple(_notes(recent)),
     )
@@ -142,18 +143,18 @@ def opposition(actions: Sequence[LoopAction]) -> Iterator[tuple[str, float]]:
     by_quantity: dict[str, list[LoopAction]] = {}
     for action in sorted(actions, key=lambda one: one.time):
         by_quantity.setdefault(action.quantity, []).append(action)
-    for quantity, found in sorted(by_quantity.items()):
-        for loop in sorted({action.loop for action in found}):
-            own = [action.change for action in found if action.loop == loop]
+    for quantity, on_quantity in sorted(by_quantity.items()):
+        for loop in sorted({action.loop for action in on_quantity}):
+            own = [action.change for action in on_quantity if action.loop == loop]
             gross = math.fsum(map(abs, own))
             yield f"net of gross motion, {loop} on {quantity}", abs(math.fsum(own)) / gross if gross else 1.0
-        yield from _undone(quantity, found)
+        yield from _undone(quantity, on_quantity)
 
 
-def _undone(quantity: str, found: Sequence[LoopAction]) -> Iterator[tuple[str, float]]:
-    total = math.fsum(abs(action.change) for action in found)
+def _undone(quantity: str, actions: Sequence[LoopAction]) -> Iterator[tuple[str, float]]:
+    total = math.fsum(abs(action.change) for action in actions)
     lost: dict[tuple[str, str], float] = {}
-    for before, after in pairwise(found):
+    for before, after in pairwise(actions):
         if before.loop != after.loop and before.change * after.change < 0:
             pair = before.loop, after.loop
             lost[pair] = lost.get(pair, 0.0) + min(abs(before.change), abs(after.change))
@@ -161,7 +162,7 @@ def _undone(quantity: str, found: Sequence[LoopAction]) -> Iterator[tuple[str, f
         yield f"of all motion of {quantity}, {after_loop} undoes of {before_loop}", amount / total
 
 
-def said(name: str, value: float) -> str:
+def render_value(name: str, value: float) -> str:
     """The value in words."""
     if value > 1:
         return f"{name} moved less than its tube demands: it does not follow"

@@ -64,14 +64,16 @@ def measure(facts: IndexInputs, *, variants: bool = True) -> MeasuredIndex | Ind
         return IndexRefusal(INDEX, "the coordinated twin needs what is not there", lacks)
     log, batch = latency_requests(facts), batch_numbers(latency_requests(facts), facts.batches)
     assert facts.servers is not None
-    found = slowdown(facts, log, batch, None)
+    estimate = slowdown(facts, log, batch, None)
     parts = [IndexPart(f"DI p{100 * q:g}", slowdown(facts, log, batch, q)) for q in QUANTILES] if variants else []
-    count = coincidences.coincidences(log, facts.servers, 1 + found.value)
+    count = coincidences.coincidences(log, facts.servers, 1 + estimate.value)
     notes = noted(log)
     if count < coincidences.LEAST:
-        found, notes = unbounded(found), (*notes, coincidences.no_interval_reason(count))
+        estimate, notes = unbounded(estimate), (*notes, coincidences.no_interval_reason(count))
         parts = [IndexPart(one.name, unbounded(one.estimate)) for one in parts]
-    return MeasuredIndex(INDEX, found, said(found.value), parts=(*parts, *stages(log, batch, found)), notes=notes)
+    return MeasuredIndex(
+        INDEX, estimate, render_value(estimate.value), parts=(*parts, *stages(log, batch, estimate)), notes=notes
+    )
 
 
 def unbounded(found: Estimate) -> Estimate:
@@ -83,11 +85,11 @@ def slowdown(facts: IndexInputs, log: RequestLog, batch: Ints, quantile: float |
     """gamma - 1 for the mean of the delays or a quantile of them."""
     assert facts.servers is not None
     statistic = means(batch) if quantile is None else quantiles(batch, quantile)
-    found = slowdowns(twin(log, facts.servers), statistic, statistic(log.delay), smooth=quantile is None)
-    return log_jackknife_estimate(found, level=facts.level, minus=1.0)
+    gammas = slowdowns(twin(log, facts.servers), statistic, statistic(log.delay), smooth=quantile is None)
+    return log_jackknife_estimate(gammas, level=facts.level, minus=1.0)
 
 
-def said(value: float) -> str:
+def render_value(value: float) -> str:
     """The value in words."""
     if abs(value) < 5e-4:
         return "users wait as on a perfectly coordinated machine"
@@ -111,7 +113,7 @@ def stage_delays(log: RequestLog) -> dict[str, Floats]:
 
     A request that ended within a layer spent the rest of its time there.
     """
-    found: dict[str, Floats] = {}
+    delays: dict[str, Floats] = {}
     before, ends = log.arrival, log.arrival + log.sojourn
     need_left = log.need.copy()
     for number, layer in enumerate(log.layers):
@@ -119,22 +121,22 @@ def stage_delays(log: RequestLog) -> dict[str, Floats]:
         stopped = np.isnan(layer.left) if not last else np.ones(len(log), bool)
         left = np.where(stopped, ends, np.minimum(layer.left, ends))
         need = np.where(stopped, need_left, layer.need)
-        found[layer.name] = left - before - need
+        delays[layer.name] = left - before - need
         before, need_left = left, need_left - need
-    return found
+    return delays
 
 
-def stages(log: RequestLog, batch: Ints, found: Estimate) -> tuple[IndexPart, ...]:
+def stages(log: RequestLog, batch: Ints, total: Estimate) -> tuple[IndexPart, ...]:
     """The index split by where delay was spent, in proportion to seconds; the parts add up to it."""
     delays = stage_delays(log)
     whole = means(batch)(log.delay)
-    made = []
+    parts = []
     for name, seconds in delays.items():
         mean = means(batch)(seconds)
         share = float(mean[0] / whole[0]) if whole[0] else 0.0
-        made.append(IndexPart(f"DI of {name}", _times(found, share)))
-        made.append(IndexPart(f"delay in {name}", jackknife_estimate(mean, level=found.level), "s"))
-    return tuple(made)
+        parts.append(IndexPart(f"DI of {name}", _times(total, share)))
+        parts.append(IndexPart(f"delay in {name}", jackknife_estimate(mean, level=total.level), "s"))
+    return tuple(parts)
 
 
 def _times(found: Estimate, share: float) -> Estimate:

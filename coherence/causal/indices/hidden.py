@@ -59,11 +59,13 @@ def _measured(
 ) -> MeasuredIndex:
     batch = batch_numbers(log, facts.batches)
     shares = 1 - ratio(useful, log.held, batch)
-    found = clipped_estimate(jackknife_estimate(shares, level=facts.level), 0.0, 1.0)
+    estimate = clipped_estimate(jackknife_estimate(shares, level=facts.level), 0.0, 1.0)
     notes = [f"{count:,} requests in flight are left out" for count in [_in_flight(facts)] if count]
     short = int((useful > log.held * (1 + 1e-9)).sum())
     notes += [f"{short:,} requests held less than their isolated need: their needs are overstated"] if short else []
-    return MeasuredIndex(INDEX, found, said(found.value), parts=_points(facts, log, useful), notes=tuple(notes))
+    return MeasuredIndex(
+        INDEX, estimate, render_value(estimate.value), parts=_points(facts, log, useful), notes=tuple(notes)
+    )
 
 
 def _in_flight(facts: IndexInputs) -> int:
@@ -77,17 +79,17 @@ def _points(
     if facts.provisioned is None:
         return ()
     batch = batch_numbers(log, facts.batches)
-    kept = len(np.unique(batch))
+    count = len(np.unique(batch))
     whole = facts.provisioned * (log.until - log.since)
     sums = np.bincount(batch, log.held - useful)
     totals = (
-        np.concatenate([[sums.sum() / whole], (sums.sum() - sums) / (whole * (1 - 1 / kept))])
-        if kept > 1
+        np.concatenate([[sums.sum() / whole], (sums.sum() - sums) / (whole * (1 - 1 / count))])
+        if count > 1
         else sums / whole
     )
     return (IndexPart("HCL points of provisioned", jackknife_estimate(totals, level=facts.level)),)
 
 
-def said(value: float) -> str:
+def render_value(value: float) -> str:
     """The value in words."""
     return f"{value:.1%} of the time that devices are held gives no useful result"

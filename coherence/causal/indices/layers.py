@@ -83,14 +83,14 @@ def survivors(log: RequestLog) -> tuple[Bools, ...]:
     """E_0 and E_l of each layer, nested; the last is the answer in time."""
     well = log.in_time
     alive = (log.need <= log.deadline) | well
-    found = [alive]
+    alive_after = [alive]
     left = log.need.copy()
     for layer in log.layers[:-1]:
         left = left - layer.need
         with np.errstate(invalid="ignore"):
             alive = alive & ((layer.left - log.arrival) + left <= log.deadline) | well
-        found.append(alive)
-    return (*found, well)
+        alive_after.append(alive)
+    return (*alive_after, well)
 
 
 def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
@@ -102,10 +102,10 @@ def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
         return IndexRefusal(INDEX, "a layer loses a request when its deadline cannot be met any more", lacks)
     log = latency_requests(facts)
     batch, alive = batch_numbers(log, facts.batches), survivors(log)
-    found = chain(log)
+    passed = chain(log)
     before = [np.ones(len(log)), *(one.astype(np.float64) for one in alive)]
     parts = []
-    for name, old, new, count in zip(found.names, before, before[1:], found.counts, strict=False):
+    for name, old, new, count in zip(passed.names, before, before[1:], passed.counts, strict=False):
         shares = ratio(new, old, batch) if count else np.ones(1)
         parts.append(
             IndexPart(
@@ -115,14 +115,14 @@ def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
         )
     whole = clipped_estimate(jackknife_estimate(ratio(before[-1], before[0], batch), level=facts.level), 0, 1)
     notes = () if log.layers else ("no layer has stamps: columns left.<layer> would tell which one loses requests",)
-    return MeasuredIndex(INDEX, whole, said(found), parts=tuple(parts), notes=notes)
+    return MeasuredIndex(INDEX, whole, render_value(passed), parts=tuple(parts), notes=notes)
 
 
-def said(found: Chain) -> str:
+def render_value(passed: Chain) -> str:
     """The share in time, and which layer loses most."""
-    missed = found.lost[found.lost >= 0]
-    told = f"{float(found.product):.1%} were in time"
+    missed = passed.lost[passed.lost >= 0]
+    text = f"{float(passed.product):.1%} were in time"
     if not len(missed):
-        return told
+        return text
     worst = int(np.argmax(np.bincount(missed)))
-    return f"{told}; {found.names[worst]} lost {int((missed == worst).sum()) / len(missed):.0%} of the others"
+    return f"{text}; {passed.names[worst]} lost {int((missed == worst).sum()) / len(missed):.0%} of the others"

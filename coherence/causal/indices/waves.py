@@ -59,13 +59,13 @@ def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
     log = latency_requests(facts)
     if len(np.unique(log.service)) < 2:
         return IndexRefusal(INDEX, "a wave needs two services", ("requests of a second service",))
-    told = bursts(facts, log)
+    seen = bursts(facts, log)
     gate = delay.slowdown(facts, log, batch_numbers(log, facts.batches), None)
     if not gate.low > GATE:
         return no_wave(facts.level, gate)
-    if not told:
+    if not seen:
         return IndexRefusal(INDEX, "no service has a burst of first attempts", ("a window that holds bursts",))
-    return _responses(facts, log, told)
+    return _responses(facts, log, seen)
 
 
 def no_wave(level: float, gate: Estimate) -> MeasuredIndex:
@@ -74,15 +74,15 @@ def no_wave(level: float, gate: Estimate) -> MeasuredIndex:
     return MeasuredIndex(INDEX, Estimate(0.0, 0.0, 0.0, 0.0, level), "no wave", notes=(why,))
 
 
-def _responses(facts: IndexInputs, log: RequestLog, told: tuple[ArrivalBurst, ...]) -> MeasuredIndex | IndexRefusal:
+def _responses(facts: IndexInputs, log: RequestLog, seen: tuple[ArrivalBurst, ...]) -> MeasuredIndex | IndexRefusal:
     """Sums of every batch, and the index of all and without each."""
     assert facts.servers is not None
     batch = batch_numbers(log, facts.batches)
     excess = log.delay - twin(log, facts.servers).delays(1.0)
-    spans = windows(told, facts.drain)
-    own = np.array([log.services.index(one.service) if one.service in log.services else -1 for one in told])
+    spans = windows(seen, facts.drain)
+    own = np.array([log.services.index(one.service) if one.service in log.services else -1 for one in seen])
     if (own < 0).any():
-        names = ", ".join(sorted({one.service for one in told if one.service not in log.services}))
+        names = ", ".join(sorted({one.service for one in seen if one.service not in log.services}))
         return IndexRefusal(INDEX, f"bursts of services that the log does not have: {names}", ("their requests",))
     within = _within(log, spans, own)
     quiet: Bools = np.asarray(~within.any(axis=1), np.bool_)
@@ -99,14 +99,14 @@ def _responses(facts: IndexInputs, log: RequestLog, told: tuple[ArrivalBurst, ..
         IndexPart(name, jackknife_estimate(one, level=facts.level), "s")
         for name, one in zip(("remote response", "local response"), felt, strict=True)
     )
-    notes = (f"{len(told)} bursts",)
+    notes = (f"{len(seen)} bursts",)
     below = np.maximum(local, 0.0) + floor
     if below[1:].size and below[1:].min() < STABLE * below[0]:
-        found, bound = bounded(parts[0].estimate, parts[1].estimate, floor)
-        return MeasuredIndex(INDEX, found, said_of_bound(found.value, bound), bound, parts, notes)
+        estimate, bound = bounded(parts[0].estimate, parts[1].estimate, floor)
+        return MeasuredIndex(INDEX, estimate, said_of_bound(estimate.value, bound), bound, parts, notes)
     raw = remote / below
-    found = clipped_estimate(jackknife_estimate(raw, level=facts.level), 0.0)
-    return MeasuredIndex(INDEX, found, said(found.value), parts=parts, notes=notes)
+    estimate = clipped_estimate(jackknife_estimate(raw, level=facts.level), 0.0)
+    return MeasuredIndex(INDEX, estimate, render_value(estimate.value), parts=parts, notes=notes)
 
 
 def bounded(remote: Estimate, local: Estimate, floor: float) -> tuple[Estimate, str]:
@@ -120,10 +120,10 @@ def bounded(remote: Estimate, local: Estimate, floor: float) -> tuple[Estimate, 
 
 def _within(log: RequestLog, spans: Floats, own: Ints) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
     """[i, j]: whether request i came in the window of a burst of service j."""
-    found = np.zeros((len(log), len(log.services)), bool)
+    within = np.zeros((len(log), len(log.services)), bool)
     for span, service in zip(spans, own.tolist(), strict=True):
-        found[:, service] |= inside(log.arrival, span)
-    return found
+        within[:, service] |= inside(log.arrival, span)
+    return within
 
 
 def _felt(
@@ -153,8 +153,8 @@ def _response(weight: Floats, excess: Floats, level: Floats, service: Ints, batc
     weights = np.concatenate([mass.sum(axis=1, keepdims=True), mass.sum(axis=1, keepdims=True) - mass], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         calm = (weights * level).sum(axis=0) / weights.sum(axis=0)
-        found: Floats = ratio(weight * excess, weight, batch) - calm
-    return np.where(np.isnan(found), found[0], found)
+        excesses: Floats = ratio(weight * excess, weight, batch) - calm
+    return np.where(np.isnan(excesses), excesses[0], excesses)
 
 
 def said_of_bound(value: float, bound: str) -> str:
@@ -164,7 +164,7 @@ def said_of_bound(value: float, bound: str) -> str:
     return "bursts are not seen to delay their own service, nor surely any other"
 
 
-def said(value: float) -> str:
+def render_value(value: float) -> str:
     """The value in words."""
     if value == 0:
         return "bursts are contained: other services do not wait longer"

@@ -68,10 +68,10 @@ class Audit:
 
     def __getitem__(self, name: str) -> Part:
         """One part."""
-        found = {part.name: part for part in self.parts}
-        if name not in found:
-            raise UsageError(f"no part is called '{name}': {did_you_mean(name, found)}")
-        return found[name]
+        parts = {part.name: part for part in self.parts}
+        if name not in parts:
+            raise UsageError(f"no part is called '{name}': {did_you_mean(name, parts)}")
+        return parts[name]
 
     @property
     def gap(self) -> float:
@@ -103,18 +103,20 @@ def audit(parts: Sequence[str], signals: Sequence[Signal], further: Sequence[Sig
 
 
 def _check(parts: Sequence[str], signals: Sequence[Signal], further: Sequence[Signal]) -> None:
-    for one in (*signals, *further):
-        for row in one.rows:
+    for signal in (*signals, *further):
+        for row in signal.rows:
             for name, a in row.items():
                 if name not in parts:
                     raise UsageError(
-                        f"signal '{one.name}' sums '{name}', which is no part: {did_you_mean(name, parts)}"
+                        f"signal '{signal.name}' sums '{name}', which is no part: {did_you_mean(name, parts)}"
                     )
                 if not np.isfinite(a):
-                    raise UsageError(f"signal '{one.name}' takes {name} {a!r} times; give a finite number")
-    for one in signals:
-        if len(one.values) != len(one.rows) or not np.isfinite(one.values).all():
-            raise UsageError(f"signal '{one.name}' has {len(one.rows)} sums and the values {list(one.values)!r}")
+                    raise UsageError(f"signal '{signal.name}' takes {name} {a!r} times; give a finite number")
+    for signal in signals:
+        if len(signal.values) != len(signal.rows) or not np.isfinite(signal.values).all():
+            raise UsageError(
+                f"signal '{signal.name}' has {len(signal.rows)} sums and the values {list(signal.values)!r}"
+            )
 
 
 def _stacked(parts: Sequence[str], signals: Iterable[Signal]) -> tuple[Floats, Floats]:
@@ -126,20 +128,20 @@ def _stacked(parts: Sequence[str], signals: Iterable[Signal]) -> tuple[Floats, F
 
 def _reduced(rows: Floats) -> dict[int, dict[int, Fraction]]:
     """The reduced row echelon form, exactly: pivot column -> row."""
-    found: dict[int, dict[int, Fraction]] = {}
+    reduced: dict[int, dict[int, Fraction]] = {}
     for dense in rows:
         row = {int(j): Fraction(float(dense[j])) for j in np.flatnonzero(dense)}
-        for pivot in [j for j in row if j in found]:
-            _take(row, found[pivot], row[pivot])
+        for pivot in [j for j in row if j in reduced]:
+            _take(row, reduced[pivot], row[pivot])
         if not row:
             continue
         lead = min(row)
         row = {j: a / row[lead] for j, a in row.items()}
-        for other in found.values():
+        for other in reduced.values():
             if lead in other:
                 _take(other, row, other[lead])
-        found[lead] = row
-    return found
+        reduced[lead] = row
+    return reduced
 
 
 def _take(row: dict[int, Fraction], other: Mapping[int, Fraction], times: Fraction) -> None:
@@ -186,12 +188,12 @@ def _contradiction(parts: Sequence[str], signals: Sequence[Signal]) -> tuple[str
     """A smallest set of signals (none can be left out) whose sums no x >= 0 has, beyond rounding."""
     if _possible(parts, signals):
         return ()
-    kept = list(signals)
-    for one in signals:
-        fewer = [other for other in kept if other is not one]
+    needed = list(signals)
+    for signal in signals:
+        fewer = [other for other in needed if other is not signal]
         if not _possible(parts, fewer):
-            kept = fewer
-    return tuple(one.name for one in kept)
+            needed = fewer
+    return tuple(one.name for one in needed)
 
 
 def _possible(parts: Sequence[str], signals: Sequence[Signal]) -> bool:
@@ -214,12 +216,12 @@ def _cheapest(parts: Sequence[str], signals: Sequence[Signal], further: Sequence
 
 def _greedy(further: Sequence[Signal], *, enough: Callable[[Sequence[Signal]], bool]) -> tuple[Signal, ...]:
     """Leave out what is not needed, dearest first: for signals of one sum this is the cheapest set (a matroid)."""
-    kept = list(further)
-    for one in sorted(further, key=lambda one: -one.cost):
-        fewer = [other for other in kept if other is not one]
+    needed = list(further)
+    for signal in sorted(further, key=lambda signal: -signal.cost):
+        fewer = [other for other in needed if other is not signal]
         if enough(fewer):
-            kept = fewer
-    return tuple(kept)
+            needed = fewer
+    return tuple(needed)
 
 
 def _by_width(

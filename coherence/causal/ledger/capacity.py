@@ -87,13 +87,19 @@ def _problems(
     yield from ((f"{name} = {n!r}", "give a finite number of at least 0") for name, n in wrong.items())
     for device in rate.keys() - count.keys():
         yield f"rate names the device '{device}', which has no count", f"give count[{device}]"
-    for one in sorted({k for row in rate.values() for k in row} - mix.keys()):
-        yield f"rate names the class '{one}', which the mix does not", f"give mix[{one}] (0 where none is asked for)"
+    for unknown in sorted({k for row in rate.values() for k in row} - mix.keys()):
+        yield (
+            f"rate names the class '{unknown}', which the mix does not",
+            f"give mix[{unknown}] (0 where none is asked for)",
+        )
     if not wrong and not sum(mix.values()) > 0:
         yield "the mix of work is empty", "give the share of at least one class"
-    for one, share in mix.items():
-        if share and not any(count.get(d, 0) and row.get(one, 0) for d, row in rate.items()):
-            yield f"no device can run '{one}': C_nom would be 0", f"give rate[device][{one}], or mix[{one}] = 0"
+    for unknown, share in mix.items():
+        if share and not any(count.get(d, 0) and row.get(unknown, 0) for d, row in rate.items()):
+            yield (
+                f"no device can run '{unknown}': C_nom would be 0",
+                f"give rate[device][{unknown}], or mix[{unknown}] = 0",
+            )
 
 
 def capacity(given: Fleet, *, limits: Sequence[tuple[Floats, float]] = ()) -> Capacity:
@@ -102,15 +108,15 @@ def capacity(given: Fleet, *, limits: Sequence[tuple[Floats, float]] = ()) -> Ca
     With further limits `y` and `z` are the prices of devices and classes alone, and sum N y is less than the value.
     """
     program = _program(given, limits)
-    found = optimum(program)
-    if isinstance(found, NoOptimum):
-        raise InternalError(f"the programme of C_nom is {found.why}")
+    best = optimum(program)
+    if isinstance(best, NoOptimum):
+        raise InternalError(f"the programme of C_nom is {best.why}")
     devices, classes = given.rate.shape
-    x = np.array([float(one) for one in found.point[1:]]).reshape(devices, classes)
-    z = np.array([float(one) for one in found.prices[:classes]])
-    y = np.array([float(one) for one in found.prices[classes : classes + devices]])
-    used, full, bound = _tight(program, found, given)
-    return Capacity(given, float(found.value), x, y, z, not found.degenerate, used, full, bound)
+    x = np.array([float(one) for one in best.point[1:]]).reshape(devices, classes)
+    z = np.array([float(one) for one in best.prices[:classes]])
+    y = np.array([float(one) for one in best.prices[classes : classes + devices]])
+    used, full, bound = _tight(program, best, given)
+    return Capacity(given, float(best.value), x, y, z, not best.degenerate, used, full, bound)
 
 
 def _program(given: Fleet, limits: Sequence[tuple[Floats, float]]) -> Program:
@@ -127,14 +133,14 @@ def _program(given: Fleet, limits: Sequence[tuple[Floats, float]]) -> Program:
     return Program(gain, np.vstack([work, held, *more]), limit)
 
 
-def _tight(program: Program, found: Optimum, given: Fleet) -> tuple[Floats, Floats, Floats]:
+def _tight(program: Program, best: Optimum, given: Fleet) -> tuple[Floats, Floats, Floats]:
     """Where the optimum leaves nothing over, told exactly."""
     from fractions import Fraction
 
     devices, classes = given.rate.shape
-    used = np.array([float(one > 0) for one in found.point[1:]]).reshape(devices, classes)
+    used = np.array([float(one > 0) for one in best.point[1:]]).reshape(devices, classes)
     left = [
-        Fraction(float(b)) - sum((Fraction(float(row[j])) * found.point[j] for j in np.flatnonzero(row)), Fraction(0))
+        Fraction(float(b)) - sum((Fraction(float(row[j])) * best.point[j] for j in np.flatnonzero(row)), Fraction(0))
         for row, b in zip(program.rows, program.limit, strict=True)
     ]
     none_left = np.array([float(not one) for one in left])

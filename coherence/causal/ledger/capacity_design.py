@@ -62,11 +62,13 @@ def fleet_of(design: Design) -> Stated:
     ]
     source = design.file or "<design>"
     try:
-        made = fleet({d: count[d] for d in devices}, {d: rate[d] for d in devices}, mix, source=source)
+        stated_fleet = fleet({d: count[d] for d in devices}, {d: rate[d] for d in devices}, mix, source=source)
     except InputError as error:
-        found = tuple(Missing("infrastructure", f"{one.message}: {one.remedy}", one.place) for one in error.problems)
-        return Stated(None, found, tuple(assumed))
-    return Stated(made, (), tuple(assumed))
+        missing_parts = tuple(
+            Missing("infrastructure", f"{one.message}: {one.remedy}", one.place) for one in error.problems
+        )
+        return Stated(None, missing_parts, tuple(assumed))
+    return Stated(stated_fleet, (), tuple(assumed))
 
 
 def _number(found: object) -> Quantity | None:
@@ -104,9 +106,9 @@ def _rates(design: Design, tier: str, missing: list[Missing]) -> Iterator[tuple[
             yield work, float(rate.low)
         else:
             serving = [one for one in design.components.values() if _serves(design, one, work, tier)]
-            found = [_per_device(one, missing) for one in serving]
-            if found:
-                yield work, max(found)
+            rates = [_per_device(one, missing) for one in serving]
+            if rates:
+                yield work, max(rates)
 
 
 def _per_second(rate: Quantity) -> bool:
@@ -124,13 +126,13 @@ def _serves(design: Design, component: Component, work: str, tier: str) -> bool:
 
 def _reached(design: Design, work: str) -> set[str]:
     """Everything that is called, directly or not, for a workload."""
-    found, fresh = {work}, {work}
+    reached, fresh = {work}, {work}
     while fresh:
         fresh = {
             call.callee.text for call in design.calls if call.caller and call.callee and call.caller.text in fresh
-        } - found
-        found |= fresh
-    return found
+        } - reached
+        reached |= fresh
+    return reached
 
 
 def _per_device(component: Component, missing: list[Missing]) -> float:
@@ -153,22 +155,22 @@ def _mix(design: Design, missing: list[Missing]) -> dict[str, float]:
     if shares and all(one is not None for one in shares.values()):
         return dict(_shares(design, shares, missing))
     units: dict[Dimension, str] = {}
-    found = {}
-    for name, one in design.workload.items():
-        mean, dimension = _mean_rate(one)
+    rates = {}
+    for name, workload in design.workload.items():
+        mean, dimension = _mean_rate(workload)
         if mean is None or dimension is None:
             key, words = f"workload.{name}.rate", f"mean arrivals of {name} (or `share` on every workload)"
-            missing.append(_ask(key, words, one.rate, one.place))
+            missing.append(_ask(key, words, workload.rate, workload.place))
         else:
-            found[name] = mean
+            rates[name] = mean
             units.setdefault(dimension, name)
     if len(units) > 1:
-        told = " and ".join(f"{name} in {dimension}" for dimension, name in units.items())
-        words = f"share of each workload: the rates are in different units ({told})"
+        dimensions = " and ".join(f"{name} in {dimension}" for dimension, name in units.items())
+        words = f"share of each workload: the rates are in different units ({dimensions})"
         missing.append(Missing("workload.<name>.share", words, next(iter(design.workload.values())).place))
     if not design.workload:
         missing.append(Missing("workload", "classes of work and their rates", NOWHERE))
-    return found
+    return rates
 
 
 def _shares(design: Design, shares: Mapping[str, object], missing: list[Missing]) -> Iterator[tuple[str, float]]:
@@ -181,12 +183,12 @@ def _shares(design: Design, shares: Mapping[str, object], missing: list[Missing]
             yield name, float(share.low)
 
 
-def _mean_rate(one: Workload) -> tuple[float | None, Dimension | None]:
+def _mean_rate(workload: Workload) -> tuple[float | None, Dimension | None]:
     """Work units per second, with bursts that come back."""
-    rate = _number(one.rate)
+    rate = _number(workload.rate)
     if rate is None or rate.low < 0:
         return None, None
-    mean, burst = float(rate.low), one.burst
+    mean, burst = float(rate.low), workload.burst
     if burst is not None and burst.every is not None:
         high, lasts, every = _number(burst.rate), _number(burst.lasts), _number(burst.every)
         if high is None or lasts is None or every is None or every.low <= 0:

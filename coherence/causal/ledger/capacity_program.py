@@ -77,9 +77,9 @@ def _warm(program: Program) -> list[int]:
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return slacks
-    found = solver.getBasis()
+    basis = solver.getBasis()
     basic = [
-        j for j, one in enumerate([*found.col_status, *found.row_status]) if one == highspy.HighsBasisStatus.kBasic
+        j for j, one in enumerate([*basis.col_status, *basis.row_status]) if one == highspy.HighsBasisStatus.kBasic
     ]
     return basic if len(basic) == rows else slacks
 
@@ -138,8 +138,8 @@ class _Simplex:
         for i, j in enumerate(self.basis):
             for row, entry in self.column[j].items():
                 turned[row][i] = entry
-        found = _solve(turned, right)
-        return [found.get(i, Fraction(0)) for i in range(self.rows)]
+        tableau_row = _solve(turned, right)
+        return [tableau_row.get(i, Fraction(0)) for i in range(self.rows)]
 
     def _reduced(self, prices: Sequence[Fraction], gain: Sequence[Fraction] | None = None) -> dict[int, Fraction]:
         """Reduced gain of each variable that may enter."""
@@ -222,12 +222,12 @@ def _solve(columns: Sequence[Vector], right: Vector) -> dict[int, Fraction]:
             if pivot in other:
                 _subtract(other, row, other.pop(pivot), b, k, known)
         order.append((pivot, row, known))
-    found: dict[int, Fraction] = {}
+    solution: dict[int, Fraction] = {}
     for pivot, row, known in reversed(order):
-        x = known - sum((a * found[j] for j, a in row.items() if j in found), Fraction(0))
+        x = known - sum((a * solution[j] for j, a in row.items() if j in solution), Fraction(0))
         if x:
-            found[pivot] = x
-    return found
+            solution[pivot] = x
+    return solution
 
 
 def _subtract(

@@ -103,7 +103,7 @@ def times_of_log(
     named = np.array([sum(_kind(device) == kind for device in by_device) for kind in fleet.devices])
     unnamed = (fleet.count - named) * np.diff(edges)[:, None]
     seconds[:, :, layout(fleet.classes).index(UNLABELLED)] += unnamed
-    return Times(fleet, seconds, np.diff(edges), source, tuple(_told(fleet, given, named, low, high)))
+    return Times(fleet, seconds, np.diff(edges), source, tuple(_excluded_stays(fleet, given, named, low, high)))
 
 
 def _by_device(stays: Iterable[Stay]) -> dict[str, list[Stay]]:
@@ -116,8 +116,8 @@ def _by_device(stays: Iterable[Stay]) -> dict[str, list[Stay]]:
 def _twice(stays: Iterable[Stay], low: float, high: float) -> float:
     """Seconds that intervals of one device take from each other, between `low` and `high`."""
     taken, until = 0.0, low
-    for one in sorted(stays, key=lambda one: one.start):
-        start, end = max(one.start, low), min(one.end, high)
+    for stay in sorted(stays, key=lambda stay: stay.start):
+        start, end = max(stay.start, low), min(stay.end, high)
         taken += max(min(end, until) - start, 0.0)
         until = max(until, end)
     return taken
@@ -133,18 +133,18 @@ def _label(fleet: Fleet, one: Stay) -> str:
     return f"{USEFUL}.{one.work or fleet.classes[0]}" if one.work or len(fleet.classes) == 1 else USEFUL
 
 
-def _wrong(fleet: Fleet, one: Stay) -> Iterator[tuple[str, str]]:
-    if _kind(one.device) not in fleet.devices:
-        yield f"unknown device '{one.device}'", did_you_mean(_kind(one.device), fleet.devices)
+def _wrong(fleet: Fleet, stay: Stay) -> Iterator[tuple[str, str]]:
+    if _kind(stay.device) not in fleet.devices:
+        yield f"unknown device '{stay.device}'", did_you_mean(_kind(stay.device), fleet.devices)
     states = {label.split(".")[0] for label in layout(fleet.classes)}
-    if one.state not in states:
-        yield f"unknown state '{one.state}'", did_you_mean(one.state, states) or "see the states of the loss types"
-    elif _label(fleet, one) not in layout(fleet.classes):
-        yield f"unknown class '{one.work}' of useful work", did_you_mean(one.work, fleet.classes)
-    if not (math.isfinite(one.start) and math.isfinite(one.end)):
-        yield f"{one.device} is '{one.state}' from {one.start} s to {one.end} s", "give finite seconds"
-    elif one.end < one.start:
-        yield f"{one.device} is '{one.state}' from {one.start:.12g} s to {one.end:.12g} s", "end must be >= start"
+    if stay.state not in states:
+        yield f"unknown state '{stay.state}'", did_you_mean(stay.state, states) or "see the states of the loss types"
+    elif _label(fleet, stay) not in layout(fleet.classes):
+        yield f"unknown class '{stay.work}' of useful work", did_you_mean(stay.work, fleet.classes)
+    if not (math.isfinite(stay.start) and math.isfinite(stay.end)):
+        yield f"{stay.device} is '{stay.state}' from {stay.start} s to {stay.end} s", "give finite seconds"
+    elif stay.end < stay.start:
+        yield f"{stay.device} is '{stay.state}' from {stay.start:.12g} s to {stay.end:.12g} s", "end must be >= start"
 
 
 def _too_many(fleet: Fleet, stays: Sequence[Stay], source: str) -> Iterator[Problem]:
@@ -170,12 +170,12 @@ def _painted(fleet: Fleet, stays: Sequence[Stay], batches: Floats) -> Floats:
     for i in sorted(range(len(stays)), key=lambda i: -codes[i]):
         state[first[i] : last[i]] = codes[i]
     batch = np.searchsorted(batches, edges[:-1], side="right") - 1
-    found = np.zeros((len(batches) - 1, len(labels)))
-    np.add.at(found, (batch, state), np.diff(edges))
-    return found
+    seconds = np.zeros((len(batches) - 1, len(labels)))
+    np.add.at(seconds, (batch, state), np.diff(edges))
+    return seconds
 
 
-def _told(fleet: Fleet, stays: Sequence[Stay], named: Floats, low: float, high: float) -> Iterator[Excluded]:
+def _excluded_stays(fleet: Fleet, stays: Sequence[Stay], named: Floats, low: float, high: float) -> Iterator[Excluded]:
     for kind, count, units in zip(fleet.devices, fleet.count, named, strict=True):
         if units < count:
             what = f"{count - units:.6g} of {count:.6g} {kind}"

@@ -102,10 +102,10 @@ class Ledger:
 
     def __getitem__(self, name: str) -> Line:
         """A state by its name or a type by its letter."""
-        found = {line.name: line for line in (*self.types, *self.states)}
-        if name not in found:
-            raise UsageError(f"the ledger has no state or type '{name}': {did_you_mean(name, found)}")
-        return found[name]
+        lines = {line.name: line for line in (*self.types, *self.states)}
+        if name not in lines:
+            raise UsageError(f"the ledger has no state or type '{name}': {did_you_mean(name, lines)}")
+        return lines[name]
 
 
 def ledger(capacity: Capacity, times: Times, *, level: float = LEVEL, rounding: float = ROUNDING) -> Ledger:
@@ -193,14 +193,14 @@ def _share(sums: _Sums, name: str, of: str) -> Share:
     if abs(under) <= sums.floor:
         return _NONE
     if len(above) == 1:
-        found = Estimate(over / under, -np.inf, np.inf, np.inf, sums.level)
+        unbounded = Estimate(over / under, -np.inf, np.inf, np.inf, sums.level)
     else:
         rest = under - below
         without = (over - above) / rest if (abs(rest) > sums.floor).all() else above[:0]
-        found = estimate(over / under, without, level=sums.level)
+        unbounded = estimate(over / under, without, level=sums.level)
     if sums.capacity.unique:
-        return Share(found, over / under, over / under)
-    return Share(found, *extremes(sums.capacity, sums.rows[name].sum(axis=0), sums.rows[of].sum(axis=0)))
+        return Share(unbounded, over / under, over / under)
+    return Share(unbounded, *extremes(sums.capacity, sums.rows[name].sum(axis=0), sums.rows[of].sum(axis=0)))
 
 
 _NONE = Share(Estimate(np.nan, np.nan, np.nan, np.nan), np.nan, np.nan)

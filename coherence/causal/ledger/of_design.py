@@ -78,15 +78,15 @@ def booked(
         return Booked(
             stated, unit, None, refused=("telemetry that is streamed is not booked: name a log with --ledger",)
         )
-    kept = series.of(_spoken(stated.fleet, series, graph))
+    columns = series.of(_spoken(stated.fleet, series, graph))
     try:
-        times = times_of_series(stated.fleet, kept)
-        return _closed(stated, unit, kept, with_rest_unlabelled(times) if unbalanced(times) else times)
+        times = times_of_series(stated.fleet, columns)
+        return _closed(stated, unit, columns, with_rest_unlabelled(times) if unbalanced(times) else times)
     except InputError as error:
-        return Booked(stated, unit, kept, refused=told(error))
+        return Booked(stated, unit, columns, refused=render_problems(error))
 
 
-def told(error: InputError) -> tuple[str, ...]:
+def render_problems(error: InputError) -> tuple[str, ...]:
     """Each problem as one line."""
     return tuple(f"{one.message}; {one.remedy}" if one.remedy else one.message for one in error.problems)
 
@@ -123,7 +123,7 @@ def _closed(stated: Stated, unit: str, series: Series | None, times: Times) -> B
     try:
         return Booked(stated, unit, series, ledger(capacity(times.fleet), times))
     except InputError as error:
-        return Booked(stated, unit, series, refused=told(error))
+        return Booked(stated, unit, series, refused=render_problems(error))
 
 
 def lost_time(given: Ledger, series: Series, unit: str = WORK, *, idle: bool = False) -> Loss:

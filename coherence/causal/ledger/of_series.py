@@ -42,19 +42,21 @@ def times_of_series(
     present = tuple(name for name in series.names if name in named)
     problems = list(_unknown(fleet, series, named, source))
     whole: npt.NDArray[np.bool_] = np.asarray(~np.isnan(series.of(present).values).any(axis=1))
-    kept = Series(series.names, series.values[whole], series.step, series.start, series.units, series.excluded)
-    problems += _absent(present, kept, fleet, source) or list(_wrong(fleet, kept, present, series, whole, source))
+    complete = Series(series.names, series.values[whole], series.step, series.start, series.units, series.excluded)
+    problems += _absent(present, complete, fleet, source) or list(
+        _wrong(fleet, complete, present, series, whole, source)
+    )
     if problems:
         raise InputError(problems)
     excluded = (*series.excluded, *_left_out(series, present, whole))
     rows = np.where(whole)[0]
     parts = batches(len(rows), count)
-    values = _values(fleet, kept, present)
+    values = _values(fleet, complete, present)
     seconds = np.array([values[part].sum(axis=0) * series.step for part in parts])
     windows = np.array([(part.stop - part.start) * series.step for part in parts])
-    found = Times(fleet, seconds, windows, source, excluded)
-    found = _with_work(found, kept, parts)
-    return with_rest_unlabelled(found) if rest_unlabelled else found
+    ledger_times = Times(fleet, seconds, windows, source, excluded)
+    ledger_times = _with_work(ledger_times, complete, parts)
+    return with_rest_unlabelled(ledger_times) if rest_unlabelled else ledger_times
 
 
 def _problem(source: str, message: str, remedy: str) -> Problem:
@@ -68,28 +70,28 @@ def _unknown(fleet: Fleet, series: Series, named: set[str], source: str) -> Iter
             yield _problem(source, f"'{name}' names no state of a device", did_you_mean(name, named) or "rename it")
 
 
-def _absent(present: tuple[str, ...], kept: Series, fleet: Fleet, source: str) -> list[Problem]:
+def _absent(present: tuple[str, ...], complete: Series, fleet: Fleet, source: str) -> list[Problem]:
     if not present:
         example = f"{fleet.devices[0]}.{USEFUL}.{fleet.classes[0]}"
         return [_problem(source, "no signal is the state of a device", f"give signals such as '{example}', in devices")]
-    if not len(kept):
+    if not len(complete):
         return [_problem(source, "no time has a value of every state signal", "align the signals to one clock")]
     return []
 
 
 def _wrong(
-    fleet: Fleet, kept: Series, present: tuple[str, ...], series: Series, whole: npt.NDArray[np.bool_], source: str
+    fleet: Fleet, complete: Series, present: tuple[str, ...], series: Series, whole: npt.NDArray[np.bool_], source: str
 ) -> Iterator[Problem]:
     """Values no device count can be, provisioned counts unlike the fleet's, and times at which states overlap."""
     times = series.times[whole]
     for name in present:
-        bad = ~np.isfinite(kept[name]) | (kept[name] < 0)
+        bad = ~np.isfinite(complete[name]) | (complete[name] < 0)
         if bad.any():
             at = int(np.argmax(bad))
-            yield _problem(source, f"{name} = {kept[name][at]} at {times[at]:.6g} s", "give devices, at least 0")
-    total = _values(fleet, kept, present).sum(axis=2)
+            yield _problem(source, f"{name} = {complete[name][at]} at {times[at]:.6g} s", "give devices, at least 0")
+    total = _values(fleet, complete, present).sum(axis=2)
     for d, device in enumerate(fleet.devices):
-        provisioned = kept[f"{device}.count"] if f"{device}.count" in present else None
+        provisioned = complete[f"{device}.count"] if f"{device}.count" in present else None
         if provisioned is not None and (off := abs(provisioned - fleet.count[d]) > ROUNDING * fleet.count[d]).any():
             at = int(np.argmax(off))
             seen = f"{device}.count = {provisioned[at]:.6g} at {times[at]:.6g} s"
@@ -102,33 +104,33 @@ def _wrong(
             yield _problem(source, message, f"there are {fleet.count[d]:.6g}: a device must be in one state at a time")
 
 
-def _values(fleet: Fleet, kept: Series, present: tuple[str, ...]) -> Floats:
+def _values(fleet: Fleet, complete: Series, present: tuple[str, ...]) -> Floats:
     """(times, devices, states) in devices."""
     labels = layout(fleet.classes)
-    found = np.zeros((len(kept), len(fleet.devices), len(labels)))
+    shares = np.zeros((len(complete), len(fleet.devices), len(labels)))
     for d, device in enumerate(fleet.devices):
         for s, label in enumerate(labels):
             if f"{device}.{label}" in present:
-                found[:, d, s] = kept[f"{device}.{label}"]
+                shares[:, d, s] = complete[f"{device}.{label}"]
         if len(fleet.classes) == 1 and f"{device}.{USEFUL}" in present:
-            found[:, d, labels.index(f"{USEFUL}.{fleet.classes[0]}")] += kept[f"{device}.{USEFUL}"]
-    return found
+            shares[:, d, labels.index(f"{USEFUL}.{fleet.classes[0]}")] += complete[f"{device}.{USEFUL}"]
+    return shares
 
 
-def _with_work(found: Times, kept: Series, parts: tuple[slice, ...]) -> Times:
+def _with_work(ledger_times: Times, complete: Series, parts: tuple[slice, ...]) -> Times:
     """Useful time by finished work, where every class that a device was useful for has its count."""
-    fleet = found.fleet
+    fleet = ledger_times.fleet
     names = [[f"{d}.work.{k}" for k in fleet.classes] for d in fleet.devices]
-    if not any(name in kept for row in names for name in row):
-        return found
-    place = found.labels.index(f"{USEFUL}.{fleet.classes[0]}")
-    useful = found.seconds[:, :, place : place + len(fleet.classes)]
+    if not any(name in complete for row in names for name in row):
+        return ledger_times
+    place = ledger_times.labels.index(f"{USEFUL}.{fleet.classes[0]}")
+    useful = ledger_times.seconds[:, :, place : place + len(fleet.classes)]
     work = useful * fleet.rate
     for d, row in enumerate(names):
         for k, name in enumerate(row):
-            if name in kept:
-                work[:, d, k] = [kept[name][part].sum() * kept.step for part in parts]
-    return with_work(found, work)
+            if name in complete:
+                work[:, d, k] = [complete[name][part].sum() * complete.step for part in parts]
+    return with_work(ledger_times, work)
 
 
 def _left_out(series: Series, present: tuple[str, ...], whole: npt.NDArray[np.bool_]) -> Iterator[Excluded]:

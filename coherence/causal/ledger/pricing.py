@@ -116,18 +116,18 @@ def _prices(times: Times, prices: Mapping[str, float], states: Mapping[tuple[str
 def prices_of(design: Design, fleet: Fleet) -> dict[str, float]:
     """Dollars per device-second from the `prices:` of a design, one key for each tier.  Raises InputError."""
     dollars = unit("usd/s")[1]
-    found, problems = {}, []
+    prices, problems = {}, []
     for device in fleet.devices:
         stated = design.prices.get(device)
         if isinstance(stated, Quantity) and stated.exact and stated.dimension.physical == dollars:
-            found[device] = float(stated.low)
+            prices[device] = float(stated.low)
             continue
         message = f"prices: {device} is {stated}" if stated is not None else f"prices: has no '{device}'"
         place = stated.place if isinstance(stated, Quantity) else Place(design.file or "<design>", 1, 1, 1, 1)
         problems.append(Problem(place, message, f"write `prices: {{{device}: 2.5 usd/h}}`, for one device"))
     if problems:
         raise InputError(problems)
-    return found
+    return prices
 
 
 def ghosts(
@@ -154,8 +154,8 @@ def ghosts(
 
 def _tokens(generated: float | None, delivered: float | None, price: float | None) -> Ghost:
     name, words = "tokens burned without delivery", "tokens generated less tokens in accepted results, at their price"
-    asked = {"tokens generated, over all attempts": generated, "tokens in accepted results": delivered}
-    missing = [what for what, number in (*asked.items(), ("the price of a token", price)) if number is None]
+    amounts = {"tokens generated, over all attempts": generated, "tokens in accepted results": delivered}
+    missing = [what for what, number in (*amounts.items(), ("the price of a token", price)) if number is None]
     if generated is None or delivered is None or price is None:
         return Ghost(name, None, words, ", ".join(missing))
     if not (0 <= delivered <= generated < np.inf and 0 <= price < np.inf):

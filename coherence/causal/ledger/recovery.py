@@ -76,13 +76,13 @@ def recovery(
     refuse_many(sources, "sources of loss")
     if not sources or len(set(sources)) < len(sources):
         raise UsageError(f"sources(={list(sources)!r}) must be different names, at least one")
-    found = _values(sources, reached)
-    by_set = {frozenset(sources[p] for p in members(c, len(sources))): row for c, row in enumerate(found.T)}
+    values = _values(sources, reached)
+    by_set = {frozenset(sources[p] for p in members(c, len(sources))): row for c, row in enumerate(values.T)}
     base, everything = by_set[frozenset()], by_set[frozenset(sources)]
     sets = [frozenset(one) for size in range(1, len(sources) + 1) for one in combinations(sources, size)]
     booked = ledger or {}
     gains = tuple(_gain(off, sources, by_set[off], base, booked, level) for off in sets)
-    phi = shapley(found)
+    phi = shapley(values)
     alone = sum((by_set[frozenset([one])] - base for one in sources), np.zeros_like(base))
     return Recovery(
         effective=_mean(base, level),

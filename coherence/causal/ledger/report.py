@@ -129,14 +129,14 @@ def _plain(found: dict[str, Any]) -> dict[str, Any]:
     return {str(key): _bare(one) for key, one in found.items()}
 
 
-def _bare(found: Any) -> Any:
-    if isinstance(found, dict):
-        return _plain(found)
-    if isinstance(found, list | tuple):
-        return [_bare(one) for one in found]
-    if isinstance(found, bool) or found is None or isinstance(found, str | int):
-        return found
-    number = float(found)
+def _bare(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _plain(value)
+    if isinstance(value, list | tuple):
+        return [_bare(one) for one in value]
+    if isinstance(value, bool) or value is None or isinstance(value, str | int):
+        return value
+    number = float(value)
     return number if math.isfinite(number) else None
 
 
@@ -165,19 +165,19 @@ def recovery_json(given: Recovery) -> dict[str, Any]:
 def bill_json(given: Bill, ghosts: tuple[Ghost, ...] = ()) -> dict[str, Any]:
     """Money by state, beside the loss and never added to it."""
     charges = {
-        one.name: {
-            "type": one.letter,
-            "cost": one.cost,
-            "of_cost": one.of_cost,
-            "of_time": one.of_time,
-            "amplification": one.amplification,
+        charge.name: {
+            "type": charge.letter,
+            "cost": charge.cost,
+            "of_cost": charge.of_cost,
+            "of_time": charge.of_time,
+            "amplification": charge.amplification,
         }
-        for one in given.charges
-        if one.cost or one.of_time
+        for charge in given.charges
+        if charge.cost or charge.of_time
     }
-    told = [{"name": g.name, "cost": g.cost, "words": g.words, "missing": g.missing} for g in ghosts]
+    unpriced = [{"name": g.name, "cost": g.cost, "words": g.words, "missing": g.missing} for g in ghosts]
     head = {"cost": given.cost, "currency": given.currency, "window": given.window}
-    return _plain({**head, "charges": charges, "ghosts": told})
+    return _plain({**head, "charges": charges, "ghosts": unpriced})
 
 
 def audit_json(given: Audit) -> dict[str, Any]:

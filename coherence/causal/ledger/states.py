@@ -82,7 +82,7 @@ class Column:
 def entries() -> Mapping[str, Entry]:
     """Every loss type by letter, in the order of precedence.  Raises InternalError where two claim one name."""
     package = importlib.import_module(FOLDER)
-    found: dict[str, Entry] = {}
+    states: dict[str, Entry] = {}
     owner: dict[str, str] = {USEFUL: __name__, SLACK: __name__, MISPLACEMENT: __name__}
     for info in pkgutil.iter_modules(package.__path__, FOLDER + "."):
         module = importlib.import_module(info.name)
@@ -91,8 +91,8 @@ def entries() -> Mapping[str, Entry]:
             if claimed in owner:
                 raise InternalError(f"'{claimed}' is claimed by {owner[claimed]} and {module.__name__}")
             owner[claimed] = module.__name__
-        found[loss.letter] = Entry(loss, inspect.cleandoc(module.__doc__ or ""), module.__name__)
-    ordered = sorted(found.values(), key=lambda entry: entry.loss.order)
+        states[loss.letter] = Entry(loss, inspect.cleandoc(module.__doc__ or ""), module.__name__)
+    ordered = sorted(states.values(), key=lambda entry: entry.loss.order)
     return MappingProxyType({entry.loss.letter: entry for entry in ordered})
 
 

@@ -73,7 +73,7 @@ def times(
     if not (np.isfinite(window) and window > 0):
         raise UsageError(f"window(={window!r}) must be a finite number of seconds > 0")
     labels = layout(fleet.classes)
-    found = np.zeros((1, len(fleet.devices), len(labels)))
+    device_seconds = np.zeros((1, len(fleet.devices), len(labels)))
     problems = []
     for device, row in seconds.items():
         for state, amount in row.items():
@@ -83,10 +83,10 @@ def times(
             if wrong:
                 problems.append(Problem(Place(source, 1, 1, 1, 1), *wrong))
             else:
-                found[0, fleet.devices.index(device), labels.index(state)] += amount
+                device_seconds[0, fleet.devices.index(device), labels.index(state)] += amount
     if problems:
         raise InputError(problems)
-    return Times(fleet, found, np.array([float(window)]), source)
+    return Times(fleet, device_seconds, np.array([float(window)]), source)
 
 
 def _unknown(name: str, known: tuple[str, ...], what: str) -> tuple[str, str] | None:

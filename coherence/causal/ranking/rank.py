@@ -61,7 +61,7 @@ class Ranking:
     excluded: tuple[Excluded, ...] = field(default=())
 
     @property
-    def found(self) -> bool:
+    def claims_cause(self) -> bool:
         """Whether a cause is claimed at all."""
         return self.p <= self.alpha and bool(self.causes)
 
@@ -110,23 +110,23 @@ def causes_of(series: Series, graph: Graph) -> dict[str, tuple[tuple[str, int], 
     from coherence.causal.fitting.equations import delays_of
 
     delays = delays_of(series, graph.bypassing(series.names))
-    made: dict[str, tuple[tuple[str, int], ...]] = {}
+    causes: dict[str, tuple[tuple[str, int], ...]] = {}
     for (cause, effect), lags in delays.items():
-        made[effect] = made.get(effect, ()) + tuple((cause, lag) for lag in lags if (cause, lag) != (effect, 0))
-    return made
+        causes[effect] = causes.get(effect, ()) + tuple((cause, lag) for lag in lags if (cause, lag) != (effect, 0))
+    return causes
 
 
 def rows(ranking: Ranking, *, most: int = 5) -> list[str]:
     """The answer as lines of text."""
-    if not ranking.found:
+    if not ranking.claims_cause:
         why = f"p = {ranking.p:.3g} > {ranking.alpha:g}" if ranking.causes else "nothing exceeds its normal spread"
         return [f"{ranking.target}: no cause found ({why} over {ranking.windows} normal windows)"]
     head = (
         f"{ranking.target}: {ranking.excess:.4g} {ranking.unit} beyond {ranking.reference} (root mean square), "
         f"p = {ranking.p:.2g} over {ranking.windows} normal windows"
     )
-    told = [f"{place}. {one.node}: {one.words}" for place, one in enumerate(ranking.causes[:most], start=1)]
-    return [head, *told, *(f"left out: {one.what}: {one.why}" for one in ranking.excluded)]
+    lines = [f"{place}. {one.node}: {one.words}" for place, one in enumerate(ranking.causes[:most], start=1)]
+    return [head, *lines, *(f"left out: {one.what}: {one.why}" for one in ranking.excluded)]
 
 
 def _windows(setting: Setting) -> Iterator[Floats]:
@@ -159,10 +159,10 @@ def _parts(setting: Setting, excess: Floats) -> Floats:
     length = float(np.linalg.norm(excess[:, setting.target]))
     if not length:
         return np.zeros(len(setting.names))
-    found = setting.steady
+    parts = setting.steady
     if setting.calls:
-        found = tuple(_pooled(setting, excess, effect) for effect in range(len(setting.names)))
-    slopes = Slopes(setting.causes, found).matrices()
+        parts = tuple(_pooled(setting, excess, effect) for effect in range(len(setting.names)))
+    slopes = Slopes(setting.causes, parts).matrices()
     return linear.split(excess, slopes, setting.target, excess[:, setting.target] / length)
 
 
@@ -199,14 +199,14 @@ def _known(measured_by: Mapping[str, str] | None, names: Sequence[str]) -> Itera
 
 def _with_hosts(scores: Floats, hosts: Mapping[int, int]) -> Floats:
     """A slow host shows in every call it makes: two or more such parts count for the host that measured them."""
-    made = scores.copy()
+    raised = scores.copy()
     for host in set(hosts.values()):
         members = [one for one, by in hosts.items() if by == host and scores[one] > 0]
         whole = scores[host] + sum(scores[one] for one in members)
         showing = [one for one in members if scores[one] >= SHOWS * whole]
         if len(showing) >= 2:
-            made[host] += sum(scores[one] for one in showing)
-    return made
+            raised[host] += sum(scores[one] for one in showing)
+    return raised
 
 
 def _ranked(

@@ -36,12 +36,12 @@ def ranked_correlation(normal: Series, incident: Series, causes: Causes, target:
     """Among anomalous signals, those that move with the target during the incident, by the size of the correlation."""
     del causes
     far = distances(normal, incident)
-    found = {
+    correlations = {
         name: abs(_correlation(incident[name], incident[target]))
         for name, size in far.items()
         if name != target and size > FAR
     }
-    return _ordered({name: size for name, size in found.items() if math.isfinite(size)})
+    return _ordered({name: size for name, size in correlations.items() if math.isfinite(size)})
 
 
 def traversal(normal: Series, incident: Series, causes: Causes, target: str) -> tuple[str, ...]:
@@ -69,14 +69,14 @@ RULES: dict[str, Rule] = {
 
 def distances(normal: Series, incident: Series) -> dict[str, float]:
     """name -> distance of the incident's mean from the normal mean, in normal standard deviations."""
-    made: dict[str, float] = {}
+    steps: dict[str, float] = {}
     for name in normal.names:
         before, now = _finite(normal[name]), _finite(incident[name]) if name in incident else np.empty(0)
         if not len(before) or not len(now):
             continue
         spread, away = float(np.std(before)), abs(float(np.mean(now) - np.mean(before)))
-        made[name] = away / spread if spread else (math.inf if away else 0.0)
-    return made
+        steps[name] = away / spread if spread else (math.inf if away else 0.0)
+    return steps
 
 
 def _finite(values: Floats) -> Floats:

@@ -75,7 +75,7 @@ def _ancestors(declared: Mapping[str, Sequence[tuple[str, int]]], target: str) -
 
 
 def _usable(normal: Series, incident: Series, reached: Iterable[str]) -> tuple[tuple[str, ...], list[Excluded]]:
-    kept, excluded = [], []
+    names, excluded = [], []
     for name in reached:
         absent = [told for series, told in ((normal, "normal data"), (incident, "incident")) if name not in series]
         empty = [
@@ -87,11 +87,11 @@ def _usable(normal: Series, incident: Series, reached: Iterable[str]) -> tuple[t
             why = f"is not in the {absent[0]}" if absent else f"has no values in the {empty[0]}"
             excluded.append(Excluded(name, why, "its part is counted with what it acts on"))
             continue
-        kept.append(name)
+        names.append(name)
         lost = int((~np.isfinite(incident[name])).sum())
         if lost:
             excluded.append(Excluded(name, f"{lost} of {len(incident)} samples of the incident are missing", ""))
-    return tuple(kept), excluded
+    return tuple(names), excluded
 
 
 def _filled(values: Floats) -> Floats:

@@ -30,16 +30,16 @@ class Slopes:
     """For each signal: its causes and one slope for each of them."""
 
     causes: tuple[tuple[Cause, ...], ...]
-    found: tuple[Floats, ...]
+    slopes: tuple[Floats, ...]
 
     def matrices(self) -> Floats:
         """A[l, i, j]: the slope of signal i on signal j, l steps before."""
         deepest = max((lag for causes in self.causes for _, lag in causes), default=0)
-        made = np.zeros((deepest + 1, len(self.causes), len(self.causes)))
-        for effect, (causes, slopes) in enumerate(zip(self.causes, self.found, strict=True)):
+        matrices = np.zeros((deepest + 1, len(self.causes), len(self.causes)))
+        for effect, (causes, slopes) in enumerate(zip(self.causes, self.slopes, strict=True)):
             for (cause, lag), slope in zip(causes, slopes.tolist(), strict=True):
-                made[lag, effect, cause] += slope
-        return made
+                matrices[lag, effect, cause] += slope
+        return matrices
 
 
 def moments(excess: Floats, causes: Sequence[Cause], effect: int) -> tuple[Floats, Floats]:
@@ -86,10 +86,10 @@ def _descent(gram: Floats, right: Floats, bounds: tuple[float, float], start: Fl
 
 def own(excess: Floats, slopes: Floats) -> Floats:
     """e: what the causes of each signal do not explain; shape of `excess`."""
-    made = excess - excess @ slopes[0].T
+    rest = excess - excess @ slopes[0].T
     for lag in range(1, min(len(slopes), len(excess))):
-        made[lag:] -= excess[:-lag] @ slopes[lag].T
-    return np.asarray(made, np.float64)
+        rest[lag:] -= excess[:-lag] @ slopes[lag].T
+    return np.asarray(rest, np.float64)
 
 
 def split(excess: Floats, slopes: Floats, target: int, weights: Floats) -> Floats:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 def sections() -> list[ModuleType]:
     """Every section, in order.  Raises InternalError where two claim one place."""
-    found = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
+    modules = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
     places: dict[int, str] = {}
-    for module in found:
+    for module in modules:
         if module.ORDER in places:
             raise InternalError(f"place {module.ORDER} is claimed by {places[module.ORDER]} and {module.__name__}")
         places[module.ORDER] = module.__name__
-    return sorted(found, key=lambda module: module.ORDER)
+    return sorted(modules, key=lambda module: module.ORDER)
 
 
 def answers(context: Context) -> Iterator[tuple[float, Answer | None]]:

@@ -24,29 +24,29 @@ ROUNDED = 1e-6  # of provisioned device-seconds: telemetry has so many digits
 def answer(context: Context) -> Answer | None:
     """Intervals of the states that no signal tells, and the decisions that could be told afterwards."""
     loops = tuple(_decisions(context))
-    found = context.booked
-    kinds = dict(_audits(found)) if found is not None and found.series is not None else {}
+    booked = context.booked
+    kinds = dict(_audits(booked)) if booked is not None and booked.series is not None else {}
     if not kinds and not loops:
         return None
     lines: list[str | Table] = []
-    for device, made in kinds.items():
-        lines += _told(device, made, found) if found is not None else []
+    for device, of_device in kinds.items():
+        lines += _parts(device, of_device, booked) if booked is not None else []
     lines += [f"{name}: {_words(lacks)}" for name, lacks in loops]
     data: dict[str, Any] = {"devices": {device: audit_json(made) for device, made in kinds.items()}}
     return Answer(TITLE, tuple(lines), {**data, "loops": [{"loop": n, "missing": list(lacks)} for n, lacks in loops]})
 
 
-def _audits(found: Booked) -> Iterator[tuple[str, Audit]]:
+def _audits(booked: Booked) -> Iterator[tuple[str, Audit]]:
     """One audit for each kind of device; values are device-seconds of the window."""
-    fleet, series = found.fleet, found.series
+    fleet, series = booked.fleet, booked.series
     if fleet is None or series is None:
         return
-    kept = series.values[np.isfinite(series.values).all(axis=1)]
-    if not len(kept):
+    whole = series.values[np.isfinite(series.values).all(axis=1)]
+    if not len(whole):
         return
-    means = dict(zip(series.names, kept.mean(axis=0).tolist(), strict=True))
+    means = dict(zip(series.names, whole.mean(axis=0).tolist(), strict=True))
     for device, count in zip(fleet.devices, fleet.count.tolist(), strict=True):
-        yield device, _audit(fleet.classes, device, count, means, len(kept) * series.step)
+        yield device, _audit(fleet.classes, device, count, means, len(whole) * series.step)
 
 
 def _audit(classes: tuple[str, ...], device: str, count: float, means: dict[str, float], window: float) -> Audit:
@@ -61,15 +61,15 @@ def _audit(classes: tuple[str, ...], device: str, count: float, means: dict[str,
     return audit(parts, signals, further)
 
 
-def _told(device: str, made: Audit, found: Booked) -> Iterator[str | Table]:
+def _parts(device: str, audit: Audit, booked: Booked) -> Iterator[str | Table]:
     """The widest intervals of one kind of device, and the signals that close them."""
-    assert found.fleet is not None
-    if made.contradiction:
-        yield f"{device}: no ledger has these sums: {', '.join(made.contradiction)}; two of them count the same time"
+    assert booked.fleet is not None
+    if audit.contradiction:
+        yield f"{device}: no ledger has these sums: {', '.join(audit.contradiction)}; two of them count the same time"
         return
-    count = float(found.fleet.count[found.fleet.devices.index(device)])
-    provisioned = count * _window(found.series)
-    open_ = [one for one in made.parts if one.width > ROUNDED * provisioned]
+    count = float(booked.fleet.count[booked.fleet.devices.index(device)])
+    provisioned = count * _window(booked.series)
+    open_ = [one for one in audit.parts if one.width > ROUNDED * provisioned]
     if not open_:
         yield f"{device}: every state is told: the logged ones add up to all {count:g} devices"
         return
@@ -78,15 +78,15 @@ def _told(device: str, made: Audit, found: Booked) -> Iterator[str | Table]:
         left = f"{100 * (high - low) / provisioned:.1f} %"
         rows.append((_listed([one.name for one in alike]), number(low / HOUR), number(high / HOUR), left))
     yield Table((f"states of {device} that are not told", "least device-h", "most device-h", "left open"), tuple(rows))
-    yield f"to tell each of them, log {_listed([f'{device}.{name}' for name in made.order])}"
+    yield f"to tell each of them, log {_listed([f'{device}.{name}' for name in audit.order])}"
 
 
 def _alike(parts: Sequence[Part]) -> list[tuple[tuple[float, float], list[Part]]]:
     """States with the same interval, the widest first."""
-    found: dict[tuple[float, float], list[Part]] = {}
-    for one in parts:
-        found.setdefault((float(f"{one.low:.9g}"), float(f"{one.high:.9g}")), []).append(one)
-    return sorted(found.items(), key=lambda group: group[0][0] - group[0][1])
+    groups: dict[tuple[float, float], list[Part]] = {}
+    for part in parts:
+        groups.setdefault((float(f"{part.low:.9g}"), float(f"{part.high:.9g}")), []).append(part)
+    return sorted(groups.items(), key=lambda group: group[0][0] - group[0][1])
 
 
 def _window(series: Series | None) -> float:

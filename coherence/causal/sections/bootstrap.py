@@ -25,23 +25,23 @@ FEWEST = 20  # draws that give an interval
 class Drawn:
     """Strengths of every equation, then the shares of a loss, for sums of products; a class, so that it travels."""
 
-    __slots__ = ("equations", "found", "loss", "own", "signals")
+    __slots__ = ("equations", "loss", "own", "products", "signals")
 
     def __init__(
         self, found: Grams, equations: Sequence[Equation], signals: Sequence[str], loss: str | None, own: Floats
     ) -> None:
-        self.found, self.equations, self.signals, self.loss, self.own = found, equations, signals, loss, own
+        self.products, self.equations, self.signals, self.loss, self.own = found, equations, signals, loss, own
 
     def __call__(self, sums: Floats) -> Floats:
-        made = [node_of(self.found, sums, one).coefficients for one in self.equations]
+        made = [node_of(self.products, sums, one).coefficients for one in self.equations]
         shares = [self._shares(made)] if self.loss is not None else []
         return np.concatenate([*made, *shares, np.empty((len(sums), 0))], axis=1)
 
-    def _shares(self, made: Sequence[Floats]) -> Floats:
+    def _shares(self, replicates: Sequence[Floats]) -> Floats:
         """(n, signals): the part of the loss that each signal's own level makes; levels are those measured."""
         at = {name: number for number, name in enumerate(self.signals)}
-        direct = np.zeros((len(made[0]) if made else 1, len(at), len(at)))
-        for equation, coefficients in zip(self.equations, made, strict=True):
+        direct = np.zeros((len(replicates[0]) if replicates else 1, len(at), len(at)))
+        for equation, coefficients in zip(self.equations, replicates, strict=True):
             for column, (cause, _) in enumerate(equation.columns):
                 direct[:, at[equation.effect], at[cause]] += coefficients[:, column]
         reach = total(direct)[:, at[self.loss or ""], :]
@@ -67,8 +67,10 @@ def answer(context: Context) -> Answer | None:
     ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     rows = [*_strengths(fitted, ends), *_shares(context, fitted, loss, ends)]
     table = Table(("cause", "effect", "what", "value", "jackknife", "bootstrap"), tuple(map(_row, rows)), 3)
-    said = f"{count} draws of {fitted.batches} batches; where the two differ much, the longer interval is the safer one"
-    return Answer(TITLE, (said, table), {"draws": count, "batches": fitted.batches, "estimates": rows})
+    caption = (
+        f"{count} draws of {fitted.batches} batches; where the two differ much, the longer interval is the safer one"
+    )
+    return Answer(TITLE, (caption, table), {"draws": count, "batches": fitted.batches, "estimates": rows})
 
 
 def _loss(context: Context) -> str | None:
@@ -82,17 +84,19 @@ def _loss(context: Context) -> str | None:
 
 
 def _strengths(fitted: Fitted, ends: Floats) -> list[dict[str, Any]]:
-    made, at = [], 0
+    rows, at = [], 0
     for node in fitted.nodes.values():
         for number_, (cause, lag) in enumerate(node.equation.columns):
             if not node.equation.exact and (cause, lag) not in node.equation.lost:
                 jackknife = [float(node.low[number_]), float(node.high[number_])]
                 value, both = float(node.coefficients[0, number_]), ends[:, at + number_].tolist()
-                made.append(
-                    _one(cause, node.effect, f"strength after {number(lag * fitted.step)} s", value, jackknife, both)
+                rows.append(
+                    _comparison_row(
+                        cause, node.effect, f"strength after {number(lag * fitted.step)} s", value, jackknife, both
+                    )
                 )
         at += len(node.equation.columns)
-    return made
+    return rows
 
 
 def _shares(context: Context, fitted: Fitted, loss: str | None, ends: Floats) -> list[dict[str, Any]]:
@@ -101,35 +105,39 @@ def _shares(context: Context, fitted: Fitted, loss: str | None, ends: Floats) ->
         return []
     at: Mapping[str, int] = {name: number for number, name in enumerate(fitted.signals)}
     first = ends.shape[1] - len(fitted.signals)
-    made = []
-    for one in attribute(fitted, loss).shares:
-        if one.cause in at and not one.refused:
-            found, jackknife = one.amount, [one.amount.low, one.amount.high]
-            made.append(_one(one.cause, loss, "share", found.value, jackknife, ends[:, first + at[one.cause]].tolist()))
-    return made
+    rows = []
+    for share in attribute(fitted, loss).shares:
+        if share.cause in at and not share.refused:
+            amount, jackknife = share.amount, [share.amount.low, share.amount.high]
+            rows.append(
+                _comparison_row(
+                    share.cause, loss, "share", amount.value, jackknife, ends[:, first + at[share.cause]].tolist()
+                )
+            )
+    return rows
 
 
-def _one(
-    cause: str, effect: str, what: str, value: float, jackknife: Sequence[float], found: Sequence[float]
+def _comparison_row(
+    cause: str, effect: str, what: str, value: float, jackknife: Sequence[float], replicates: Sequence[float]
 ) -> dict[str, Any]:
     def finite(pair: Sequence[float]) -> list[float | None]:
         return [end if np.isfinite(end) else None for end in pair]
 
     return {
         "cause": cause, "effect": effect, "what": what, "value": value, "jackknife": finite(jackknife),
-        "bootstrap": finite(found),
+        "bootstrap": finite(replicates),
     }  # fmt: skip
 
 
-def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
+def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     def pair(ends: Sequence[float | None]) -> str:
         return "not known" if None in ends else " .. ".join(number(end) for end in ends if end is not None)
 
     return (
-        one["cause"],
-        one["effect"],
-        one["what"],
-        number(one["value"]),
-        pair(one["jackknife"]),
-        pair(one["bootstrap"]),
+        row["cause"],
+        row["effect"],
+        row["what"],
+        number(row["value"]),
+        pair(row["jackknife"]),
+        pair(row["bootstrap"]),
     )

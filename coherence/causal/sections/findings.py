@@ -13,22 +13,22 @@ ORDER = 60
 
 def answer(context: Context) -> Answer | None:
     """The findings by code, and how many statements of the design were tested."""
-    found = tuple(checks.findings(context))
+    findings = tuple(checks.findings(context))
     tested = context.couplings.tests
     nothing = (
         "not tested on streamed telemetry"
         if context.chunks is not None
         else "the design states none that can be tested"
     )
-    told = [_held(context.couplings) if tested else f"statements of independence: {nothing}"]
+    parts = [_held(context.couplings) if tested else f"statements of independence: {nothing}"]
     moved = context.couplings.placebo
     if tested and moved is not None:
-        told.append(f"the same with every other signal moved by half the record, where nothing can act: {moved} found")
+        parts.append(f"the same with every other signal moved by half the record, where nothing can act: {moved} found")
     data = {
         "tested": tested, "hold": tested - context.couplings.broken, "placebo": moved,
-        "findings": [_data(f) for f in found],
+        "findings": [_data(f) for f in findings],
     }  # fmt: skip
-    return Answer("Design against telemetry", tuple(told), data, found)
+    return Answer("Design against telemetry", tuple(parts), data, findings)
 
 
 def _held(tested: Tested) -> str:

@@ -23,12 +23,12 @@ WIDEST = 10.0  # an interval wider than this would hide the others
 
 def answer(context: Context) -> Answer | None:
     """CI, DI, WPI, HCL, CC and the score of each layer; nothing without a log of requests or a band of a loop."""
-    given = context.asked
+    given = context.request_inputs
     if given is None:
         return None
     if given.facts.log is None and not given.facts.tubes:
         return Answer(TITLE, tuple(f"refused: {note}" for note in given.notes), {"refused": list(given.notes)})
-    found = [
+    indices = [
         measured_indices(given.facts, [name])[0]
         for name in index_entries()
         if given.facts.log is not None or name == "CC"
@@ -42,13 +42,13 @@ def answer(context: Context) -> Answer | None:
     few = (f"only {count} requests: too few to rely on, whatever an interval says",) if count < FEW else ()
     left = given.facts.log.excluded if given.facts.log is not None else ()
     odd = tuple(f"left out: {one.what}: {one.why}; {one.remedy}" for one in left)
-    told = (*given.notes, *odd, *few, *render_indices(found), *(_band(name) for name in loops[:1]))
+    parts = (*given.notes, *odd, *few, *render_indices(indices), *(_band(name) for name in loops[:1]))
     data = {
-        "indices": [index_to_dict(one) for one in found], "notes": list(given.notes), "servers": given.facts.servers,
+        "indices": [index_to_dict(one) for one in indices], "notes": list(given.notes), "servers": given.facts.servers,
         "left_out": [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in left],
         "requests": count if given.facts.log is not None else 0,
     }  # fmt: skip
-    return Answer(TITLE, told, data, panels=_panels(found))
+    return Answer(TITLE, parts, data, panels=_panels(indices))
 
 
 def _band(name: str) -> str:
@@ -62,17 +62,17 @@ def _panels(found: list[MeasuredIndex | IndexRefusal]) -> tuple[Panel, ...]:
     return (bars("Indices with their intervals", "", drawn),) if drawn else ()
 
 
-def render_indices(found: Iterable[MeasuredIndex | IndexRefusal], *, parts: bool = True) -> list[str]:
+def render_indices(indices: Iterable[MeasuredIndex | IndexRefusal], *, parts: bool = True) -> list[str]:
     """One block for each index: name, value, interval, what it says; its parts and notes, or what to measure."""
     rows: list[tuple[str, str, str]] = []
-    for one in found:
-        if isinstance(one, IndexRefusal):
-            rows.append((one.index.name, "not known", one.why))
-            rows += [("", "", f"measure {what}") for what in one.measure]
+    for index in indices:
+        if isinstance(index, IndexRefusal):
+            rows.append((index.index.name, "not known", index.why))
+            rows += [("", "", f"measure {what}") for what in index.measure]
             continue
-        rows.append((one.index.name, render_estimate(one.estimate, one.bound), one.says))
-        rows += [(f"  {part.name}", _part(part), "") for part in one.parts if parts]
-        rows += [("", "", note) for note in one.notes]
+        rows.append((index.index.name, render_estimate(index.estimate, index.bound), index.says))
+        rows += [(f"  {part.name}", _part(part), "") for part in index.parts if parts]
+        rows += [("", "", note) for note in index.notes]
     wide = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     return [f"{name:<{wide[0]}}  {number:<{wide[1]}}  {text}".rstrip() for name, number, text in rows]
 
@@ -94,19 +94,19 @@ def _number(number: float) -> str:
     return f"{number + 0.0:.3g}" if abs(number) >= 5e-4 else "0"
 
 
-def index_to_dict(one: MeasuredIndex | IndexRefusal) -> dict[str, Any]:
+def index_to_dict(index: MeasuredIndex | IndexRefusal) -> dict[str, Any]:
     """JSON-able; an infinite end of an interval is null."""
-    told: dict[str, Any] = {"name": one.index.name, "words": one.index.words, "unit": one.index.unit}
-    if isinstance(one, IndexRefusal):
-        return {**told, "known": False, "why": one.why, "measure": list(one.measure)}
+    head: dict[str, Any] = {"name": index.index.name, "words": index.index.words, "unit": index.index.unit}
+    if isinstance(index, IndexRefusal):
+        return {**head, "known": False, "why": index.why, "measure": list(index.measure)}
     return {
-        **told,
+        **head,
         "known": True,
-        "bound": one.bound or "=",
-        **_estimate(one.estimate),
-        "says": one.says,
-        "parts": [{"name": part.name, "unit": part.unit, **_estimate(part.estimate)} for part in one.parts],
-        "notes": list(one.notes),
+        "bound": index.bound or "=",
+        **_estimate(index.estimate),
+        "says": index.says,
+        "parts": [{"name": part.name, "unit": part.unit, **_estimate(part.estimate)} for part in index.parts],
+        "notes": list(index.notes),
     }
 
 

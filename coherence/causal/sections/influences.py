@@ -60,10 +60,10 @@ def _row(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str],
         return cause, node.effect, delay, "not told", "", "", "nothing"
     if _tied(node, column):
         return cause, node.effect, delay, "not told", "", "", "their sum alone"
-    found = _estimate(node, column)
-    told = "known" if node.equation.exact else node.equation.method
+    strength = _estimate(node, column)
+    method = "known" if node.equation.exact else node.equation.method
     shown = "yes" if seen.get((cause, node.effect)) else "no"
-    return cause, node.effect, delay, number(found.value), interval(found), shown, told
+    return cause, node.effect, delay, number(strength.value), interval(strength), shown, method
 
 
 def _tied(node: Node, column: Column) -> bool:
@@ -93,10 +93,11 @@ def _refusals(fitted: Fitted) -> Iterator[str]:
 
 def _data(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]) -> dict[str, Any]:
     cause, lag = column
-    told = column not in node.equation.lost and not _tied(node, column)
+    estimated = column not in node.equation.lost and not _tied(node, column)
     return {
-        "cause": cause, "effect": node.effect, "delay_s": lag * fitted.step, "told": told,
-        "strength": as_data(_estimate(node, column)) if told else None, "seen": bool(seen.get((cause, node.effect))),
+        "cause": cause, "effect": node.effect, "delay_s": lag * fitted.step, "told": estimated,
+        "strength": as_data(_estimate(node, column)) if estimated else None,
+        "seen": bool(seen.get((cause, node.effect))),
         "method": "exact" if node.equation.exact else node.equation.method, "refused": node.equation.refused,
         "measure": list(node.equation.measure), "condition": node.condition if isfinite(node.condition) else None,
     }  # fmt: skip

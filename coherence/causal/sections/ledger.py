@@ -11,7 +11,7 @@ from coherence.base.errors import InputError
 from coherence.causal.answers.answer import Answer, Table, interval, number
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.ledger.loss_ledger import DENOMINATORS, Ledger, Line, Share
-from coherence.causal.ledger.of_design import Booked, told
+from coherence.causal.ledger.of_design import Booked, render_problems
 from coherence.causal.ledger.pricing import Bill, Ghost, bill, ghosts, prices_of
 from coherence.causal.ledger.report import as_json, bill_json
 from coherence.causal.ledger.report import waterfall as steps
@@ -32,21 +32,21 @@ MODES = {
 
 def answer(context: Context) -> Answer | None:
     """The ledger; nothing where neither a log nor a signal says what devices do."""
-    found = context.booked
-    if found is None:
+    booked = context.booked
+    if booked is None:
         return None
-    given = found.ledger
+    given = booked.ledger
     if given is None:
-        return Answer(TITLE, tuple(f"refused: {why}" for why in found.refused), {"refused": list(found.refused)})
+        return Answer(TITLE, tuple(f"refused: {why}" for why in booked.refused), {"refused": list(booked.refused)})
     if given.violations:
         data = {"refused": list(given.violations), "C_nom": given.nominal, "C_eff": given.effective}
         return Answer(
             TITLE, ("refused: the numbers contradict each other, so no share is told", *given.violations), data
         )
     paid, lines, priced = _priced(context, given)
-    every: tuple[str | Table, ...] = (_heads(given, found.unit), *_notes(found, given), _shares(given), *paid, *lines)
+    every: tuple[str | Table, ...] = (_heads(given, booked.unit), *_notes(booked, given), _shares(given), *paid, *lines)
     return Answer(
-        TITLE, every, {**as_json(given), "unit_of_work": found.unit, **priced}, panels=(_panel(given, found.unit),)
+        TITLE, every, {**as_json(given), "unit_of_work": booked.unit, **priced}, panels=(_panel(given, booked.unit),)
     )
 
 
@@ -87,10 +87,10 @@ def _reach(share: Share) -> str:
     return "" if one.low == one.high else f"{100 * one.low:.1f} .. {100 * one.high:.1f} %"
 
 
-def _notes(found: Booked, given: Ledger) -> Iterator[str]:
-    yield from _demand(found, given)
-    read = found.series.excluded if found.series is not None else ()
-    yield from (f"taken as stated: {one}" for one in found.stated.assumed)
+def _notes(booked: Booked, given: Ledger) -> Iterator[str]:
+    yield from _demand(booked, given)
+    read = booked.series.excluded if booked.series is not None else ()
+    yield from (f"taken as stated: {one}" for one in booked.stated.assumed)
     yield from (f"left out: {one.what}: {one.why}" for one in given.times.excluded if one not in read)
     if not given.capacity.unique:
         low, high = given.structural.low, given.structural.high
@@ -98,16 +98,16 @@ def _notes(found: Booked, given: Ledger) -> Iterator[str]:
         yield f"devices may be priced in more than one way: U_struct is {span} over all of them"
 
 
-def _demand(found: Booked, given: Ledger) -> Iterator[str]:
+def _demand(booked: Booked, given: Ledger) -> Iterator[str]:
     """What time won back would become; where nothing tells idle time, what U_struct would be if the rest were idle."""
     rest = given[UNLABELLED]
     if not rest.seconds:
         yield MODES[given.mode]
         return
     share = rest.seconds / (given.times.window * float(given.capacity.fleet.count.sum()))
-    where = "no state signal" if found.series is not None else "no state in the log"
+    where = "no state signal" if booked.series is not None else "no state in the log"
     yield f"{_percent(share)} of device time has {where}: it counts as {UNLABELLED}"
-    logged = found.series is not None and any(f"{d}.{SLACK}" in found.series for d in given.capacity.fleet.devices)
+    logged = booked.series is not None and any(f"{d}.{SLACK}" in booked.series for d in given.capacity.fleet.devices)
     if logged or given[SLACK].seconds:
         yield MODES[given.mode]
         return
@@ -151,9 +151,9 @@ def _hours(line: Line) -> str:
 
 def _panel(given: Ledger, unit: str) -> Panel:
     bars = []
-    for one in steps(given):
-        whole, size = not one.letter and one.start == 0.0, one.end - one.start
-        name = f"{one.letter} {one.name}" if one.letter else one.name if whole else IDLE
+    for step in steps(given):
+        whole, size = not step.letter and step.start == 0.0, step.end - step.start
+        name = f"{step.letter} {step.name}" if step.letter else step.name if whole else IDLE
         bars.append(Bar(name, Estimate(size, size, size, 0.0), whole))
     return waterfall("From C_nom to C_eff", f"{unit}/s", bars)
 
@@ -167,27 +167,27 @@ def _priced(context: Context, given: Ledger) -> tuple[tuple[Table, ...], tuple[s
     if not any(device in context.design.prices for device in fleet.devices):
         return (), (), {}
     try:
-        made = bill(given.times, prices_of(context.design, fleet))
+        priced = bill(given.times, prices_of(context.design, fleet))
     except InputError as error:
-        return (), tuple(f"no money is told: {why}" for why in told(error)), {}
-    hidden = ghosts(made)
-    return (_money(made),), tuple(_ghosts(hidden, made)), {"money": bill_json(made, hidden)}
+        return (), tuple(f"no money is told: {why}" for why in render_problems(error)), {}
+    hidden = ghosts(priced)
+    return (_money(priced),), tuple(_ghosts(hidden, priced)), {"money": bill_json(priced, hidden)}
 
 
-def _money(made: Bill) -> Table:
+def _money(priced: Bill) -> Table:
     rows = [
         (one.name, _figure(one.cost), _percent(one.of_cost), _percent(one.of_time), number(one.amplification, 3))
-        for one in made.charges
+        for one in priced.charges
         if one.cost or one.of_time
     ]
-    whole = ("all", _figure(made.cost), _percent(1.0), _percent(1.0), "")
-    head = ("money beside, never added", made.currency, "of the cost", "of the time", "cost per time")
+    whole = ("all", _figure(priced.cost), _percent(1.0), _percent(1.0), "")
+    head = ("money beside, never added", priced.currency, "of the cost", "of the time", "cost per time")
     return Table(head, (*rows, whole))
 
 
-def _ghosts(found: tuple[Ghost, ...], made: Bill) -> Iterator[str]:
-    for one in found:
-        if one.cost is None:
-            yield f"{one.name}: not known; measure {one.missing}"
+def _ghosts(unpriced: tuple[Ghost, ...], priced: Bill) -> Iterator[str]:
+    for ghost in unpriced:
+        if ghost.cost is None:
+            yield f"{ghost.name}: not known; measure {ghost.missing}"
         else:
-            yield f"{one.name}: {_figure(one.cost)} {made.currency} ({one.words})"
+            yield f"{ghost.name}: {_figure(ghost.cost)} {priced.currency} ({ghost.words})"

@@ -30,35 +30,35 @@ def answer(context: Context) -> Answer | None:
         return None
     title = f"{context.loss.name} by loop"
     try:
-        found = loop_split(
+        split = loop_split(
             context.series, context.fitted, context.loss.name, loops,
             constants=constants_of(context.model), reference=context.settings.reference,
         )  # fmt: skip
     except UsageError as refused:
         return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
-    return told(title, found)
+    return render_split(title, split)
 
 
-def told(title: str, found: LoopSplit) -> Answer:
+def render_split(title: str, split: LoopSplit) -> Answer:
     """The split as a table and as data."""
-    whole = found.measured.value
+    whole = split.measured.value
     rows = [
         (one.loop, number(one.amount.value), f"{100 * one.amount.value / whole:.1f} %" if whole else "",
          interval(one.amount), number(whole - one.alone.value))
-        for one in found.shares if not one.refused
+        for one in split.shares if not one.refused
     ]  # fmt: skip
-    rows.append(("every loop off", number(found.without.value), "", interval(found.without), ""))
-    rows.append(("measured", number(whole), "", interval(found.measured), ""))
+    rows.append(("every loop off", number(split.without.value), "", interval(split.without), ""))
+    rows.append(("measured", number(whole), "", interval(split.measured), ""))
     header = ("loop", "amount", "of the loss", "95 % interval", "loss with it off")
-    notes = [f"{' x '.join(one.players)} together: {number(one.amount.value)}" for one in found.interactions]
-    refused = [f"{one.loop}: cannot be told, for {one.refused}" for one in found.shares if one.refused]
+    notes = [f"{' x '.join(one.players)} together: {number(one.amount.value)}" for one in split.interactions]
+    refused = [f"{one.loop}: cannot be told, for {one.refused}" for one in split.shares if one.refused]
     data = {
-        "measured": as_data(found.measured), "without": as_data(found.without),
+        "measured": as_data(split.measured), "without": as_data(split.without),
         "loops": [
             {"loop": one.loop, "amount": as_data(one.amount), "alone": as_data(one.alone), "refused": one.refused}
-            for one in found.shares
+            for one in split.shares
         ],
-        "interactions": [{"loops": list(one.players), "amount": as_data(one.amount)} for one in found.interactions],
-        "assumptions": list(found.assumptions),
+        "interactions": [{"loops": list(one.players), "amount": as_data(one.amount)} for one in split.interactions],
+        "assumptions": list(split.assumptions),
     }  # fmt: skip
-    return Answer(title, (Table(header, tuple(rows)), *notes, *refused, *found.assumptions), data)
+    return Answer(title, (Table(header, tuple(rows)), *notes, *refused, *split.assumptions), data)

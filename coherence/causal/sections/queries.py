@@ -14,24 +14,26 @@ ROUNDING = 1e-9
 
 def answer(context: Context) -> Answer | None:
     """The levels under `--do`; the loss first, then what the intervention moves."""
-    asked = context.settings.do
-    if not asked or context.chunks is not None:
+    levels_asked = context.settings.do
+    if not levels_asked or context.chunks is not None:
         return None
-    levels = {name if name in context.fitted.signals else context.model.resolve(name): v for name, v in asked.items()}
-    found = do(context.series, context.fitted, levels, constants=constants_of(context.model))
+    levels = {
+        name if name in context.fitted.signals else context.model.resolve(name): v for name, v in levels_asked.items()
+    }
+    answers = do(context.series, context.fitted, levels, constants=constants_of(context.model))
     loss = context.loss.name if context.loss is not None else ""
-    told = sorted((one for one in found if one.refused or _moves(one)), key=lambda one: one.signal != loss)
+    moved = sorted((one for one in answers if one.refused or _moves(one)), key=lambda one: one.signal != loss)
     rows = [
-        (one.signal, number(one.measured), number(one.level.value), interval(one.level)) for one in told
+        (one.signal, number(one.measured), number(one.level.value), interval(one.level)) for one in moved
         if not one.refused
     ]  # fmt: skip
-    refused = [f"{one.signal}: cannot be told, for {one.refused}" for one in told if one.refused]
+    refused = [f"{one.signal}: cannot be told, for {one.refused}" for one in moved if one.refused]
     header = ("signal", "measured", "would be", "95 % interval")
     data = {
         "do": dict(levels),
         "signals": [
             {"signal": one.signal, "measured": one.measured, "level": as_data(one.level), "refused": one.refused}
-            for one in found
+            for one in answers
         ],
     }
     title = f"If {', '.join(f'{name} were {number(level)}' for name, level in levels.items())}"

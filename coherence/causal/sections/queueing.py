@@ -21,7 +21,7 @@ MOST, FEWEST = 20, 100  # bursts told; requests that a decision needs
 
 def answer(context: Context) -> Answer | None:
     """One decision for each burst; where none is seen, one for the whole log."""
-    given = context.asked
+    given = context.request_inputs
     if given is None or given.facts.log is None:
         return None
     lacks = missing_inputs(given.facts, twin=True)
@@ -29,17 +29,19 @@ def answer(context: Context) -> Answer | None:
         return Answer(TITLE, tuple(f"refused: measure {what}" for what in lacks), {"refused": list(lacks)})
     index = measured_indices(given.facts, ["WPI"])[0]
     wave = index.estimate if isinstance(index, MeasuredIndex) else None
-    found = [
+    decisions = [
         (burst, decide(facts, seed=context.settings.seed, burst=burst, wave=wave))
         for facts, burst in _pieces(given.facts)
     ]
-    if not found:
+    if not decisions:
         return Answer(TITLE, (f"refused: a decision needs {FEWEST} requests",), {"refused": [f"{FEWEST} requests"]})
-    rows = tuple(_row(burst, one) for burst, one in found[:MOST])
+    rows = tuple(_row(burst, one) for burst, one in decisions[:MOST])
     header = ("where", "verdict", "waits", "a coordinated machine", "p")
-    more = [f"and {len(found) - MOST} more, in -o json"] if len(found) > MOST else []
-    reasons = [f"{_where(burst)}: {why}" for burst, one in found[:MOST] if one.verdict != LOCAL for why in one.reasons]
-    return Answer(TITLE, (Table(header, rows, 2), *more, *reasons), {"decisions": [_data(*pair) for pair in found]})
+    more = [f"and {len(decisions) - MOST} more, in -o json"] if len(decisions) > MOST else []
+    reasons = [
+        f"{_where(burst)}: {why}" for burst, one in decisions[:MOST] if one.verdict != LOCAL for why in one.reasons
+    ]
+    return Answer(TITLE, (Table(header, rows, 2), *more, *reasons), {"decisions": [_data(*pair) for pair in decisions]})
 
 
 def _pieces(facts: IndexInputs) -> Iterator[tuple[IndexInputs, ArrivalBurst | None]]:
@@ -49,27 +51,27 @@ def _pieces(facts: IndexInputs) -> Iterator[tuple[IndexInputs, ArrivalBurst | No
     requests are present than there are servers, for its twin begins empty; until then a burst is part of the last one.
     """
     log = latency_requests(facts)
-    told = _apart(bursts(facts, log), log, facts.servers or 1)
-    ends = [*(one.start for one in told[1:]), log.until]
-    every: list[ArrivalBurst | None] = [*told] if told else [None]
+    apart = _apart(bursts(facts, log), log, facts.servers or 1)
+    ends = [*(one.start for one in apart[1:]), log.until]
+    every: list[ArrivalBurst | None] = [*apart] if apart else [None]
     for burst, end in zip(every, ends, strict=True):
         part = log if burst is None else _between(log, burst.start, end)
         if len(part) >= FEWEST:
             yield replace(facts, log=part, latency_class=None), burst
 
 
-def _apart(found: Iterable[ArrivalBurst], log: RequestLog, servers: int) -> list[ArrivalBurst]:
+def _apart(seen: Iterable[ArrivalBurst], log: RequestLog, servers: int) -> list[ArrivalBurst]:
     """Bursts that overlap, or between which the servers never come to rest, are one."""
-    made: list[ArrivalBurst] = []
+    merged: list[ArrivalBurst] = []
     ends = log.arrival + log.sojourn
-    for one in sorted(found, key=lambda burst: burst.start):
-        present = int(((log.arrival < one.start) & (ends > one.start)).sum())
-        if made and (one.start < made[-1].end or present > servers):
-            names = dict.fromkeys([*made[-1].service.split(" and "), one.service])
-            made[-1] = ArrivalBurst(" and ".join(names), made[-1].start, max(made[-1].end, one.end))
+    for next_burst in sorted(seen, key=lambda burst: burst.start):
+        present = int(((log.arrival < next_burst.start) & (ends > next_burst.start)).sum())
+        if merged and (next_burst.start < merged[-1].end or present > servers):
+            names = dict.fromkeys([*merged[-1].service.split(" and "), next_burst.service])
+            merged[-1] = ArrivalBurst(" and ".join(names), merged[-1].start, max(merged[-1].end, next_burst.end))
         else:
-            made.append(one)
-    return made
+            merged.append(next_burst)
+    return merged
 
 
 def _between(log: RequestLog, start: float, end: float) -> RequestLog:
@@ -89,10 +91,10 @@ def _row(burst: ArrivalBurst | None, one: Decision) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _data(burst: ArrivalBurst | None, one: Decision) -> dict[str, Any]:
+def _data(burst: ArrivalBurst | None, decision: Decision) -> dict[str, Any]:
     numbers = {
-        "p": one.p, "wait_s": one.wait, "coordinated_wait_s": one.twin_wait, "attempts": one.attempts,
-        "quiet_after_s": one.quiet_after, "drain_s": one.drain,
+        "p": decision.p, "wait_s": decision.wait, "coordinated_wait_s": decision.twin_wait,
+        "attempts": decision.attempts,        "quiet_after_s": decision.quiet_after, "drain_s": decision.drain,
     }  # fmt: skip
     finite = {name: amount if abs(amount) < float("inf") else None for name, amount in numbers.items()}
     where = {
@@ -100,4 +102,10 @@ def _data(burst: ArrivalBurst | None, one: Decision) -> dict[str, Any]:
         "start": burst.start if burst else None,
         "end": burst.end if burst else None,
     }
-    return {**where, "verdict": one.verdict, "reasons": list(one.reasons), "overloaded": one.overloaded, **finite}
+    return {
+        **where,
+        "verdict": decision.verdict,
+        "reasons": list(decision.reasons),
+        "overloaded": decision.overloaded,
+        **finite,
+    }

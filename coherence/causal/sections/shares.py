@@ -27,25 +27,35 @@ def answer(context: Context) -> Answer | None:
         whole = context.split
     except (NoLastingEffectError, NotSplitError) as refused:
         return Answer(f"Shares of {context.loss.name}", (f"refused: {refused}",), {"refused": str(refused)})
-    found = whole.attribution
-    unit = found.unit
-    rows = [(share.cause, *_figures(share.amount.value, interval(share.amount), found)) for share in _ordered(found)]
-    rows.append(("unexplained", *_figures(found.unexplained.value, interval(found.unexplained), found)))
+    attribution = whole.attribution
+    unit = attribution.unit
+    rows = [
+        (share.cause, *_figures(share.amount.value, interval(share.amount), attribution))
+        for share in _ordered(attribution)
+    ]
+    rows.append(
+        ("unexplained", *_figures(attribution.unexplained.value, interval(attribution.unexplained), attribution))
+    )
     measured = "measured, beyond that" if context.settings.reference else "measured"
-    rows.append((measured, *_figures(found.measured.value, interval(found.measured), found)))
+    rows.append((measured, *_figures(attribution.measured.value, interval(attribution.measured), attribution)))
     header = ("cause", f"amount{f' ({unit})' if unit else ''}", "of the loss", "95 % interval")
-    title = f"Shares of {context.loss.name}, against {found.against}"
-    drawn = [Bar(share.cause, share.amount) for share in _ordered(found)] + [Bar("unexplained", found.unexplained)]
-    panel = bars(f"Shares of {shortened(found.loss)}", unit, drawn)
-    return Answer(title, (Table(header, tuple(rows)), *_met(whole), *_refusals(found)), _data(whole), panels=(panel,))
+    title = f"Shares of {context.loss.name}, against {attribution.against}"
+    drawn = [Bar(share.cause, share.amount) for share in _ordered(attribution)] + [
+        Bar("unexplained", attribution.unexplained)
+    ]
+    panel = bars(f"Shares of {shortened(attribution.loss)}", unit, drawn)
+    return Answer(
+        title, (Table(header, tuple(rows)), *_met(whole), *_refusals(attribution)), _data(whole), panels=(panel,)
+    )
 
 
-def _met(found: Split) -> Iterator[str]:
+def _met(division: Split) -> Iterator[str]:
     """What causes did together, and which mechanisms were kept as declared."""
-    for one in found.interactions:
-        yield f"{' x '.join(one.players)}: {number(one.amount.value)} that only they together cause, shared evenly"
-    if found.mechanisms:
-        yield f"kept as declared: {', '.join(found.mechanisms)} ({found.method})"
+    for interaction in division.interactions:
+        amount = number(interaction.amount.value)
+        yield f"{' x '.join(interaction.players)}: {amount} that only they together cause, shared evenly"
+    if division.mechanisms:
+        yield f"kept as declared: {', '.join(division.mechanisms)} ({division.method})"
 
 
 def _ordered(found: Attribution) -> list[Share]:
@@ -59,8 +69,8 @@ def _figures(amount: float, reach: str, found: Attribution) -> tuple[str, str, s
     return number(amount), part, reach
 
 
-def _refusals(found: Attribution) -> Iterator[str]:
-    for share in found.shares:
+def _refusals(attribution: Attribution) -> Iterator[str]:
+    for share in attribution.shares:
         if share.refused:
             yield f"{share.cause}: cannot be split, for {share.refused}"
             if share.measure:
@@ -68,15 +78,16 @@ def _refusals(found: Attribution) -> Iterator[str]:
 
 
 def _data(whole: Split) -> dict[str, Any]:
-    found = whole.attribution
+    attribution = whole.attribution
     shares = [
         {"cause": one.cause, "members": list(one.members), "amount": as_data(one.amount), "refused": one.refused,
          "measure": list(one.measure)}
-        for one in _ordered(found)
+        for one in _ordered(attribution)
     ]  # fmt: skip
     return {
-        "loss": found.loss, "measured": as_data(found.measured), "shares": shares, "against": found.against,
-        "unexplained": as_data(found.unexplained), "sum_error": found.error, "unit": found.unit,
+        "loss": attribution.loss, "measured": as_data(attribution.measured), "shares": shares,
+        "against": attribution.against,
+        "unexplained": as_data(attribution.unexplained), "sum_error": attribution.error, "unit": attribution.unit,
         "method": whole.method, "mechanisms": list(whole.mechanisms),
         "interactions": [{"causes": list(one.players), "amount": as_data(one.amount)} for one in whole.interactions],
     }  # fmt: skip

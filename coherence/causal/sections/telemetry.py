@@ -11,8 +11,10 @@ ORDER = 10
 
 def answer(context: Context) -> Answer | None:
     """The report of reading; nothing where the series was given directly."""
-    if context.told is None:
+    if context.telemetry_report is None:
         return None
     out = [f"left out: {one.what}: {one.why}" + (f"; {one.remedy}" if one.remedy else "") for one in context.usable[1]]
     left = [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in context.usable[1]]
-    return Answer("Telemetry", (*lines(context.told), *out), {**as_json(context.told), "not_fitted": left})
+    return Answer(
+        "Telemetry", (*lines(context.telemetry_report), *out), {**as_json(context.telemetry_report), "not_fitted": left}
+    )

@@ -25,17 +25,17 @@ def answer(context: Context) -> Answer | None:
         why = "it is not a sum of signals, and the variance of anything else is not split"
         return Answer(title, (f"refused: {why}",), {"refused": why})
     try:
-        found = variance(context.fitted, name)
+        shares = variance(context.fitted, name)
     except UsageError as refused:
         return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
     shown, regimes = _regimes(context, name)
     data = {
-        "total": as_data(found.total), "together": as_data(found.together), "sum_error": found.error,
-        "parts": [_as_data(one) for one in found.parts], "pairs": [_as_data(one) for one in found.pairs],
+        "total": as_data(shares.total), "together": as_data(shares.together), "sum_error": shares.error,
+        "parts": [_as_data(one) for one in shares.parts], "pairs": [_as_data(one) for one in shares.pairs],
         "changes": regimes,
     }  # fmt: skip
     straight = _straightened(context)
-    return Answer(title, (_table(found, name), *straight, *shown), {**data, "straightened": len(straight) > 0})
+    return Answer(title, (_table(shares, name), *straight, *shown), {**data, "straightened": len(straight) > 0})
 
 
 def _straightened(context: Context) -> list[str]:
@@ -52,33 +52,35 @@ def _as_data(one: Part) -> dict[str, Any]:
     return {"causes": list(one.causes), "amount": as_data(one.amount), "share": one.share}
 
 
-def _table(found: Variance, loss: str) -> Table:
-    size = found.total.value
+def _table(shares: Variance, loss: str) -> Table:
+    size = shares.total.value
     rows = [
         ("unexplained" if one.causes == (loss,) else " + ".join(one.causes), f"{100 * one.share:.1f} %",
          number(one.amount.value), interval(one.amount))
-        for one in sorted(found.parts, key=lambda one: -one.share)
+        for one in sorted(shares.parts, key=lambda one: -one.share)
     ]  # fmt: skip
-    share = f"{100 * found.together.value / size:.1f} %" if size else ""
-    rows.append(("pairs that move together, and delays", share, number(found.together.value), interval(found.together)))
-    rows.append(("long-run variance", "", number(size), interval(found.total)))
+    share = f"{100 * shares.together.value / size:.1f} %" if size else ""
+    rows.append(
+        ("pairs that move together, and delays", share, number(shares.together.value), interval(shares.together))
+    )
+    rows.append(("long-run variance", "", number(size), interval(shares.total)))
     return Table(("cause", "of the variance", "amount", "95 % interval"), tuple(rows))
 
 
 def _regimes(context: Context, name: str) -> tuple[list[str], list[dict[str, float]]]:
     try:
-        found = changes(context.series, signals=(name,))[name]
+        changed = changes(context.series, signals=(name,))[name]
     except UsageError as refused:
         return [f"changes of level: {refused}"], []
     lines = [
         f"its level changed at {number(one.time, 6)} s from {number(one.before)} to {number(one.after)}"
-        for one in found
+        for one in changed
     ]
-    data = [{"time": one.time, "before": one.before, "after": one.after} for one in found]
-    return [*lines, *_asked(context, found[0].time)] if found else ["no change of its level is seen"], data
+    data = [{"time": one.time, "before": one.before, "after": one.after} for one in changed]
+    return [*lines, *_render_change(context, changed[0].time)] if changed else ["no change of its level is seen"], data
 
 
-def _asked(context: Context, at: float) -> list[str]:
+def _render_change(context: Context, at: float) -> list[str]:
     """How to ask what changed, where that is not asked; shares over both sides of a change mix two regimes."""
     if context.settings.against is not None:
         return []

@@ -30,35 +30,35 @@ def answer(context: Context) -> Answer | None:
     title = f"{context.loss.name}: what changed since {against[0]:g}..{against[1]:g} s"
     exact = (context.loss.equation,) if context.loss.equation is not None else ()
     try:
-        found = compare(
+        comparison = compare(
             before, after, context.graph, context.loss.name, equations=exact, constants=constants_of(context.model)
         )
     except UsageError as refused:
         return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
-    change = found.after - found.before
+    change = comparison.after - comparison.before
     rows = [
         (one.cause, one.kind, number(one.amount.value), f"{100 * one.amount.value / change:.1f} %" if change else "",
          interval(one.amount))
-        for one in sorted(found.contributions, key=lambda one: -abs(one.amount.value))
+        for one in sorted(comparison.contributions, key=lambda one: -abs(one.amount.value))
     ]  # fmt: skip
-    rows.append(("change", f"{number(found.before)} to {number(found.after)}", number(change), "", ""))
+    rows.append(("change", f"{number(comparison.before)} to {number(comparison.after)}", number(change), "", ""))
     tests = [
         f"{one.signal}: {'acts differently now' if one.changed else 'no change is seen in what acts on it'}"
         f" (p = {number(one.p, 2)})"
-        for one in found.mechanisms
+        for one in comparison.mechanisms
     ]
-    notes = [f"{one.cause}: cannot be split, for {one.refused}" for one in found.contributions if one.refused]
+    notes = [f"{one.cause}: cannot be split, for {one.refused}" for one in comparison.contributions if one.refused]
     data = {
-        "before": found.before, "after": found.after, "sum_error": found.error,
+        "before": comparison.before, "after": comparison.after, "sum_error": comparison.error,
         "contributions": [
             {"cause": one.cause, "kind": one.kind, "amount": as_data(one.amount), "refused": one.refused}
-            for one in found.contributions
+            for one in comparison.contributions
         ],
         "mechanisms": [
             {"signal": one.signal, "p": one.p, "changed": one.changed, "before": dict(one.before),
              "after": dict(one.after)}
-            for one in found.mechanisms
+            for one in comparison.mechanisms
         ],
     }  # fmt: skip
     header = ("cause", "what", "amount", "of the change", "95 % interval")
-    return Answer(title, (Table(header, tuple(rows), 2), *notes, *tests, *found.assumptions), data)
+    return Answer(title, (Table(header, tuple(rows), 2), *notes, *tests, *comparison.assumptions), data)

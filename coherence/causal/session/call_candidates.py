@@ -53,10 +53,10 @@ def _retries(call: Call) -> bool:
 
 def _causes(call: Call) -> tuple[str, ...]:
     """The counters that a retry follows."""
-    said = " ".join(str(word) for word in call.retry_when or ())
-    if not said:
+    condition = " ".join(str(word) for word in call.retry_when or ())
+    if not condition:
         return FAILURES
-    return ("timeouts",) if "timeout" in said and len(call.retry_when or ()) == 1 else FAILURES
+    return ("timeouts",) if "timeout" in condition and len(call.retry_when or ()) == 1 else FAILURES
 
 
 def _pause(call: Call) -> Fraction:

@@ -52,24 +52,24 @@ def candidates(model: Model, observed: Iterable[str] = ()) -> Graph:
     """The graph of a model.  Constants are signals only where they vary or are `observed`."""
     seen = frozenset(observed)
     positive = {path for path, one in model.constants.items() if one.range.low is not None and one.range.low >= 0}
-    found: list[Influence] = []
+    influences: list[Influence] = []
     for path, tree in model.outputs.items():
-        found += _declared(model, path, tree, positive)
+        influences += _declared(model, path, tree, positive)
     for path in model.states:
-        found += _moving(model, path, positive)
+        influences += _moving(model, path, positive)
     for loop in model.loops:
-        found += _acting(model, loop, positive)
-    found += influences_of_calls(model.design)
+        influences += _acting(model, loop, positive)
+    influences += influences_of_calls(model.design)
     fixed = {path for path, one in model.constants.items() if not one.varies and path not in seen}
-    kept = tuple(dict.fromkeys(one for one in found if one.cause not in fixed))
+    varying = tuple(dict.fromkeys(one for one in influences if one.cause not in fixed))
     modes = frozenset(loop.name for loop in model.loops)
     computed = frozenset(model.outputs) | frozenset(model.commands) | modes
     every = [*model.inputs, *model.constants, *model.states, *model.commands, *model.outputs]
     every += [loop.name for loop in model.loops]
-    every += [name for one in kept for name in (one.cause, one.effect)]
+    every += [name for one in varying for name in (one.cause, one.effect)]
     nodes = tuple(dict.fromkeys(name for name in every if name not in fixed))
     places = {node: _place(model, node) for node in nodes}
-    return Graph(nodes, kept, computed, dict(model.outputs), places, _curved(model, nodes))
+    return Graph(nodes, varying, computed, dict(model.outputs), places, _curved(model, nodes))
 
 
 def _curved(model: Model, nodes: Iterable[str]) -> frozenset[str]:
@@ -125,10 +125,10 @@ def _acting(model: Model, loop: SampledLoop, positive: set[str]) -> Iterator[Inf
     if _keeps(loop):
         yield Influence(loop.signal, loop.signal, loop.period, loop.period, 1, loop.name, places=(place,))
     yield Influence(loop.name, loop.signal, loop.lands, loop.lands + late, 0, loop.name, places=(place,))
-    for one in _widest(looked):
-        low, high = one.low + loop.lands, one.high + loop.lands + late
-        cause = model.resolve(one.path)
-        yield Influence(cause, loop.signal, low, high, one.sign, loop.name, places=(place,), period=loop.period)
+    for read in _widest(looked):
+        low, high = read.low + loop.lands, read.high + loop.lands + late
+        cause = model.resolve(read.path)
+        yield Influence(cause, loop.signal, low, high, read.sign, loop.name, places=(place,), period=loop.period)
     yield from _triggered(model, loop, looked)
 
 
@@ -136,11 +136,11 @@ def _triggered(model: Model, loop: SampledLoop, looked: Iterable[_Reads]) -> Ite
     """A loop's name is a signal too: whether it is triggered, which it may remember."""
     place = loop.source.place
     yield Influence(loop.name, loop.name, loop.period, loop.period, 1, loop.name, places=(place,))
-    for one in _widest(looked):
-        cause = model.resolve(one.path)
+    for read in _widest(looked):
+        cause = model.resolve(read.path)
         if cause != loop.name:
-            high = one.high + loop.period
-            yield Influence(cause, loop.name, one.low, high, 0, loop.name, places=(place,), period=loop.period)
+            high = read.high + loop.period
+            yield Influence(cause, loop.name, read.low, high, 0, loop.name, places=(place,), period=loop.period)
 
 
 def _keeps(loop: SampledLoop) -> bool:
@@ -162,16 +162,16 @@ def _direction(loop: SampledLoop) -> int:
 def _widest(looked: Iterable[_Reads]) -> Iterator[_Reads]:
     """For each name its delays, those that overlap as one range."""
     ways: dict[str, list[_Reads]] = {}
-    for one in sorted(looked, key=lambda one: one.low):
-        mine = ways.setdefault(one.path, [])
-        if not mine or one.low > mine[-1].high:
-            mine.append(one)
+    for read in sorted(looked, key=lambda read: read.low):
+        mine = ways.setdefault(read.path, [])
+        if not mine or read.low > mine[-1].high:
+            mine.append(read)
             continue
         last = mine.pop()
-        sign = last.sign if last.sign == one.sign else 0
-        mine.append(_Reads(one.path, last.low, max(last.high, one.high), sign, last.spread or one.spread))
-    for found in ways.values():
-        yield from found
+        sign = last.sign if last.sign == read.sign else 0
+        mine.append(_Reads(read.path, last.low, max(last.high, read.high), sign, last.spread or read.spread))
+    for parallel in ways.values():
+        yield from parallel
 
 
 def reads(tree: Tree, positive: set[str], sign: int = 1) -> tuple[_Reads, ...]:
@@ -209,9 +209,9 @@ def _read(tree: Tree, positive: set[str], sign: int) -> Iterator[_Reads]:
 def _late(inner: Iterable[_Reads], name: str, size: Tree) -> Iterator[_Reads]:
     """A pure delay is one delay; a window or a sampler is all up to its length."""
     by = size.value if isinstance(size, Number) else ZERO
-    for one in inner:
-        low, spread = one.low + (by if name == "delayed" else ZERO), one.spread or name != "delayed"
-        yield _Reads(one.path, low, one.high + by, one.sign, spread)
+    for read in inner:
+        low, spread = read.low + (by if name == "delayed" else ZERO), read.spread or name != "delayed"
+        yield _Reads(read.path, low, read.high + by, read.sign, spread)
 
 
 def _sign_of(tree: Tree, positive: set[str]) -> int:
@@ -245,8 +245,8 @@ def _place(model: Model, path: str) -> Place:
     owner, _, key = path.partition(".")
     component = model.design.components.get(owner)
     if component is not None:
-        said = component.constants.get(key)
-        return getattr(said, "place", None) or component.place
+        constant = component.constants.get(key)
+        return getattr(constant, "place", None) or component.place
     workload = model.design.workload.get(owner)
     return workload.place if workload is not None else Place(model.design.file, 1, 1, 1, 1)
 

@@ -15,20 +15,20 @@ from coherence.model.model import Model
 
 def constant_terms(model: Model, measured: Container[str]) -> dict[str, tuple[str, ...]]:
     """Term, as `a * b` -> the measured signals with this term, in the order of the design."""
-    found: dict[str, list[str]] = {}
+    terms: dict[str, list[str]] = {}
     for path, tree in model.outputs.items():
-        for told in _alone(model, tree, measured) if path in measured else ():
-            found.setdefault(told, []).append(path)
-    return {told: tuple(dict.fromkeys(paths)) for told, paths in found.items()}
+        for signal in _alone(model, tree, measured) if path in measured else ():
+            terms.setdefault(signal, []).append(path)
+    return {told: tuple(dict.fromkeys(paths)) for told, paths in terms.items()}
 
 
 def hidden_between(terms: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """range -> the signals that have it in such a term, where these are two or more."""
-    found: dict[str, list[str]] = {}
-    for told, paths in terms.items():
-        for name in told.split(" * "):
-            found.setdefault(name, []).extend(paths)
-    return {name: each for name, paths in found.items() if len(each := tuple(dict.fromkeys(paths))) > 1}
+    between: dict[str, list[str]] = {}
+    for signal, paths in terms.items():
+        for name in signal.split(" * "):
+            between.setdefault(name, []).extend(paths)
+    return {name: each for name, paths in between.items() if len(each := tuple(dict.fromkeys(paths))) > 1}
 
 
 def _alone(model: Model, tree: Tree, measured: Container[str]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from coherence.causal.fitting.graph import Graph
 from coherence.causal.ledger.of_design import LOST, TEXT, Booked, booked, lost_time, state_signals
 from coherence.causal.session.candidates import candidates
 from coherence.causal.session.couplings import Tested, tested
-from coherence.causal.session.request_inputs import Asked, asked, bands
+from coherence.causal.session.request_inputs import RequestInputs, bands, request_inputs
 
 if TYPE_CHECKING:
     from coherence.causal.telemetry import Report
@@ -64,7 +64,7 @@ class Context:
         self, design: Design, series: Series, settings: Settings, chunks: Iterable[Series] | None = None
     ) -> None:
         self.design, self.whole, self.settings, self.chunks = design, series, settings, chunks
-        self.told: Report | None = None
+        self.telemetry_report: Report | None = None
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -89,43 +89,43 @@ class Context:
     @cached_property
     def loss(self) -> loss_expression.Loss | None:
         """The loss that is asked for, as a signal of its own."""
-        said = self.settings.loss
-        for one in self.usable[1]:
-            if said is not None and one.what in (said, self.model.resolve(said)):
-                raise UsageError(f"--loss: {one.what} cannot be explained: {one.why}; {one.remedy}")
-        if said is None or (said in (LOST, TEXT) and said not in self.whole):
+        stated = self.settings.loss
+        for excluded in self.usable[1]:
+            if stated is not None and excluded.what in (stated, self.model.resolve(stated)):
+                raise UsageError(f"--loss: {excluded.what} cannot be explained: {excluded.why}; {excluded.remedy}")
+        if stated is None or (stated in (LOST, TEXT) and stated not in self.whole):
             return self._lost_time
-        return loss_expression.loss_of(said, self.usable[0], self.model)
+        return loss_expression.loss_of(stated, self.usable[0], self.model)
 
     @cached_property
     def booked(self) -> Booked | None:
         """The ledger of what devices did, from `--ledger` or from telemetry; None where neither speaks of it."""
-        kept = self.whole.between(*self.settings.window) if self.settings.window else self.whole
+        series = self.whole.between(*self.settings.window) if self.settings.window else self.whole
         return booked(
-            self.design, kept, log=self.settings.ledger, window=self.settings.window, graph=self._declared,
+            self.design, series, log=self.settings.ledger, window=self.settings.window, graph=self._declared,
             whole=self.chunks is None,
         )  # fmt: skip
 
     @cached_property
-    def asked(self) -> Asked | None:
+    def request_inputs(self) -> RequestInputs | None:
         """What the indices read: `--requests`, and the bands of loops; None where there is neither."""
         window = self.settings.window
         kept = self.whole.between(*window) if window else self.whole
-        return asked(self.design, self.model, kept, log=self.settings.requests, window=window)
+        return request_inputs(self.design, self.model, kept, log=self.settings.requests, window=window)
 
     @cached_property
     def _lost_time(self) -> loss_expression.Loss | None:
         """What the ledger books as lost, where it is asked for or the design says what acts on a state of a device."""
-        said, found = self.settings.loss, self.booked
-        if found is None or found.ledger is None or found.series is None or found.ledger.violations:
-            if said is not None:
+        stated, booked = self.settings.loss, self.booked
+        if booked is None or booked.ledger is None or booked.series is None or booked.ledger.violations:
+            if stated is not None:
                 raise UsageError(
-                    f"--loss: '{said}' is read from the states of devices in telemetry, and there is no ledger"
+                    f"--loss: '{stated}' is read from the states of devices in telemetry, and there is no ledger"
                 )
             return None
-        if said is None and not any(map(self._declared.causes, found.series.names)):
+        if stated is None and not any(map(self._declared.causes, booked.series.names)):
             return None
-        return lost_time(found.ledger, self.whole, found.unit, idle=said == TEXT)
+        return lost_time(booked.ledger, self.whole, booked.unit, idle=stated == TEXT)
 
     @cached_property
     def _declared(self) -> Graph:
@@ -150,13 +150,13 @@ class Context:
 
     def within(self, window: Window | None, option: str) -> Series:
         """Every signal that can be fitted, the loss included, in a stretch of time.  Raises UsageError: it is empty."""
-        found = self.usable[0]
-        found = self.loss.joined(found) if self.loss is not None else found
-        kept = found.between(*window) if window else found
-        if window and not len(kept) and len(found):
-            first, last = found.times[0], found.times[-1]
+        series = self.usable[0]
+        series = self.loss.joined(series) if self.loss is not None else series
+        part = series.between(*window) if window else series
+        if window and not len(part) and len(series):
+            first, last = series.times[0], series.times[-1]
             raise UsageError(f"{option} {window[0]:g}..{window[1]:g}: the telemetry is from {first:g} to {last:g} s")
-        return kept
+        return part
 
     @cached_property
     def fitted(self) -> Fitted:
@@ -191,7 +191,7 @@ class Context:
         graph = self._declared
         beside = (*state_signals(self.design, self.whole, others=True), *bands(self.model, self.whole))
         booked_only = set(beside) - {one.effect for one in graph.influences}
-        found = self.usable[0].of(name for name in self.usable[0].names if name not in booked_only)
-        found = without_copies(found, graph.nodes)
-        found = found.between(*self.settings.window) if self.settings.window else found
-        return tested(found, graph)
+        series = self.usable[0].of(name for name in self.usable[0].names if name not in booked_only)
+        series = without_copies(series, graph.nodes)
+        series = series.between(*self.settings.window) if self.settings.window else series
+        return tested(series, graph)

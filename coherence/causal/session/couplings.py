@@ -54,7 +54,7 @@ class Tested:
     `broken`: how many of the statements do not hold; a coupling breaks those of everything that acts through it too.
     """
 
-    found: tuple[Coupling, ...]
+    couplings: tuple[Coupling, ...]
     tests: int
     placebo: int | None = None  # found with every other signal moved by half the record, where nothing can act
     broken: int = 0
@@ -70,11 +70,11 @@ def tested(series: Series, graph: Graph) -> Tested:
         return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED)
     packs = [others[at : at + PACK] for at in range(0, len(others), PACK)]
     level = FAMILYWISE / len(packs)
-    found = [couplings(series.of([*mine, *pack]), graph, level=level) for pack in packs]
-    seen = {name for one in found for pair in one.found for name in (pair.cause, pair.effect)}
+    results = [couplings(series.of([*mine, *pack]), graph, level=level) for pack in packs]
+    seen = {name for one in results for pair in one.couplings for name in (pair.cause, pair.effect)}
     last = couplings(series.of(name for name in series.names if name in known or name in seen), graph, level=level)
     again = couplings(series.of(mine), graph, level=level).tests * (len(packs) - 1)  # pairs that every pack has
-    return Tested(last.found, sum(one.tests for one in found) - again, broken=last.broken)
+    return Tested(last.couplings, sum(one.tests for one in results) - again, broken=last.broken)
 
 
 def couplings(series: Series, graph: Graph, *, level: float = FAMILYWISE, placebo: bool = False) -> Tested:
@@ -87,23 +87,23 @@ def couplings(series: Series, graph: Graph, *, level: float = FAMILYWISE, placeb
     }
     timed, clock = _clocked(series)
     bases = {effect: (*base, *clock) for effect, base in bases.items()}
-    found, broken = _found(timed, bases, pairs, level)
+    couplings_seen, broken = _couplings_among(timed, bases, pairs, level)
     moved = _placebo(timed, bases, pairs, level) if placebo else None
-    return Tested(found, len(pairs), moved, broken)
+    return Tested(couplings_seen, len(pairs), moved, broken)
 
 
 def _clocked(series: Series) -> tuple[Series, tuple[Column, ...]]:
     """The series with a trend, and with the day and its half where the record has a day and a half, as signals."""
     length = len(series)
-    made = {"clock: trend": np.linspace(-1, 1, length)}
+    clocks = {"clock: trend": np.linspace(-1, 1, length)}
     if length * series.step >= 1.5 * DAY and series.step <= DAY / 8:
         turn = 2 * np.pi * series.times / DAY
-        made |= {f"clock: {name}": part for name, part in (
+        clocks |= {f"clock: {name}": part for name, part in (
             ("day, sine", np.sin(turn)), ("day, cosine", np.cos(turn)), ("half day, sine", np.sin(2 * turn)),
             ("half day, cosine", np.cos(2 * turn)),
         )}  # fmt: skip
-    values = np.column_stack([series.values, *made.values()])
-    return Series((*series.names, *made), values, series.step, series.start), tuple((name, 0) for name in made)
+    values = np.column_stack([series.values, *clocks.values()])
+    return Series((*series.names, *clocks), values, series.step, series.start), tuple((name, 0) for name in clocks)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Pair:
         return tuple((self.cause, lag) for lag in (*self.lags, max(self.lags) + 1))
 
 
-def _found(
+def _couplings_among(
     series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float
 ) -> tuple[tuple[Coupling, ...], int]:
     """(direct couplings, number of broken statements)."""
@@ -172,13 +172,13 @@ def _screened(sums: Grams, effect: str, base: tuple[Column, ...], pairs: Sequenc
     from scipy.special import stdtrit
 
     looked = tuple(dict.fromkeys(column for pair in pairs for column in _beside(pair, base)))
-    held, asked = [0, *sums.index(base)], [*sums.index([(effect, 0)]), *sums.index(looked)]
+    held, wanted = [0, *sums.index(base)], [*sums.index([(effect, 0)]), *sums.index(looked)]
     whole = sums.whole
-    left = unexplained(whole, held, asked)
+    left = unexplained(whole, held, wanted)
     at = {column: number for number, column in enumerate(looked, start=1)}
     free = max(float(whole[0, 0]) - len(held) - MEMORY - 2, 1.0)
     limit = float(stdtrit(free, 1 - SCREEN / 2)) ** 2
-    spread = np.diagonal(whole)[asked] - whole[0, asked] ** 2 / max(float(whole[0, 0]), 1.0)
+    spread = np.diagonal(whole)[wanted] - whole[0, wanted] ** 2 / max(float(whole[0, 0]), 1.0)
     moves = np.diagonal(left) > EXACT * np.maximum(spread, 1e-300)
     if not moves[0]:
         return  # the declared causes say everything: there is nothing that another could explain
@@ -198,24 +198,24 @@ def _largest(left: Floats, block: list[int], free: float) -> float:
 
 def _holm(passing: Iterable[tuple[float, Pair]], tests: int, level: float) -> list[tuple[float, Pair]]:
     """Holm 1979: the rejected ones with their adjusted p values."""
-    kept: list[tuple[float, Pair]] = []
+    rejected: list[tuple[float, Pair]] = []
     largest = 0.0
     for rank, (p, pair) in enumerate(sorted(passing, key=lambda one: one[0])):
         largest = max(largest, min(p * (tests - rank), 1.0))
         if largest > level:
             break
-        kept.append((largest, pair))
-    return kept
+        rejected.append((largest, pair))
+    return rejected
 
 
 def _direct(
-    sums: Grams, stacked: Floats, bases: Mapping[str, tuple[Column, ...]], kept: Sequence[tuple[float, Pair]],
+    sums: Grams, stacked: Floats, bases: Mapping[str, tuple[Column, ...]], rejected: Sequence[tuple[float, Pair]],
     tests: int,
 ) -> Iterator[Coupling]:  # fmt: skip
     """Of everything found for one effect, what remains beside the others: the rest acts through them."""
-    for effect in dict.fromkeys(pair.effect for _, pair in kept):
+    for effect in dict.fromkeys(pair.effect for _, pair in rejected):
         base = bases[effect]
-        mine = {pair: p for p, pair in kept if pair.effect == effect}
+        mine = {pair: p for p, pair in rejected if pair.effect == effect}
         while True:
             columns = tuple(dict.fromkeys(column for pair in mine for column in _beside(pair, base)))
             node = node_of(sums, stacked, Equation(effect, columns, controls=base))
@@ -225,19 +225,19 @@ def _direct(
             del mine[weakest]
         alone = node_of(sums, stacked, Equation(effect, base))
         explains = (node.explained - alone.explained) / max(1 - alone.explained, 1e-12)
-        yield from (_told(node, pair, p, explains) for pair, p in mine.items())
+        yield from (_coupling_of(node, pair, p, explains) for pair, p in mine.items())
 
 
-def _told(node: Node, pair: Pair, p: float, explains: float) -> Coupling:
+def _coupling_of(node: Node, pair: Pair, p: float, explains: float) -> Coupling:
     """The delay at which the pair is seen best."""
-    places = [number for number, (name, lag) in enumerate(node.equation.columns) if (name, lag) in _asked(pair)]
+    places = [number for number, (name, lag) in enumerate(node.equation.columns) if (name, lag) in _columns_of(pair)]
     best = min(places, key=lambda number: float(node.p[number]))
     low, high, error = float(node.low[best]), float(node.high[best]), float(node.error[best])
     strength = Estimate(float(node.coefficients[0, best]), low, high, error)
     return Coupling(pair.cause, pair.effect, node.equation.columns[best][1], strength, p, explains)
 
 
-def _asked(pair: Pair) -> set[Column]:
+def _columns_of(pair: Pair) -> set[Column]:
     return {(pair.cause, lag) for lag in pair.lags}
 
 
@@ -247,4 +247,4 @@ def _placebo(series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Seq
     values = np.column_stack([series.values, *shifted.values()])
     moved = Series((*series.names, *shifted), values, series.step, series.start)
     renamed = [Pair(f"{pair.cause} (moved)", pair.effect, pair.lags) for pair in pairs]
-    return len(_found(moved, bases, renamed, level)[0])
+    return len(_couplings_among(moved, bases, renamed, level)[0])

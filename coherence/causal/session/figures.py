@@ -32,13 +32,13 @@ def bars(title: str, unit: str, amounts: Sequence[Bar]) -> Panel:
     """Amounts under each other, largest first, each with its interval as a line."""
     shown = amounts[:MOST_BARS]
     cells, lines, texts = [], [], []
-    for row, one in enumerate(shown):
+    for row, bar in enumerate(shown):
         top = -float(row)
-        low, high = sorted((0.0, one.amount.value))
-        cells.append((low, top - 0.72, high, top - 0.42, RISE if one.amount.value >= 0 else FALL))
-        lines.append(Line("", ((one.amount.low, top - 0.57), (one.amount.high, top - 0.57)), 0))
-        said = f"{shortened(one.name)}  {number(one.amount.value, 3)}"
-        texts.append((min(0.0, *(a.amount.low for a in shown)), top - 0.18, "start", said))
+        low, high = sorted((0.0, bar.amount.value))
+        cells.append((low, top - 0.72, high, top - 0.42, RISE if bar.amount.value >= 0 else FALL))
+        lines.append(Line("", ((bar.amount.low, top - 0.57), (bar.amount.high, top - 0.57)), 0))
+        caption = f"{shortened(bar.name)}  {number(bar.amount.value, 3)}"
+        texts.append((min(0.0, *(a.amount.low for a in shown)), top - 0.18, "start", caption))
     return Panel(title, unit, "", tuple(lines), cells=tuple(cells), texts=tuple(texts), ticks="x", high=0.2)
 
 
@@ -46,13 +46,13 @@ def waterfall(title: str, unit: str, steps: Sequence[Bar]) -> Panel:
     """Amounts one after the other from left to right, each beginning where the last one ended."""
     shown, level = steps[:MOST_BARS], 0.0
     cells, texts = [], []
-    for row, one in enumerate(shown):
+    for row, bar in enumerate(shown):
         top = -float(row)
-        start = 0.0 if one.whole else level
-        end = one.amount.value if one.whole else level + one.amount.value
-        colour = WHOLE if one.whole else RISE if one.amount.value < 0 else FALL
+        start = 0.0 if bar.whole else level
+        end = bar.amount.value if bar.whole else level + bar.amount.value
+        colour = WHOLE if bar.whole else RISE if bar.amount.value < 0 else FALL
         cells.append((min(start, end), top - 0.72, max(start, end), top - 0.42, colour))
-        texts.append((0.0, top - 0.18, "start", f"{shortened(one.name)}  {number(one.amount.value, 3)}"))
+        texts.append((0.0, top - 0.18, "start", f"{shortened(bar.name)}  {number(bar.amount.value, 3)}"))
         level = end
     return Panel(title, unit, "", cells=tuple(cells), texts=tuple(texts), ticks="x", high=0.2)
 

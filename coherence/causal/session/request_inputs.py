@@ -27,28 +27,28 @@ LOW, HIGH = ".low", ".high"
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestInputs:
     """The facts, and what was taken as true for them."""
 
     facts: IndexInputs
     notes: tuple[str, ...] = ()
 
 
-def asked(
+def request_inputs(
     design: Design, model: Model, series: Series, *, log: str | None, window: tuple[float, float] | None = None
-) -> Asked | None:
+) -> RequestInputs | None:
     """The facts; None where there is neither a log nor a band.  Raises InputError for a log that is wrong."""
     tubes = tuple(tubes_of(model, series))
     if log is None and not tubes:
         return None
     control = IndexInputs(tubes=tubes, actions=tuple(_actions(model, series)), horizon=_horizon(model))
     if log is None:
-        return Asked(control)
+        return RequestInputs(control)
     deadline = _number(design.workload[only].deadline) if (only := _only(design)) is not None else None
     requests = read(Path(log), deadline=float(deadline) if deadline is not None else None)
     if window is not None and not (inside := _inside(requests, window)).any():
         span = f"the log is from {requests.since:g} to {requests.until:g} s"
-        return Asked(control, (f"no request of the log arrived at {window[0]:g}..{window[1]:g} s: {span}",))
+        return RequestInputs(control, (f"no request of the log arrived at {window[0]:g}..{window[1]:g} s: {span}",))
     requests = replace(requests.where(inside), until=min(requests.until, window[1])) if window else requests
     name = _latency_class(design, requests)
     servers, note = _servers(design, name)
@@ -59,7 +59,7 @@ def asked(
         control, log=requests, servers=servers, latency_class=name,
         provisioned=total if provisioned and None not in provisioned else None,
     )  # fmt: skip
-    return Asked(facts, notes)
+    return RequestInputs(facts, notes)
 
 
 def _only(design: Design) -> str | None:

@@ -34,7 +34,7 @@ class Settings:
 
 
 def aligned(
-    told: Telemetry, *, step: float | None = None, means: bool = False, offsets: Mapping[str, float] | None = None,
+    telemetry: Telemetry, *, step: float | None = None, means: bool = False, offsets: Mapping[str, float] | None = None,
     wraps: Mapping[str, int] | None = None, keep: Sequence[str] = ("copies",),
 ) -> Series:  # fmt: skip
     """The signals every `step` seconds: gauges as last sampled (`means`: as means over the step), counters as rates.
@@ -43,21 +43,21 @@ def aligned(
     `keep`: which of "constant" and "copies" (one signal equal to another at every time) stay in.  Raises UsageError,
     InputError where there are not two times.
     """
-    settings = Settings(means, wraps or {}, _offsets(told, offsets or {}))
-    _checked(told, step, settings, keep)
-    spacings = spacings_of(told)
-    grid = grid_of(told, spacings, settings, step)
-    values = np.empty((grid.count, len(told.signals)), order="F")
+    settings = Settings(means, wraps or {}, _offsets(telemetry, offsets or {}))
+    _checked(telemetry, step, settings, keep)
+    spacings = spacings_of(telemetry)
+    grid = grid_of(telemetry, spacings, settings, step)
+    values = np.empty((grid.count, len(telemetry.signals)), order="F")
     on = Placing(grid, settings)
-    for column, signal in enumerate(told.signals):
-        values[:, column] = on.place(signal, told[signal.name], spacings.get(signal.name, grid.step))
-    excluded = [Excluded(*what) for origin in told.origins for what in origin.left_out]
-    units = {signal.name: si_unit(signal) for signal in told.signals}
-    return reduced(told, values, grid, units, excluded, keep)
+    for column, signal in enumerate(telemetry.signals):
+        values[:, column] = on.place(signal, telemetry[signal.name], spacings.get(signal.name, grid.step))
+    excluded = [Excluded(*what) for origin in telemetry.origins for what in origin.left_out]
+    units = {signal.name: si_unit(signal) for signal in telemetry.signals}
+    return reduced(telemetry, values, grid, units, excluded, keep)
 
 
-def _checked(told: Telemetry, step: float | None, settings: Settings, keep: Sequence[str]) -> None:
-    names = [signal.name for signal in told.signals]
+def _checked(telemetry: Telemetry, step: float | None, settings: Settings, keep: Sequence[str]) -> None:
+    names = [signal.name for signal in telemetry.signals]
     if step is not None and not (np.isfinite(step) and step > 0):
         raise UsageError(f"step(={step}) must be a number of seconds > 0")
     for name, bits in settings.wraps.items():
@@ -70,32 +70,32 @@ def _checked(told: Telemetry, step: float | None, settings: Settings, keep: Sequ
             raise UsageError(f"keep(={word}) must be one of {', '.join(KEEP)}")
 
 
-def _offsets(told: Telemetry, stated: Mapping[str, float]) -> dict[str, float]:
+def _offsets(telemetry: Telemetry, stated: Mapping[str, float]) -> dict[str, float]:
     """Seconds to add to the times of each signal."""
-    sources = {key: origin for origin in told.origins for key in (Path(origin.name).name, origin.name)}
-    found: dict[str, float] = {}
+    sources = {key: origin for origin in telemetry.origins for key in (Path(origin.name).name, origin.name)}
+    offsets: dict[str, float] = {}
     for name, shift in stated.items():
         if name not in sources:
             raise UsageError(f"offsets: no source is called '{name}': {did_you_mean(name, sources)}")
         if not np.isfinite(shift):
             raise UsageError(f"offsets: {shift} of {name} is not a number of seconds")
-        found |= dict.fromkeys(sources[name].signals, float(shift))
-    return found
+        offsets |= dict.fromkeys(sources[name].signals, float(shift))
+    return offsets
 
 
 # -- the clock ----------------------------------------------------------------------------------------
 
 
-def spacings_of(told: Telemetry) -> dict[str, float]:
+def spacings_of(telemetry: Telemetry) -> dict[str, float]:
     """Median time between two samples of each signal that has two (s)."""
     known: dict[int, float] = {}
-    found = {}
-    for name, one in told.samples.items():
-        if len(one) > 1:
-            if id(one.times) not in known:
-                known[id(one.times)] = spacing_of(one.times)
-            found[name] = known[id(one.times)]
-    return found
+    spacings = {}
+    for name, samples in telemetry.samples.items():
+        if len(samples) > 1:
+            if id(samples.times) not in known:
+                known[id(samples.times)] = spacing_of(samples.times)
+            spacings[name] = known[id(samples.times)]
+    return spacings
 
 
 def spacing_of(times: Floats) -> float:
@@ -111,16 +111,16 @@ def spacing_of(times: Floats) -> float:
     return tidy if tidy and abs(tidy - middle) * len(times) < middle / 10 else middle
 
 
-def grid_of(told: Telemetry, spacings: Mapping[str, float], settings: Settings, step: float | None) -> Grid:
+def grid_of(telemetry: Telemetry, spacings: Mapping[str, float], settings: Settings, step: float | None) -> Grid:
     """The clock of all signals.  Raises InputError without two times, UsageError where it would be endless."""
     shifts = settings.offsets
-    there = [(name, one) for name, one in told.samples.items() if len(one)]
-    file = told.origins[0].name if told.origins else "telemetry"
+    there = [(name, one) for name, one in telemetry.samples.items() if len(one)]
+    file = telemetry.origins[0].name if telemetry.origins else "telemetry"
     if not there or (step is None and not spacings):
         raise refuse(
             file,
             1,
-            f"there is {several(len(told.grid), 'time')} in all, and a step needs two",
+            f"there is {several(len(telemetry.grid), 'time')} in all, and a step needs two",
             "give more samples, or state the step",
         )
     chosen = step or sorted(spacings.values())[len(spacings) // 2]
@@ -128,11 +128,11 @@ def grid_of(told: Telemetry, spacings: Mapping[str, float], settings: Settings, 
     high = max(float(one.times[-1]) + shifts.get(name, 0.0) for name, one in there)
     low += _phase(there, spacings, shifts, chosen, low)
     count = int(np.floor((high - low) / chosen + 0.5)) + 1
-    if count > MOST_TIMES or count * len(told.signals) > MOST_CELLS:
+    if count > MOST_TIMES or count * len(telemetry.signals) > MOST_CELLS:
         remedy = "state a longer step, take out a stray time, or read it in chunks"
         raise UsageError(
             f"{seconds(high - low)} in steps of {decimal(chosen)} s are {count:,} times of "
-            f"{several(len(told.signals), 'signal')}: {remedy}"
+            f"{several(len(telemetry.signals), 'signal')}: {remedy}"
         )
     return Grid(low, chosen, max(count, 1))
 
@@ -148,8 +148,8 @@ def _phase(
     alike = [(name, one) for name, one in there if abs(spacings.get(name, 0.0) / step - 1) < 0.01]
     if not alike:
         return 0.0
-    name, one = max(alike, key=lambda pair: len(pair[1]))
-    return phase_of(one.times[:10_000] + shifts.get(name, 0.0), step, low)
+    name, samples = max(alike, key=lambda pair: len(pair[1]))
+    return phase_of(samples.times[:10_000] + shifts.get(name, 0.0), step, low)
 
 
 def phase_of(times: Floats, step: float, low: float) -> float:
@@ -168,19 +168,19 @@ class Placing:
         self.grid, self.settings = grid, settings
         self._known: tuple[Floats, float, np.ndarray] | None = None
 
-    def place(self, signal: Signal, one: Samples, spacing: float) -> Floats:
+    def place(self, signal: Signal, samples: Samples, spacing: float) -> Floats:
         """The signal at every time of the clock, in SI."""
         size = float(factor_of(signal)[0])
         late = slack(spacing, self.grid.step)
         shift = self.settings.offsets.get(signal.name, 0.0)
-        moved = Samples(one.times + shift, one.values) if shift else one
+        moved = Samples(samples.times + shift, samples.values) if shift else samples
         if signal.kind == "counter":
-            found = rate(moved, self.grid, late, self.settings.wraps.get(signal.name))
+            levels = rate(moved, self.grid, late, self.settings.wraps.get(signal.name))
         elif self.settings.means:
-            found = mean(moved, self.grid, spacing)
+            levels = mean(moved, self.grid, spacing)
         else:
-            found = sampled(moved.values, self._index(moved.times, late))
-        return found if size == 1.0 else found * size
+            levels = sampled(moved.values, self._index(moved.times, late))
+        return levels if size == 1.0 else levels * size
 
     def _index(self, times: Floats, late: float) -> np.ndarray:
         if self._known is None or self._known[0] is not times or self._known[1] != late:
@@ -206,12 +206,17 @@ def si_unit(signal: Signal) -> str:
 
 
 def reduced(
-    told: Telemetry, values: Floats, grid: Grid, units: Mapping[str, str], excluded: list[Excluded], keep: Sequence[str]
+    telemetry: Telemetry,
+    values: Floats,
+    grid: Grid,
+    units: Mapping[str, str],
+    excluded: list[Excluded],
+    keep: Sequence[str],
 ) -> Series:
     """The series without the columns that say nothing; infinite values become missing, and are named."""
     stay: list[int] = []
     first: dict[bytes, str] = {}
-    for column, signal in enumerate(told.signals):
+    for column, signal in enumerate(telemetry.signals):
         levels = values[:, column]
         infinite = np.isinf(levels)
         if infinite.any():
@@ -223,9 +228,9 @@ def reduced(
             stay.append(column)
         else:
             excluded.append(why)
-    names = tuple(told.signals[column].name for column in stay)
-    kept = values if len(stay) == values.shape[1] else values[:, stay]
-    return Series(names, kept, grid.step, grid.start, {name: units[name] for name in names}, tuple(excluded))
+    names = tuple(telemetry.signals[column].name for column in stay)
+    columns = values if len(stay) == values.shape[1] else values[:, stay]
+    return Series(names, columns, grid.step, grid.start, {name: units[name] for name in names}, tuple(excluded))
 
 
 def _says_nothing(signal: Signal, levels: Floats, keep: Sequence[str]) -> Excluded | None:

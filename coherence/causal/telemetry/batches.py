@@ -51,7 +51,7 @@ class Table:
     def origin(self) -> Origin:
         """How it was read; the rows are not counted."""
         form = "wide CSV, in batches" if self.csv else "wide Parquet, in batches"
-        return Origin(str(self.path), form, self.clock.told(), self.names, 0, (), self.left_out)
+        return Origin(str(self.path), form, self.clock.render(), self.names, 0, (), self.left_out)
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,9 @@ def batches(table: Table, rows: int, *, sort: bool, memory: str, folder: str) ->
     row = 1
     try:
         answer = database.execute(question, {"path": str(table.path)})
-        while len(found := answer.fetch_df_chunk(max(1, rows // VECTOR))):
-            times = times_of(table.path, table.clock, _times(found["v0"]), row - 1 + bool(table.csv))
-            columns = tuple(found[f"v{place}"].to_numpy(np.float64) for place in range(1, len(table.names) + 1))
+        while len(frame := answer.fetch_df_chunk(max(1, rows // VECTOR))):
+            times = times_of(table.path, table.clock, _times(frame["v0"]), row - 1 + bool(table.csv))
+            columns = tuple(frame[f"v{place}"].to_numpy(np.float64) for place in range(1, len(table.names) + 1))
             yield Batch(times, columns, row)
             row += len(times)
     except CoherenceError:

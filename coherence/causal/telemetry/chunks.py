@@ -68,8 +68,8 @@ def chunks(  # noqa: PLR0913  (the options of `read` and of `aligned`)
     options = Options(time, time_unit)
     tables = [_table(path, options) for path in paths]
     if any(table is None for table in tables):
-        told = read(paths, time=time, time_unit=time_unit, units=units, kinds=kinds)
-        return _cut(aligned(told, step=step, means=means, keep=("constant", "copies")), rows, overlap)
+        telemetry = read(paths, time=time, time_unit=time_unit, units=units, kinds=kinds)
+        return _cut(aligned(telemetry, step=step, means=means, keep=("constant", "copies")), rows, overlap)
     known = [table for table in tables if table is not None]
     return _streamed(_alike(known), rows, overlap, Settings(means), (step, sort, memory), units or {}, kinds or {})
 
@@ -138,11 +138,11 @@ def _streamed(
 
 def _head(stream: Iterator[Batch]) -> Batch:
     """The first rows, enough to set the clock by."""
-    found = [next(stream)]
-    while sum(len(one.times) for one in found) < FINE and (more := next(stream, None)) is not None:
-        found.append(more)
-    columns = tuple(np.concatenate(parts) for parts in zip(*(one.columns for one in found), strict=True))
-    return Batch(np.concatenate([one.times for one in found]), columns, found[0].row)
+    first_batches = [next(stream)]
+    while sum(len(one.times) for one in first_batches) < FINE and (more := next(stream, None)) is not None:
+        first_batches.append(more)
+    columns = tuple(np.concatenate(parts) for parts in zip(*(one.columns for one in first_batches), strict=True))
+    return Batch(np.concatenate([one.times for one in first_batches]), columns, first_batches[0].row)
 
 
 def _ordered(tables: Sequence[Table], rows: int, sort: bool, memory: str, folder: str) -> Iterator[Batch]:
@@ -151,8 +151,8 @@ def _ordered(tables: Sequence[Table], rows: int, sort: bool, memory: str, folder
     names = tables[0].names
     for table in tables:
         place = [table.names.index(name) for name in names]
-        for found in batches(table, rows, sort=sort, memory=memory, folder=folder):
-            batch = Batch(found.times, tuple(found.columns[index] for index in place), found.row)
+        for batch_of in batches(table, rows, sort=sort, memory=memory, folder=folder):
+            batch = Batch(batch_of.times, tuple(batch_of.columns[index] for index in place), batch_of.row)
             batch = _rising(table, names, batch, latest)
             if len(batch.times):
                 latest = float(batch.times[-1]), tuple(float(column[-1]) for column in batch.columns)
@@ -225,12 +225,12 @@ def _known(table: Table, units: Mapping[str, str], kinds: Mapping[str, str]) -> 
 def _ready(plan: Plan, tail: Batch, *, last: bool) -> int:
     """How many times of the clock no later sample can change."""
     steps = (float(tail.times[-1]) - plan.grid.start) / plan.grid.step
-    found = int(np.floor(steps + 0.5)) + 1 if last else int(np.floor(steps - 0.5))
-    if found > MOST_TIMES * 100:
+    count = int(np.floor(steps + 0.5)) + 1 if last else int(np.floor(steps - 0.5))
+    if count > MOST_TIMES * 100:
         raise UsageError(
-            f"the clock would have {several(found, 'time')}: state a longer step, or look for a stray time"
+            f"the clock would have {several(count, 'time')}: state a longer step, or look for a stray time"
         )
-    return max(found, 1 if last else 0)
+    return max(count, 1 if last else 0)
 
 
 def _placed(plan: Plan, tail: Batch, low: int, high: int, left: tuple[Excluded, ...]) -> Series:
@@ -242,13 +242,13 @@ def _placed(plan: Plan, tail: Batch, low: int, high: int, left: tuple[Excluded, 
     values = np.empty((grid.count, len(plan.signals)), order="F")
     for index, (signal, column) in enumerate(zip(plan.signals, tail.columns, strict=True)):
         there = ~np.isnan(column)
-        one = Samples(tail.times, column) if there.all() else Samples(tail.times[there], column[there])
-        values[:, index] = on.place(signal, one, plan.spacings[index])
-    told = Telemetry(plan.signals, {}, tail.times)
+        samples = Samples(tail.times, column) if there.all() else Samples(tail.times[there], column[there])
+        values[:, index] = on.place(signal, samples, plan.spacings[index])
+    telemetry = Telemetry(plan.signals, {}, tail.times)
     units = {signal.name: si_unit(signal) for signal in plan.signals}
     start = plan.grid.start + step * low
     return reduced(
-        told, values[early:], Grid(start, step, high - low), units, list(left), ("constant", "copies", "empty")
+        telemetry, values[early:], Grid(start, step, high - low), units, list(left), ("constant", "copies", "empty")
     )
 
 

@@ -49,7 +49,7 @@ class Clock:
         self.iso: bool | None = None
         self.zoned: bool | None = None
 
-    def told(self) -> str:
+    def render(self) -> str:
         """How the time was read, for the report."""
         if self.iso:
             return f"column '{self.column}': ISO 8601, " + ("with zone" if self.zoned else "without zone, read as UTC")
@@ -88,19 +88,19 @@ class Clock:
             raise self._refused(lines[index], cells[index], remedy) from None
 
     def _moment(self, cell: str, line: int) -> float:
-        found = _ISO.fullmatch(cell)
-        if found is None:
+        match = _ISO.fullmatch(cell)
+        if match is None:
             raise self._refused(line, cell, "write ISO 8601 such as 2024-05-01T12:00:00Z, in every row alike")
-        zone = (found[4] or "").upper().replace("Z", "+00:00").replace("UTC", "+00:00")
+        zone = (match[4] or "").upper().replace("Z", "+00:00").replace("UTC", "+00:00")
         if self.zoned is not None and self.zoned is not bool(zone):
             raise self._refused(line, cell, "write the zone in every row or in none")
         self.zoned = bool(zone)
         try:
-            moment = datetime.fromisoformat(f"{found[1]}T{found[2] or '00:00:00'}{zone}")
+            moment = datetime.fromisoformat(f"{match[1]}T{match[2] or '00:00:00'}{zone}")
         except ValueError as error:
             raise self._refused(line, cell, str(error)) from None
         whole = int((moment if zone else moment.replace(tzinfo=UTC)).timestamp())
-        return whole + float(f"0.{found[3]}") if found[3] else float(whole)
+        return whole + float(f"0.{match[3]}") if match[3] else float(whole)
 
     def _unit(self, real: Floats, lines: Sequence[int]) -> str:
         sizes = np.abs(real)

@@ -35,7 +35,7 @@ def read_csv(path: Path, options: Options) -> Part:
     times, lines = [np.zeros(0)], array("q")
     texts: list[list[str]] = [[] for _ in header]
     named = [] if shape.signal is None else [shape.signal]
-    kept = {*named, *shape.labels, *shape.facts.values()}
+    read_columns = {*named, *shape.labels, *shape.facts.values()}
     levels = [shape.level] if shape.level is not None else [*shape.signals]
     for numbers, batch in _batches(path, rows, len(header)):
         cells = list(zip(*batch, strict=True))
@@ -43,7 +43,7 @@ def read_csv(path: Path, options: Options) -> Part:
         lines.extend(numbers)
         for index in levels:
             columns[index].add(cells[index], numbers)
-        for index in kept:
+        for index in read_columns:
             texts[index].extend(cells[index])
     _enough(path, len(lines))
     wrong = [found for column in columns if (found := column.problem(path)) is not None]
@@ -84,7 +84,7 @@ def _binary(path: Path) -> InputError:
 
 
 def _undecoded(path: Path, encoding: str, error: UnicodeDecodeError) -> InputError:
-    line, found = 1, error
+    line, cause = 1, error
     with path.open("rb") as file:
         head = file.read(1 << 16)
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -96,11 +96,11 @@ def _undecoded(path: Path, encoding: str, error: UnicodeDecodeError) -> InputErr
             try:
                 raw.decode(encoding)
             except UnicodeDecodeError as here:
-                found = here
+                cause = here
                 break
             line += 1
-    byte = found.object[found.start]
-    message = f"byte 0x{byte:02x} at column {found.start + 1} is not {encoding.upper()}"
+    byte = cause.object[cause.start]
+    message = f"byte 0x{byte:02x} at column {cause.start + 1} is not {encoding.upper()}"
     return refuse(path, line, message, "save the file as UTF-8, or say its encoding, such as encoding=latin-1")
 
 
@@ -149,7 +149,7 @@ def _wide(
     if not rows:
         raise no_signals(str(path), left_out)
     story = Story(len(at), options.duplicates, _truths(columns), left_out)
-    return part(str(path), "wide CSV", clock.told(), rows, at, story)
+    return part(str(path), "wide CSV", clock.render(), rows, at, story)
 
 
 def _truths(columns: Sequence[Cells]) -> list[str]:
@@ -171,7 +171,7 @@ def _long(  # noqa: PLR0913, PLR0917
     grouped = long_rows(names, at, values, present, lines)
     rows = [Rows(signals[name], times, levels, own) for name, times, levels, own in grouped]
     story = Story(len(at), options.duplicates, _truths(columns), kinds="kind" in shape.facts)
-    return part(str(path), "long CSV", clock.told(), rows, at, story)
+    return part(str(path), "long CSV", clock.render(), rows, at, story)
 
 
 def _names(path: Path, shape: Layout, texts: Sequence[Sequence[str]], lines: Sequence[int]) -> list[str]:

@@ -42,22 +42,22 @@ def layout(file: object, header: Sequence[str], *, time: str | None = None, long
     Raises InputError where no column tells the time, or two columns have one name.
     """
     plain = [_plain(name) for name in header]
-    found = _time(header, plain, time)
-    problems = [*_unclear(file, header, found, time), *_twice(file, header, found)]
+    time_column = _time(header, plain, time)
+    problems = [*_unclear(file, header, time_column, time), *_twice(file, header, time_column)]
     if problems:
         raise InputError(problems)
-    assert found is not None
+    assert time_column is not None
     name, level = _first(plain, NAMES), _first(plain, VALUES)
     if long is None:
         long = name is not None and level is not None
     if not long:
-        return Layout(found, signals={i: text for i, text in enumerate(header) if i != found})
+        return Layout(time_column, signals={i: text for i, text in enumerate(header) if i != time_column})
     if name is None or level is None:
         missing = "the signal's name" if name is None else "its value"
         raise InputError([problem(file, 1, f"a long table needs a column of {missing}", "call it signal, or value")])
     facts = {fact: plain.index(fact) for fact in FACTS if fact in plain}
-    taken = {found, name, level, *facts.values()}
-    return Layout(found, name, level, labels={i: t for i, t in enumerate(header) if i not in taken}, facts=facts)
+    taken = {time_column, name, level, *facts.values()}
+    return Layout(time_column, name, level, labels={i: t for i, t in enumerate(header) if i not in taken}, facts=facts)
 
 
 def labelled(name: str, labels: Mapping[str, str]) -> str:
@@ -87,8 +87,8 @@ def _time(header: Sequence[str], plain: Sequence[str], time: str | None) -> int 
     return _first(plain, TIMES)
 
 
-def _unclear(file: object, header: Sequence[str], found: int | None, time: str | None) -> list[Problem]:
-    if found is not None:
+def _unclear(file: object, header: Sequence[str], time_column: int | None, time: str | None) -> list[Problem]:
+    if time_column is not None:
         return []
     if time is not None:
         return [problem(file, 1, f"no column is called {quoted(time)}", did_you_mean(time, header))]
@@ -97,7 +97,7 @@ def _unclear(file: object, header: Sequence[str], found: int | None, time: str |
     return [problem(file, 1, f"no column tells the time; the columns are {shown}", remedy)]
 
 
-def _twice(file: object, header: Sequence[str], found: int | None) -> list[Problem]:
+def _twice(file: object, header: Sequence[str], time_column: int | None) -> list[Problem]:
     places: dict[str, list[int]] = {}
     for index, name in enumerate(header):
         places.setdefault(name, []).append(index + 1)
@@ -106,6 +106,6 @@ def _twice(file: object, header: Sequence[str], found: int | None) -> list[Probl
         for name, at in places.items()
         if len(at) > 1 and name != ""
     ]
-    bare = [at for at in places.get("", []) if at - 1 != found]
+    bare = [at for at in places.get("", []) if at - 1 != time_column]
     problems += [problem(file, 1, f"column {at} has no name", "give it one, or take it out") for at in bare]
     return problems[:20]

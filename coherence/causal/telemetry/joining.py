@@ -23,22 +23,22 @@ def joined(parts: Sequence[Part]) -> Telemetry:
     _one_clock(parts)
     ends = stems([one.origin.name for one in parts])
     homes: dict[str, list[int]] = {}
-    for index, one in enumerate(parts):
-        for signal, _ in one.columns:
+    for index, part in enumerate(parts):
+        for signal, _ in part.columns:
             homes.setdefault(signal.name, []).append(index)
     apart = _apart(parts, homes)
     samples: dict[str, Samples] = {}
     signals: dict[str, Signal] = {}
     origins = []
-    for index, one in enumerate(parts):
+    for index, part in enumerate(parts):
         renamed = []
-        for signal, found in one.columns:
+        for signal, column in part.columns:
             alone = not (signal.name in apart and len(homes[signal.name]) > 1)
             name = signal.name if alone else _free(f"{ends[index]}.{signal.name}", homes)
             renamed.append(name)
-            signals.setdefault(name, Signal(name, signal.unit, signal.kind, signal.source or one.origin.name))
-            samples[name] = _merged(samples[name], found) if name in samples else found
-        origins.append(_origin(one, renamed))
+            signals.setdefault(name, Signal(name, signal.unit, signal.kind, signal.source or part.origin.name))
+            samples[name] = _merged(samples[name], column) if name in samples else column
+        origins.append(_origin(part, renamed))
     order = sorted(signals)
     grid = np.unique(np.concatenate([one.grid for one in parts])) if len(parts) > 1 else parts[0].grid
     causes = tuple(cause for one in parts for cause in one.causes)
@@ -68,12 +68,12 @@ def _one_clock(parts: Sequence[Part]) -> None:
 def _apart(parts: Sequence[Part], homes: dict[str, list[int]]) -> set[str]:
     """Names that several files hold at the same times, and other shared names of these files."""
     shared = {name: at for name, at in homes.items() if len(at) > 1}
-    found = {
+    names = {
         index: {signal.name: one for signal, one in parts[index].columns} for at in shared.values() for index in at
     }
     clashing: set[int] = set()
     for name, at in shared.items():
-        if not _continue(found[index][name] for index in at) or len({_facts(parts[i], name) for i in at}) > 1:
+        if not _continue(names[index][name] for index in at) or len({_facts(parts[i], name) for i in at}) > 1:
             clashing.update(at)
     return {name for name, at in shared.items() if len(clashing.intersection(at)) > 1}
 
@@ -88,11 +88,11 @@ def _continue(many: Iterable[Samples]) -> bool:
     return all(two.times[0] > one.times[-1] or _agree(one, two) for one, two in pairwise(spans))
 
 
-def _agree(one: Samples, two: Samples) -> bool:
-    low, high = two.times[0], min(one.times[-1], two.times[-1])
-    first, second = ((s.times >= low) & (s.times <= high) for s in (one, two))
-    return np.array_equal(one.times[first], two.times[second]) and np.array_equal(
-        one.values[first], two.values[second], equal_nan=True
+def _agree(here: Samples, there: Samples) -> bool:
+    low, high = there.times[0], min(here.times[-1], there.times[-1])
+    first, second = ((s.times >= low) & (s.times <= high) for s in (here, there))
+    return np.array_equal(here.times[first], there.times[second]) and np.array_equal(
+        here.values[first], there.values[second], equal_nan=True
     )
 
 

@@ -55,32 +55,33 @@ class Report:
     end: float
 
 
-def report(told: Telemetry, series: Series, *, wanted: Iterable[str] = ()) -> Report:
+def report(telemetry: Telemetry, series: Series, *, wanted: Iterable[str] = ()) -> Report:
     """Compare telemetry with its series, and with the signals `wanted` by the design (none: not compared)."""
-    spacings = spacings_of(told)
-    span = (float(told.grid[0]), float(told.grid[-1])) if len(told.grid) else (0.0, 0.0)
-    rows = tuple(_row(signal, told, series, spacings.get(signal.name, 0.0), span) for signal in told.signals)
-    names, design = [signal.name for signal in told.signals], list(wanted)
+    spacings = spacings_of(telemetry)
+    span = (float(telemetry.grid[0]), float(telemetry.grid[-1])) if len(telemetry.grid) else (0.0, 0.0)
+    rows = tuple(_row(signal, telemetry, series, spacings.get(signal.name, 0.0), span) for signal in telemetry.signals)
+    names, design = [signal.name for signal in telemetry.signals], list(wanted)
     without_column = tuple((name, did_you_mean(name, names)) for name in design if name not in names)
     without_signal = tuple(name for name in names if name not in set(design)) if design else ()
     ends = (float(series.times[0]), float(series.times[-1])) if len(series) else span
     return Report(
-        rows, told.origins, skews(told), series.excluded, without_column, without_signal,
-        (*_coarse(rows, series.step), *_copies(series), *_odd(told)), series.step, len(series), *ends,
+        rows, telemetry.origins, skews(telemetry), series.excluded, without_column, without_signal,
+        (*_coarse(rows, series.step), *_copies(series), *_odd(telemetry)), series.step, len(series), *ends,
     )  # fmt: skip
 
 
-def _row(signal: Signal, told: Telemetry, series: Series, spacing: float, span: tuple[float, float]) -> Row:
-    one = told[signal.name]
-    expected = round((span[1] - span[0]) / spacing) + 1 if spacing else max(len(one), min(1, len(told.grid)))
-    slots = len(np.unique(np.round((one.times - span[0]) / spacing))) if spacing else len(one)
-    there = one.times[~np.isnan(one.values)]
+def _row(signal: Signal, telemetry: Telemetry, series: Series, spacing: float, span: tuple[float, float]) -> Row:
+    samples = telemetry[signal.name]
+    expected = round((span[1] - span[0]) / spacing) + 1 if spacing else max(len(samples), min(1, len(telemetry.grid)))
+    slots = len(np.unique(np.round((samples.times - span[0]) / spacing))) if spacing else len(samples)
+    there = samples.times[~np.isnan(samples.values)]
     longest = float(np.diff(np.concatenate([[span[0]], there, [span[1]]])).max())
     empty = int(np.isnan(series[signal.name]).sum()) if signal.name in series else None
-    falls = resets(one.values) if signal.kind == "counter" else 0
+    falls = resets(samples.values) if signal.kind == "counter" else 0
     return Row(
-        signal.name, signal.source, signal.kind, signal.unit, len(one), expected, max(0, expected - slots),
-        int(np.isnan(one.values).sum()), int(np.isinf(one.values).sum()), falls, spacing, longest, empty, len(series),
+        signal.name, signal.source, signal.kind, signal.unit, len(samples), expected, max(0, expected - slots),
+        int(np.isnan(samples.values).sum()), int(np.isinf(samples.values).sum()), falls, spacing, longest,
+        empty, len(series),
     )  # fmt: skip
 
 
@@ -108,49 +109,49 @@ def _copies(series: Series) -> list[str]:
     ]
 
 
-def _odd(told: Telemetry) -> list[str]:
+def _odd(telemetry: Telemetry) -> list[str]:
     """Units that are not known, and counters that fall as if they wrapped."""
-    found = []
-    for signal in told.signals:
+    remarks = []
+    for signal in telemetry.signals:
         name = shorten(signal.name)
         if factor_of(signal)[1] is None:
-            found.append(f"{name}: the unit '{shorten(signal.unit)}' is not known, its values stay as they are")
-        levels = told[signal.name].values
+            remarks.append(f"{name}: the unit '{shorten(signal.unit)}' is not known, its values stay as they are")
+        levels = telemetry[signal.name].values
         if signal.kind == "counter" and len(levels) > 1:
             before = levels[:-1][np.diff(levels) < 0]
-            found += [
+            remarks += [
                 f"{name}: falls just below 2^{bits}; if it goes on from 0 there, state wraps={bits}"
                 for bits in (16, 32, 64)
                 if len(before) and ((before > 0.9 * 2.0**bits) & (before <= 2.0**bits)).all()
             ]
-    return found
+    return remarks
 
 
 # -- in words -----------------------------------------------------------------------------------------
 
 
-def lines(found: Report, *, most: int = 40) -> list[str]:
+def lines(gaps: Report, *, most: int = 40) -> list[str]:
     """The report for a terminal; the table shows signals with something missing first, `most` of them."""
-    told = [f"{several(len(found.rows), 'signal')}, {several(found.times, 'time')} every {decimal(found.step)} s"]
-    for file in found.files:
-        told.append(
+    text_lines = [f"{several(len(gaps.rows), 'signal')}, {several(gaps.times, 'time')} every {decimal(gaps.step)} s"]
+    for file in gaps.files:
+        text_lines.append(
             f"  {file.name}: {file.form}, {several(file.rows, 'row')}, {several(len(file.signals), 'signal')}; "
             f"{file.clock}"
         )
-        told += [f"    {note}" for note in file.notes]
-    rows = sorted(found.rows, key=lambda row: (_whole(row), row.name))
-    told += ["", *_table(rows[:most])]
+        text_lines += [f"    {note}" for note in file.notes]
+    rows = sorted(gaps.rows, key=lambda row: (_whole(row), row.name))
+    text_lines += ["", *_table(rows[:most])]
     if len(rows) > most:
-        told.append(f"  and {several(len(rows) - most, 'more signal')}")
-    told += _list("clocks", map(str, found.skews))
-    told += _list(
-        "left out", (f"{one.what}: {one.why}" + (f" ({one.remedy})" if one.remedy else "") for one in found.excluded)
+        text_lines.append(f"  and {several(len(rows) - most, 'more signal')}")
+    text_lines += _list("clocks", map(str, gaps.skews))
+    text_lines += _list(
+        "left out", (f"{one.what}: {one.why}" + (f" ({one.remedy})" if one.remedy else "") for one in gaps.excluded)
     )
-    told += _list(
-        "signals of the design without a column", (f"{n}: {near}" if near else n for n, near in found.without_column)
+    text_lines += _list(
+        "signals of the design without a column", (f"{n}: {near}" if near else n for n, near in gaps.without_column)
     )
-    told += _list("columns that are no signal of the design", found.without_signal)
-    return told + _list("to know", found.notes)
+    text_lines += _list("columns that are no signal of the design", gaps.without_signal)
+    return text_lines + _list("to know", gaps.notes)
 
 
 def _whole(row: Row) -> bool:
@@ -179,21 +180,21 @@ def _list(title: str, entries: Iterable[str], most: int = 20) -> list[str]:
     return ["", f"{title}:", *(f"  {entry}" for entry in found[:most]), *more] if found else []
 
 
-def as_json(found: Report) -> dict[str, Any]:
+def as_json(gaps: Report) -> dict[str, Any]:
     """The same for programs; times in seconds."""
     return {
-        "step": found.step, "times": found.times, "start": found.start, "end": found.end,
-        "signals": [_fields(row) for row in found.rows],
+        "step": gaps.step, "times": gaps.times, "start": gaps.start, "end": gaps.end,
+        "signals": [_fields(row) for row in gaps.rows],
         "files": [
             {"name": f.name, "form": f.form, "clock": f.clock, "rows": f.rows, "signals": list(f.signals),
              "notes": list(f.notes)}
-            for f in found.files
+            for f in gaps.files
         ],
-        "clocks": [_fields(skew) for skew in found.skews],
-        "excluded": [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in found.excluded],
-        "without_column": [name for name, _ in found.without_column],
-        "without_signal": list(found.without_signal),
-        "notes": list(found.notes),
+        "clocks": [_fields(skew) for skew in gaps.skews],
+        "excluded": [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in gaps.excluded],
+        "without_column": [name for name, _ in gaps.without_column],
+        "without_signal": list(gaps.without_signal),
+        "notes": list(gaps.notes),
     }  # fmt: skip
 
 

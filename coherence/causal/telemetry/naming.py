@@ -9,15 +9,15 @@ from coherence.language.schema_kinds import Word
 from coherence.simulate.telemetry.contract import Origin, Signal, Telemetry
 
 
-def named(told: Telemetry, columns: Mapping[str, str | Word]) -> Telemetry:
+def named(telemetry: Telemetry, columns: Mapping[str, str | Word]) -> Telemetry:
     """The telemetry with the design's names for its columns; other columns keep theirs.
 
     A column may serve several signals.  A signal whose column is not there is left out by name, and so is a column of
     the signal's own name that the design overrides with another.
     """
-    known = {signal.name: signal for signal in told.signals}
+    known = {signal.name: signal for signal in telemetry.signals}
     wanted = {signal: str(column) for signal, column in columns.items()}
-    found = {signal: column for signal, column in wanted.items() if column in known}
+    chosen = {signal: column for signal, column in wanted.items() if column in known}
     missing = [
         (signal, f"its column '{column}' is not in the telemetry", did_you_mean(column, known) or "look into the files")
         for signal, column in wanted.items()
@@ -25,17 +25,17 @@ def named(told: Telemetry, columns: Mapping[str, str | Word]) -> Telemetry:
     ]
     replaced = [
         (signal, f"the design reads its values from '{column}', not from this column", "rename the column")
-        for signal, column in found.items()
-        if signal in known and signal != column and signal not in found.values()
+        for signal, column in chosen.items()
+        if signal in known and signal != column and signal not in chosen.values()
     ]
-    sources = {**found, **_rest(known, wanted, found)}
+    sources = {**chosen, **_rest(known, wanted, chosen)}
     signals = {name: _called(known[column], name) for name, column in sources.items()}
     order = sorted(signals)
-    samples = {name: told.samples[sources[name]] for name in order}
-    origins = tuple(_renamed(origin, sources) for origin in told.origins)
+    samples = {name: telemetry.samples[sources[name]] for name in order}
+    origins = tuple(_renamed(origin, sources) for origin in telemetry.origins)
     if missing or replaced:
         origins = (*origins, Origin("telemetry of the design", "names", "", (), 0, (), (*missing, *replaced)))
-    return Telemetry(tuple(signals[name] for name in order), samples, told.grid, told.causes, origins)
+    return Telemetry(tuple(signals[name] for name in order), samples, telemetry.grid, telemetry.causes, origins)
 
 
 def _rest(known: Mapping[str, Signal], wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:

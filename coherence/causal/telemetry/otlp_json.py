@@ -88,11 +88,11 @@ def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int)
         if int(raw.get("flags", 0)) & NO_VALUE:
             notes.met["no recorded value"] += 1
             continue
-        one = Point(
+        point = Point(
             metric["name"], metric.get("unit", ""), "counter" if counter else "gauge", resource, _attributes(raw),
             int(raw.get("timeUnixNano", 0)), int(raw.get("startTimeUnixNano", 0)), 0.0, delta, number,
         )  # fmt: skip
-        yield from _number(one, raw) if kind in ("gauge", "sum") else _buckets(one, kind, raw, notes)
+        yield from _number(point, raw) if kind in ("gauge", "sum") else _buckets(point, kind, raw, notes)
 
 
 def _number(one: Point, raw: Any) -> Iterator[Point]:
@@ -102,27 +102,29 @@ def _number(one: Point, raw: Any) -> Iterator[Point]:
     )
 
 
-def _buckets(one: Point, kind: str, raw: Any, notes: Notes) -> Iterator[Point]:
+def _buckets(point: Point, kind: str, raw: Any, notes: Notes) -> Iterator[Point]:
     total = float(raw.get("sum", 0)) if kind == "summary" or "sum" in raw else None  # summaries leave out a zero
     plain = kind == "histogram"
     buckets = [int(count) for count in raw.get("bucketCounts", ())] if plain else []
     yield from histogram(
-        one, int(raw.get("count", 0)), total, buckets, [float(b) for b in raw.get("explicitBounds", ())]
+        point, int(raw.get("count", 0)), total, buckets, [float(b) for b in raw.get("explicitBounds", ())]
     )
     if kind == "exponentialHistogram":
         notes.met["exponential histograms: count and sum were read, not buckets"] += 1
     for quantile in raw.get("quantileValues", ()):
-        labels = {**one.attributes, "quantile": f"{float(quantile.get('quantile', 0)):.15g}"}
+        labels = {**point.attributes, "quantile": f"{float(quantile.get('quantile', 0)):.15g}"}
         level = float(quantile.get("value", 0))
-        yield Point(one.name, one.unit, "gauge", one.resource, labels, one.time, one.start, level, False, one.number)
+        yield Point(
+            point.name, point.unit, "gauge", point.resource, labels, point.time, point.start, level, False, point.number
+        )
 
 
 def _attributes(holder: Any) -> dict[str, str]:
     return {pair["key"]: _text(pair.get("value", {})) for pair in holder.get("attributes", ())}
 
 
-def _text(found: Any) -> str:
-    for level in found.values():
+def _text(value: Any) -> str:
+    for level in value.values():
         if isinstance(level, bool):
             return "true" if level else "false"
         return level if isinstance(level, str) else json.dumps(level, sort_keys=True)

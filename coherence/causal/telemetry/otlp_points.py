@@ -52,24 +52,33 @@ class Notes:
 
 
 def histogram(
-    one: Point, count: int, total: float | None, buckets: Sequence[int], bounds: Sequence[float]
+    point: Point, count: int, total: float | None, buckets: Sequence[int], bounds: Sequence[float]
 ) -> list[Point]:
     """The counters of a histogram's point.  Raises ValueError where buckets and bounds do not fit."""
     if buckets and len(buckets) != len(bounds) + 1:
         raise ValueError(f"{len(buckets)} buckets do not fit {len(bounds)} bounds")
-    found = [_of(one, "_count", float(count), unit="1")]
+    points = [_of(point, "_count", float(count), unit="1")]
     if total is not None:
-        found.append(_of(one, "_sum", total))
+        points.append(_of(point, "_sum", total))
     for edge, below in zip([*bounds, np.inf], itertools.accumulate(buckets), strict=False):
-        found.append(_of(one, "_bucket", float(below), unit="1", le="+Inf" if edge == np.inf else f"{edge:.15g}"))
-    return found
+        points.append(_of(point, "_bucket", float(below), unit="1", le="+Inf" if edge == np.inf else f"{edge:.15g}"))
+    return points
 
 
-def _of(one: Point, suffix: str, level: float, *, unit: str | None = None, le: str | None = None) -> Point:
-    labels = dict(one.attributes) | ({} if le is None else {"le": le})
-    unit = one.unit if unit is None else unit
+def _of(point: Point, suffix: str, level: float, *, unit: str | None = None, le: str | None = None) -> Point:
+    labels = dict(point.attributes) | ({} if le is None else {"le": le})
+    unit = point.unit if unit is None else unit
     return Point(
-        one.name + suffix, unit, "counter", one.resource, labels, one.time, one.start, level, one.delta, one.number
+        point.name + suffix,
+        unit,
+        "counter",
+        point.resource,
+        labels,
+        point.time,
+        point.start,
+        level,
+        point.delta,
+        point.number,
     )
 
 
@@ -84,24 +93,24 @@ def unit_of(ucum: str) -> str:
 def part_of(file: str, form: str, points: Iterable[Point], notes: Notes, options: Options) -> Part:
     """The series of the points.  Raises InputError."""
     series: dict[tuple[object, ...], list[Point]] = {}
-    for one in points:
-        key = (one.name, *sorted(one.attributes.items()), "\0", *sorted(one.resource.items()))
-        series.setdefault(key, []).append(one)
+    for point in points:
+        key = (point.name, *sorted(point.attributes.items()), "\0", *sorted(point.resource.items()))
+        series.setdefault(key, []).append(point)
     if not series:
         met = f" (only {', '.join(notes.met)})" if notes.met else ""
         raise refuse(file, 1, f"there is no metric in it{met}", "give an export of metrics, not of traces or logs")
     names = _names([many[0] for many in series.values()])
-    told = [f"{what}: {several(count, 'point')}" for what, count in sorted(notes.met.items())]
+    remarks = [f"{what}: {several(count, 'point')}" for what, count in sorted(notes.met.items())]
     rows, hidden = [], 0
     for name, many in sorted(zip(names, series.values(), strict=True), key=lambda pair: pair[0]):
         row, resets = _rows(file, name, many)
         rows.append(row)
         hidden += resets
     if hidden:
-        told.append(f"{several(hidden, 'reset')} told by a new start time alone, and taken into account")
+        remarks.append(f"{several(hidden, 'reset')} told by a new start time alone, and taken into account")
     times = np.unique(np.concatenate([row.times for row in rows]))
     count = sum(len(row.times) for row in rows)
-    story = Story(count, options.duplicates, told, kinds=True)
+    story = Story(count, options.duplicates, remarks, kinds=True)
     return part(file, form, "time_unix_nano: nanoseconds since 1970", rows, times, story)
 
 
@@ -111,9 +120,9 @@ def _names(firsts: Sequence[Point]) -> list[str]:
     keys = sorted({key for resource in resources for key in resource})
     differ = [key for key in keys if len({resource.get(key) for resource in resources}) > 1]
     names = []
-    for one in firsts:
-        apart = {key: one.resource[key] for key in differ if key in one.resource and key not in one.attributes}
-        names.append(labelled(one.name, {**apart, **one.attributes}))
+    for point in firsts:
+        apart = {key: point.resource[key] for key in differ if key in point.resource and key not in point.attributes}
+        names.append(labelled(point.name, {**apart, **point.attributes}))
     again = Counter(names)
     seen: Counter[str] = Counter()
     for index, name in enumerate(names):  # two kinds of one name, or an attribute that hides a resource's
@@ -126,12 +135,12 @@ def _names(firsts: Sequence[Point]) -> list[str]:
 def _rows(file: str, name: str, points: list[Point]) -> tuple[Rows, int]:
     points.sort(key=lambda one: one.time)
     first = points[0]
-    for one in points:
-        if not 0 < one.time < 1 << 63:
+    for point in points:
+        if not 0 < point.time < 1 << 63:
             raise refuse(
                 file,
-                one.number,
-                f"a point of {quoted(name)} has no time that can be ({one.time} ns)",
+                point.number,
+                f"a point of {quoted(name)} has no time that can be ({point.time} ns)",
                 "export time_unix_nano with each point",
             )
     levels, hidden = _levels(points)

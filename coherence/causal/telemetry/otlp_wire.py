@@ -84,8 +84,8 @@ def _points(path: Path, notes: Notes) -> Iterator[Point]:
             yield from points_of(message(data, low, high, "REQUEST"), notes, number)
     except (ValueError, KeyError) as error:
         why = f"lacks {error}" if isinstance(error, KeyError) else str(error)
-        told = f"request {max(number, 1)} is cut off, or not OTLP: {why}"
-        raise refuse(path, max(number, 1), told, "export the metrics again with OTLP's protobuf encoding") from None
+        problem = f"request {max(number, 1)} is cut off, or not OTLP: {why}"
+        raise refuse(path, max(number, 1), problem, "export the metrics again with OTLP's protobuf encoding") from None
 
 
 def _requests(data: bytes) -> Iterator[tuple[int, int]]:
@@ -105,7 +105,7 @@ def _requests(data: bytes) -> Iterator[tuple[int, int]]:
 
 def message(data: bytes, at: int, end: int, kind: str) -> dict[str, Any]:
     """Known fields of a message, by their JSON keys; unknown ones are passed over.  Raises WireError."""
-    shape, found = SHAPES[kind], {}  # type: tuple[Shape, dict[str, Any]]
+    shape, fields = SHAPES[kind], {}  # type: tuple[Shape, dict[str, Any]]
     while at < end:
         tag, at = varint(data, at, end)
         start, at = at, _after(data, at, end, tag & 7)
@@ -116,10 +116,10 @@ def message(data: bytes, at: int, end: int, kind: str) -> dict[str, Any]:
         key, wanted = shape[tag >> 3]
         levels = _levels(data, start, at, tag & 7, wanted.lstrip("+"))
         if wanted.startswith("+"):
-            found.setdefault(key, []).extend(levels)
+            fields.setdefault(key, []).extend(levels)
         elif levels:
-            found[key] = levels[-1]
-    return found
+            fields[key] = levels[-1]
+    return fields
 
 
 def varint(data: bytes, at: int, end: int) -> tuple[int, int]:

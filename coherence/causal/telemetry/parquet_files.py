@@ -33,16 +33,16 @@ def connection(path: object, *, memory: str | None = None) -> Any:
     except ImportError:
         raise MissingExtraError(f"reading {path}", "causal") from None
     del pd
-    found = duckdb.connect()
-    found.execute("SET TimeZone = 'UTC'")
-    found.execute("SET enable_progress_bar = false")  # it would stand in the middle of our output
-    found.execute("SET enable_external_file_cache = false")  # it would keep what is read once
+    database = duckdb.connect()
+    database.execute("SET TimeZone = 'UTC'")
+    database.execute("SET enable_progress_bar = false")  # it would stand in the middle of our output
+    database.execute("SET enable_external_file_cache = false")  # it would keep what is read once
     if memory:
-        found.execute(f"SET memory_limit = '{memory}'")
-    return found
+        database.execute(f"SET memory_limit = '{memory}'")
+    return database
 
 
-def asked(path: object, database: Any, question: str, *values: object) -> Any:
+def query_rows(path: object, database: Any, question: str, *values: object) -> Any:
     """The answer of duckdb.  Raises InputError: all its errors here mean a file that cannot be read."""
     try:
         return database.execute(question, list(values))
@@ -59,10 +59,10 @@ def unreadable(path: object, error: Exception) -> InputError:
 def columns_of(path: Path, database: Any) -> tuple[list[str], list[str]]:
     """Names as they stand in the file, and duckdb's types."""
     question = "SELECT name, num_children FROM parquet_schema(?)"
-    leaves = asked(path, database, question, str(path)).fetchall()[1:]
-    told = asked(path, database, "DESCRIBE SELECT * FROM read_parquet(?)", str(path)).fetchall()
-    flat = not any(children for _, children in leaves) and len(leaves) == len(told)
-    return [name for name, _ in leaves] if flat else [row[0] for row in told], [row[1] for row in told]
+    leaves = query_rows(path, database, question, str(path)).fetchall()[1:]
+    rows = query_rows(path, database, "DESCRIBE SELECT * FROM read_parquet(?)", str(path)).fetchall()
+    flat = not any(children for _, children in leaves) and len(leaves) == len(rows)
+    return [name for name, _ in leaves] if flat else [row[0] for row in rows], [row[1] for row in rows]
 
 
 def picked(shape: Layout, types: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[tuple[str, str, str]]]:
@@ -110,8 +110,8 @@ def read_parquet(path: Path, options: Options) -> Part:
         raise refuse(path, 1, "the file has columns and no row", "give at least one row of samples")
     rows = _wide(path, shape, arrays, at) if shape.signal is None else _long(path, shape, arrays, at)
     story = Story(len(at), options.duplicates, (), left_out, "kind" in shape.facts)
-    told = "timestamps" if types[shape.time].startswith(MOMENTS) else clock.told()
-    return part(str(path), f"{shape.form} Parquet", told, rows, at, story)
+    time_text = "timestamps" if types[shape.time].startswith(MOMENTS) else clock.render()
+    return part(str(path), f"{shape.form} Parquet", time_text, rows, at, story)
 
 
 def _arrays(path: Path, database: Any, chosen: Sequence[str]) -> dict[int, Any]:
@@ -119,12 +119,12 @@ def _arrays(path: Path, database: Any, chosen: Sequence[str]) -> dict[int, Any]:
     aliases = ", ".join(f"c{index}" for index in range(len(chosen)))
     select = ", ".join(f"{chosen[index]} AS v{index}" for index in wanted)
     question = f"SELECT {select} FROM read_parquet(?) AS t({aliases})"  # noqa: S608  (our own names)
-    answer = asked(path, database, question, str(path))
+    answer = query_rows(path, database, question, str(path))
     try:
-        found = answer.fetchnumpy()
+        columns = answer.fetchnumpy()
     except Exception as error:  # noqa: BLE001  (a damaged page shows itself when it is fetched)
         raise unreadable(path, error) from None
-    return {index: found[f"v{index}"] for index in wanted}
+    return {index: columns[f"v{index}"] for index in wanted}
 
 
 def times_of(path: object, clock: Clock, column: Any, before: int) -> Floats:

@@ -72,20 +72,20 @@ def part(file: str, form: str, clock: str, rows: Sequence[Rows], grid: Floats, s
     problems: list[Problem] = []
     disorder = again = 0
     orders = _Orders()
-    for one in rows:
-        order, falls = orders.of(one.times)
+    for rows_of in rows:
+        order, falls = orders.of(rows_of.times)
         disorder = max(disorder, falls)
-        found, repeats = _once(file, one, order, story.duplicates, problems)
+        samples, repeats = _once(file, rows_of, order, story.duplicates, problems)
         again = max(again, repeats)
-        columns.append((one.signal, found))
+        columns.append((rows_of.signal, samples))
     if problems:
         raise InputError(problems[:20])
     notes = list(story.notes)
     if disorder:
         notes.append(f"time goes back {several(disorder, 'time')} from one row to the next: rows were sorted")
     if again:
-        kept = {"mean": "their mean", "last": "the last"}.get(story.duplicates, "one of two equal values")
-        notes.append(f"{several(again, 'time')} stood twice: {kept} was kept")
+        choice = {"mean": "their mean", "last": "the last"}.get(story.duplicates, "one of two equal values")
+        notes.append(f"{several(again, 'time')} stood twice: {choice} was kept")
     names = tuple(signal.name for signal, _ in columns)
     origin = Origin(file, form, clock, names, story.rows, tuple(notes), tuple(story.left_out))
     return Part(tuple(columns), np.unique(grid), origin, (), story.kinds)
@@ -105,9 +105,13 @@ class _Orders:
 
 
 def _once(
-    file: str, one: Rows, order: np.ndarray | None, how: str, problems: list[Problem]
+    file: str, signal_rows: Rows, order: np.ndarray | None, how: str, problems: list[Problem]
 ) -> tuple[Samples, int]:  # fmt: skip
-    times, values = (one.times, one.values) if order is None else (one.times[order], one.values[order])
+    times, values = (
+        (signal_rows.times, signal_rows.values)
+        if order is None
+        else (signal_rows.times[order], signal_rows.values[order])
+    )
     if len(times) < 2 or not (same := times[1:] == times[:-1]).any():
         return Samples(times, values), 0
     alike = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
@@ -115,11 +119,11 @@ def _once(
         index = int(np.argmax(differ)) + 1
         row = index if order is None else int(order[index])
         message = (
-            f"{quoted(one.signal.name)} has two values at {times[index]:.15g} s, {values[index - 1]:g} and "
+            f"{quoted(signal_rows.signal.name)} has two values at {times[index]:.15g} s, {values[index - 1]:g} and "
             f"{values[index]:g} ({several(int(differ.sum()), 'such time')})"
         )
         remedy = "name apart what is measured twice (a label, a column each), or say --duplicates last or mean"
-        problems.append(problem(file, one.lines[row] if len(one.lines) else row + 1, message, remedy))
+        problems.append(problem(file, signal_rows.lines[row] if len(signal_rows.lines) else row + 1, message, remedy))
     repeats = int(same.sum())
     if how == "mean":
         starts = np.flatnonzero(np.append(True, ~same))

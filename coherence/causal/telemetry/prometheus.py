@@ -51,21 +51,21 @@ def queried(
     notes, left_out = ["points up to the server's lookback (5 min) after a sample repeat it"], []
     for signal, query in queries.items():
         try:
-            found = _series(url, str(query), start, end, step, patience)
+            series = _series(url, str(query), start, end, step, patience)
         except _ApiError as error:
             problems.append(_problem(url, signal, query, str(error)))
             continue
-        if not found:
+        if not series:
             left_out.append(
                 (signal, f"the query gives nothing: {shorten(str(query))}", "check its labels and the range")
             )
-        if len(found) > 1:
-            notes.append(f"{signal}: {several(len(found), 'series', 'series')}; add sum(...) to its query for one")
-        rows += _named(url, signal, str(query), found)
+        if len(series) > 1:
+            notes.append(f"{signal}: {several(len(series), 'series', 'series')}; add sum(...) to its query for one")
+        rows += _named(url, signal, str(query), series)
     if problems:
         raise InputError(problems)
     points = np.concatenate([np.zeros(0), *(one.times for one in rows)])
-    made = part(
+    answer = part(
         url,
         f"Prometheus, every {step:g} s",
         "seconds since 1970",
@@ -73,7 +73,7 @@ def queried(
         points,
         Story(len(points), "last", notes, left_out),
     )
-    return joined([made])
+    return joined([answer])
 
 
 def _checked(url: str, queries: Mapping[str, str | Word], start: float, end: float, step: float) -> None:
@@ -100,21 +100,21 @@ def pieces(start: float, end: float, step: float) -> Iterator[tuple[float, float
 def _series(
     url: str, query: str, start: float, end: float, step: float, patience: float
 ) -> dict[tuple[tuple[str, str], ...], list[tuple[float, float]]]:
-    found: dict[tuple[tuple[str, str], ...], list[tuple[float, float]]] = {}
+    samples: dict[tuple[tuple[str, str], ...], list[tuple[float, float]]] = {}
     for low, high in pieces(start, end, step):
-        asked = {"query": query, "start": f"{low:.3f}", "end": f"{high:.3f}", "step": f"{step:.3f}"}
-        for series in _answer(url, asked, patience):
+        parameters = {"query": query, "start": f"{low:.3f}", "end": f"{high:.3f}", "step": f"{step:.3f}"}
+        for series in _answer(url, parameters, patience):
             labels = tuple(sorted(series["metric"].items()))
-            points = found.setdefault(labels, [])
+            points = samples.setdefault(labels, [])
             points += [(float(time), float(level)) for time, level in series.get("values", ())]
             if "histograms" in series:
                 raise _ApiError("the query gives native histograms: take histogram_quantile or histogram_sum of it")
-    return found
+    return samples
 
 
-def _answer(url: str, asked: Mapping[str, str], patience: float) -> list[Any]:
+def _answer(url: str, parameters: Mapping[str, str], patience: float) -> list[Any]:
     address = url.rstrip("/") + "/api/v1/query_range"
-    body = urllib.parse.urlencode(asked).encode()
+    body = urllib.parse.urlencode(parameters).encode()
     request = urllib.request.Request(address, data=body, headers={"Accept": "application/json"})  # noqa: S310  (checked)
     try:
         with urllib.request.urlopen(request, timeout=patience) as answer:  # noqa: S310
@@ -131,11 +131,11 @@ def _answer(url: str, asked: Mapping[str, str], patience: float) -> list[Any]:
 
 def _result(address: str, raw: bytes) -> list[Any]:
     try:
-        told = json.loads(raw)
-        if told["status"] != "success":
-            raise _ApiError(f"{told.get('errorType', 'error')}: {told.get('error', 'no reason given')}")
-        found: list[Any] = told["data"]["result"]
-        return found
+        data = json.loads(raw)
+        if data["status"] != "success":
+            raise _ApiError(f"{data.get('errorType', 'error')}: {data.get('error', 'no reason given')}")
+        result: list[Any] = data["data"]["result"]
+        return result
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{address} did not answer as Prometheus does: {shorten(repr(raw[:80]))}") from None
 
@@ -153,11 +153,11 @@ def _problem(url: str, signal: str, query: str | Word, why: str) -> Problem:
     return Problem(query.place, message, remedy) if isinstance(query, Word) else problem(url, 1, message, remedy)
 
 
-def _named(url: str, signal: str, query: str, found: Mapping[tuple[tuple[str, str], ...], Any]) -> Iterator[Rows]:
-    every = [dict(labels) for labels in found]
+def _named(url: str, signal: str, query: str, series: Mapping[tuple[tuple[str, str], ...], Any]) -> Iterator[Rows]:
+    every = [dict(labels) for labels in series]
     keys = {key for labels in every for key in labels}
     apart = {key for key in keys if len({labels.get(key) for labels in every}) > 1}
-    for labels, points in zip(every, found.values(), strict=True):
+    for labels, points in zip(every, series.values(), strict=True):
         name = labelled(signal, {key: text for key, text in labels.items() if key in apart})
         numbers = np.array(points, np.float64).reshape(-1, 2)
         kind = "counter" if labels.get("__name__", "").endswith(("_total", "_bucket", "_count", "_sum")) else "gauge"

@@ -42,11 +42,11 @@ def latest(times: Floats, grid: Grid, late: float) -> np.ndarray:
     """Index of the last sample of each step (time - step + late, time + late]; -1 where there is none."""
     edges = grid.times() + late
     edges += 1e-9 * grid.step + np.spacing(np.abs(edges))  # a sample on the edge is inside, whatever the rounding
-    found = np.searchsorted(times, edges, "right") - 1
+    place = np.searchsorted(times, edges, "right") - 1
     if not len(times):
         return np.full(grid.count, -1)
-    stale = times[found] <= edges - grid.step
-    return np.where((found < 0) | stale, -1, found)
+    stale = times[place] <= edges - grid.step
+    return np.where((place < 0) | stale, -1, place)
 
 
 def sampled(values: Floats, index: np.ndarray) -> Floats:
@@ -56,20 +56,20 @@ def sampled(values: Floats, index: np.ndarray) -> Floats:
     return np.where(index < 0, np.nan, values[index])
 
 
-def mean(one: Samples, grid: Grid, spacing: float) -> Floats:
+def mean(samples: Samples, grid: Grid, spacing: float) -> Floats:
     """Mean over each step that ends at a time of the clock.
 
     A value holds until the next sample, one and a half spacings at most; NaN where less than half the step is held.
     """
-    if not len(one):
+    if not len(samples):
         return np.full(grid.count, np.nan)
-    known = np.isfinite(one.values)
-    ends = np.minimum(np.append(one.times[1:], np.inf), one.times + 1.5 * spacing)
-    length = np.where(known, ends - one.times, 0.0)
-    origin = float(one.values[known][0]) if known.any() else 0.0  # sums of differences from it round less
-    area = np.cumsum(np.where(known, one.values - origin, 0.0) * length)
+    known = np.isfinite(samples.values)
+    ends = np.minimum(np.append(samples.times[1:], np.inf), samples.times + 1.5 * spacing)
+    length = np.where(known, ends - samples.times, 0.0)
+    origin = float(samples.values[known][0]) if known.any() else 0.0  # sums of differences from it round less
+    area = np.cumsum(np.where(known, samples.values - origin, 0.0) * length)
     held = np.cumsum(length)
-    at = np.stack([one.times, ends], 1).ravel()
+    at = np.stack([samples.times, ends], 1).ravel()
     areas, helds = (np.stack([np.append(0.0, total[:-1]), total], 1).ravel() for total in (area, held))
     edges = np.append(grid.start - grid.step, grid.times())
     over, part = np.diff(np.interp(edges, at, areas)), np.diff(np.interp(edges, at, helds))
@@ -89,10 +89,10 @@ def increases(values: Floats, wraps: int | None = None) -> Floats:
     return np.concatenate([np.zeros(min(1, len(values))), np.cumsum(np.where(steps < 0, after, steps))])
 
 
-def rate(one: Samples, grid: Grid, late: float, wraps: int | None = None) -> Floats:
+def rate(samples: Samples, grid: Grid, late: float, wraps: int | None = None) -> Floats:
     """Increase a second between the samples of two neighbouring times; NaN for the first, and beside every gap."""
-    known = np.isfinite(one.values)
-    times, values = (one.times, one.values) if known.all() else (one.times[known], one.values[known])
+    known = np.isfinite(samples.values)
+    times, values = (samples.times, samples.values) if known.all() else (samples.times[known], samples.values[known])
     index = latest(times, grid, late)
     total, at = sampled(increases(values, wraps), index), sampled(times, index)
     with np.errstate(invalid="ignore"):

@@ -30,9 +30,9 @@ FEWEST, MOST = 32, 1 << 17  # times compared
 
 @dataclass(frozen=True)
 class Skew:
-    """`other` is `seconds` ahead of `one` (its times are larger), by the signal `shared`; `within`: half a step."""
+    """Tells by the signal `shared` that `other` is `seconds` ahead of `reference`; `within` is half a step (s)."""
 
-    one: str
+    reference: str
     other: str
     shared: str
     seconds: float
@@ -42,51 +42,56 @@ class Skew:
 
     def __str__(self) -> str:
         if self.ambiguous:
-            return (
-                f"{self.other} and {self.one}: '{self.shared}' repeats itself, so their clocks cannot be compared by it"
-            )
+            both = f"{self.other} and {self.reference}"
+            return f"{both}: '{self.shared}' repeats itself, so their clocks cannot be compared by it"
         if abs(self.seconds) <= self.within:
-            return f"{self.other} and {self.one} agree within {decimal(self.within)} s, by '{self.shared}'"
+            return f"{self.other} and {self.reference} agree within {decimal(self.within)} s, by '{self.shared}'"
         ahead = "ahead of" if self.seconds > 0 else "behind"
         return (
-            f"the clock of {self.other} is {abs(self.seconds):.3g} s {ahead} that of {self.one}, within "
+            f"the clock of {self.other} is {abs(self.seconds):.3g} s {ahead} that of {self.reference}, within "
             f"{decimal(self.within)} s, by '{self.shared}' (correlation {self.correlation:.2f}); "
             f"to correct it: offsets {self.other}={-self.seconds:.3g}"
         )
 
 
-def skews(told: Telemetry, *, longest: float | None = None) -> tuple[Skew, ...]:
+def skews(telemetry: Telemetry, *, longest: float | None = None) -> tuple[Skew, ...]:
     """The offset of every pair of sources that share a signal, by the signal that correlates best.
 
     `longest`: the largest offset looked for (s); default a quarter of the time in common.
     """
-    spacings = spacings_of(told)
+    spacings = spacings_of(telemetry)
     best: dict[tuple[str, str], Skew] = {}
-    for one, other, shared, first, second in _pairs(told):
+    for first_name, other, shared, first, second in _pairs(telemetry):
         step = max(spacings.get(first, math.inf), spacings.get(second, math.inf))
         if math.isinf(step):
             continue
-        kinds = {signal.name: signal.kind for signal in told.signals}
-        samples = [_increasing(told[name], kinds[name]) for name in (first, second)]
-        found = offset(samples[0], samples[1], step, longest=longest)
-        if found is None or found[1] < ALIKE:
+        kinds = {signal.name: signal.kind for signal in telemetry.signals}
+        samples = [_increasing(telemetry[name], kinds[name]) for name in (first, second)]
+        shift = offset(samples[0], samples[1], step, longest=longest)
+        if shift is None or shift[1] < ALIKE:
             continue
-        skew = Skew(one, other, shared, found[0], step / 2, found[1], found[2])
-        if (one, other) not in best or skew.correlation > best[one, other].correlation:
-            best[one, other] = skew
+        skew = Skew(first_name, other, shared, shift[0], step / 2, shift[1], shift[2])
+        if (first_name, other) not in best or skew.correlation > best[first_name, other].correlation:
+            best[first_name, other] = skew
     return tuple(best.values())
 
 
-def _pairs(told: Telemetry) -> Iterator[tuple[str, str, str, str, str]]:
+def _pairs(telemetry: Telemetry) -> Iterator[tuple[str, str, str, str, str]]:
     """(source, source, shared name, signal, signal) of signals that are called alike in two sources."""
-    ends = stems([origin.name for origin in told.origins])
+    ends = stems([origin.name for origin in telemetry.origins])
     bare = [
         {name.removeprefix(f"{stem}."): name for name in origin.signals if name.startswith(f"{stem}.")}
-        for stem, origin in zip(ends, told.origins, strict=True)
+        for stem, origin in zip(ends, telemetry.origins, strict=True)
     ]
-    for one, other in combinations(range(len(bare)), 2):
-        for name in sorted(bare[one].keys() & bare[other].keys()):
-            yield told.origins[one].name, told.origins[other].name, name, bare[one][name], bare[other][name]
+    for first_index, other in combinations(range(len(bare)), 2):
+        for name in sorted(bare[first_index].keys() & bare[other].keys()):
+            yield (
+                telemetry.origins[first_index].name,
+                telemetry.origins[other].name,
+                name,
+                bare[first_index][name],
+                bare[other][name],
+            )
 
 
 def _increasing(one: Samples, kind: str) -> Samples:
@@ -97,16 +102,16 @@ def _increasing(one: Samples, kind: str) -> Samples:
 
 
 def offset(
-    one: Samples, other: Samples, step: float, *, longest: float | None = None
+    samples: Samples, other: Samples, step: float, *, longest: float | None = None
 ) -> tuple[float, float, bool] | None:
     """(seconds that the other's times are ahead, correlation, has it a rival?), None where too little is shared."""
-    low = min(one.times[0], other.times[0]) if len(one) and len(other) else 0.0
-    high = max(one.times[-1], other.times[-1]) if len(one) and len(other) else 0.0
+    low = min(samples.times[0], other.times[0]) if len(samples) and len(other) else 0.0
+    high = max(samples.times[-1], other.times[-1]) if len(samples) and len(other) else 0.0
     count = min(int((high - low) / step) + 1, MOST)
     if count < FEWEST:
         return None
     grid = Grid(float(low), step, count)
-    on = [sampled(s.values, latest(s.times, grid, slack(step, step))) for s in (one, other)]
+    on = [sampled(s.values, latest(s.times, grid, slack(step, step))) for s in (samples, other)]
     if any(
         np.isfinite(levels).sum() < FEWEST or not np.nanstd(np.where(np.isinf(levels), np.nan, levels)) for levels in on
     ):

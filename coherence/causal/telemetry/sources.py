@@ -61,8 +61,8 @@ def read(  # noqa: PLR0913  (one front door for all that a file may need said)
     options = Options(time, time_unit, long, encoding, duplicates)
     parts, problems = [], []
     for source in [sources] if isinstance(sources, (str, Path)) else sources:
-        found, wrong = _of_source(Path(source), options)
-        parts += found
+        parts_of, wrong = _of_source(Path(source), options)
+        parts += parts_of
         problems += wrong
     if problems:
         raise InputError(problems)
@@ -94,13 +94,13 @@ def _folder(folder: Path, options: Options) -> tuple[list[Part], list[Problem]]:
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not _hidden(path, folder))
     chosen = [path for path in files if path.suffix.lower() in ENDINGS and path.name not in FACTS]
     if not chosen:
-        told = f"its files are {', '.join(path.name for path in files[:6])}" if files else "it is empty"
+        contents = f"its files are {', '.join(path.name for path in files[:6])}" if files else "it is empty"
         remedy = f"files of telemetry end in {', '.join(ENDINGS)}"
-        return [], [problem(folder, 1, f"there is no telemetry in the folder ({told})", remedy)]
+        return [], [problem(folder, 1, f"there is no telemetry in the folder ({contents})", remedy)]
     parts, problems = [], []
     for path in chosen:
-        found, wrong = _of_source(path, options)
-        parts += found
+        parts_of, wrong = _of_source(path, options)
+        parts += parts_of
         problems += wrong
     others = [path for path in files if path not in chosen and path.name not in FACTS]
     if parts and others:
@@ -123,13 +123,18 @@ def _but(origin: Origin, notes: Iterable[str], left: tuple[tuple[str, str, str],
 
 
 def _ours(folder: Path, wide: bool, parquet: bool) -> Part:
-    told = telemetry_files.read(folder, wide=wide, parquet=parquet)
+    telemetry = telemetry_files.read(folder, wide=wide, parquet=parquet)
     name = str(folder / telemetry_files._paths(folder, wide=wide, parquet=parquet)[0].name)  # noqa: SLF001
-    columns = tuple((signal, told[signal.name]) for signal in told.signals)
-    rows = len(told.grid) if wide else sum(len(one) for _, one in columns)
+    columns = tuple((signal, telemetry[signal.name]) for signal in telemetry.signals)
+    rows = len(telemetry.grid) if wide else sum(len(one) for _, one in columns)
     form = f"{'wide' if wide else 'long'} {'Parquet' if parquet else 'CSV'} with its table of signals"
-    names = tuple(signal.name for signal in told.signals)
-    return Part(columns, told.grid, Origin(name, form, "column 'time': seconds from a start", names, rows), told.causes)
+    names = tuple(signal.name for signal in telemetry.signals)
+    return Part(
+        columns,
+        telemetry.grid,
+        Origin(name, form, "column 'time': seconds from a start", names, rows),
+        telemetry.causes,
+    )
 
 
 def _stated_in(folder: Path, parts: list[Part]) -> list[Part]:
@@ -179,22 +184,22 @@ def _checked(parts: list[Part], *stated_by_user: Mapping[str, str]) -> list[Part
     return parts
 
 
-def _with(one: Part, facts: Facts, *, guess: bool = True) -> Part:
+def _with(part: Part, facts: Facts, *, guess: bool = True) -> Part:
     """The part with stated units and kinds, and counters known by their names."""
     columns, by_name = [], []
-    for signal, samples in one.columns:
+    for signal, samples in part.columns:
         kind = facts.kinds.get(signal.name)
-        if kind is None and guess and not one.kinds and counter_by_name(signal.name, samples.values):
+        if kind is None and guess and not part.kinds and counter_by_name(signal.name, samples.values):
             kind = "counter"
             by_name.append(signal.name)
         unit = facts.units.get(signal.name, signal.unit)
         columns.append((Signal(signal.name, unit, kind or signal.kind, signal.source), samples))
-    notes = list(one.origin.notes)
+    notes = list(part.origin.notes)
     if by_name:
         shown = ", ".join(by_name[:3]) + (", ..." if len(by_name) > 3 else "")
         notes.append(f"{several(len(by_name), 'signal')} read as counters by their names: {shown}")
-    kinds = one.kinds or bool(facts.kinds and not guess)
-    return Part(tuple(columns), one.grid, _but(one.origin, notes), one.causes, kinds)
+    kinds = part.kinds or bool(facts.kinds and not guess)
+    return Part(tuple(columns), part.grid, _but(part.origin, notes), part.causes, kinds)
 
 
 def counter_by_name(name: str, values: np.ndarray) -> bool:

@@ -110,7 +110,7 @@ def test_a_tube_that_cannot_be_is_refused(bad: Tube, why: str) -> None:
 def test_two_loops_of_a_design_by_its_exact_run(name: str, level: int, steps: int, expected: float) -> None:
     """The band: where the load starts, then the load that backfill may reach without ever waking the throttle."""
     from coherence.causal.data.series import Series
-    from coherence.causal.session.request_inputs import asked
+    from coherence.causal.session.request_inputs import request_inputs
     from coherence.language.reading import read_design
     from coherence.model.elaborate import elaborate
     from coherence.simulate.study.recording import telemetry
@@ -121,7 +121,7 @@ def test_two_loops_of_a_design_by_its_exact_run(name: str, level: int, steps: in
     band = np.where(signal.times == 0, signal.values, float(level))
     names = ("batch.load", "batch.load.low", "batch.load.high")
     series = Series(names, np.column_stack([signal.values, band, band]), step=1.0)
-    given = asked(design, elaborate(design), series, log=None)
+    given = request_inputs(design, elaborate(design), series, log=None)
     assert given is not None
     found = measure(IndexInputs(tubes=given.facts.tubes, actions=given.facts.actions))
     assert isinstance(found, MeasuredIndex)

@@ -54,7 +54,7 @@ def test_a_scenario_is_read_and_its_incident_explained(tmp_path: Path) -> None:
     assert (one.name, one.label, one.service, one.time) == ("shop/train/issue_0", "db", "web", 300.0)
     ranking = petshop.rank_issue(found.calls, found.normal, one.metrics, one.service, one.metric)
     assert ranking.names[0] == "db"
-    assert ranking.found
+    assert ranking.claims_cause
     assert [each.name for each in petshop.scenarios(tmp_path)] == ["shop"]
 
 
@@ -138,4 +138,4 @@ def test_labelled_incidents(name: str, issue: int) -> None:
     (one,) = (incident for incident in found.issues if incident.name.endswith(f"issue_{issue}"))
     ranking = petshop.rank_issue(found.calls, found.normal, one.metrics, one.service, one.metric)
     assert ranking.names[0] == one.label
-    assert ranking.found
+    assert ranking.claims_cause

@@ -36,7 +36,7 @@ BUMP = np.array([0.0, 0.0, 0.3, 0.2, 0.0])
 def test_the_service_that_became_slow_comes_first_and_not_its_callers(culprit: str, *, calls: bool) -> None:
     found = rank(times(600, 1), times(5, 2, {culprit: BUMP}), CAUSES, "front", calls=calls)
     assert found.names[0] == culprit
-    assert found.found
+    assert found.claims_cause
     assert found.causes[0].share > 0.8
     assert found.reference == "the window"
 
@@ -45,7 +45,7 @@ def test_an_incident_that_fills_the_window_is_seen_over_normal_data() -> None:
     found = rank(times(600, 1), times(5, 2, {"store": np.full(5, 0.4)}), CAUSES, "front", calls=True)
     assert found.reference == "normal data"
     assert found.names[0] == "store"
-    assert found.found
+    assert found.claims_cause
 
 
 def test_drift_of_an_innocent_service_since_the_normal_data_is_no_cause() -> None:
@@ -57,7 +57,7 @@ def test_drift_of_an_innocent_service_since_the_normal_data_is_no_cause() -> Non
 
 def test_calm_windows_get_a_cause_as_rarely_as_promised() -> None:
     normal = times(600, 1)
-    claims = [rank(normal, times(5, seed), CAUSES, "front", calls=True).found for seed in range(100, 124)]
+    claims = [rank(normal, times(5, seed), CAUSES, "front", calls=True).claims_cause for seed in range(100, 124)]
     assert sum(claims) <= 5, "5 % of 24 are 1.2; 5 are beyond three standard errors"
     told = rows(rank(normal, times(5, 100), CAUSES, "front", calls=True))
     assert len(told) == 1
@@ -106,7 +106,7 @@ def test_delays_and_negative_influences_are_followed() -> None:
     causes = {"late": (("store", 1), ("late", 1)), "store": (("cache", 2),)}
     found = rank(made(3000, 0.0), made(30, extra), causes, "late")
     assert found.names[0] == "cache"
-    assert found.found
+    assert found.claims_cause
     graph = Graph(("late", "store", "cache"), (Influence("store", "late"), Influence("cache", "store")))
     assert causes_of(made(100, 0.0), graph) == {"late": (("store", 0),), "store": (("cache", 0),)}
 
@@ -140,7 +140,7 @@ def test_what_cannot_be_asked_is_said() -> None:
 def test_signals_that_never_move_are_no_cause(level: float) -> None:
     still = Series(NAMES, np.full((600, 5), level), 1.0)
     found = rank(still, Series(NAMES, np.full((5, 5), level), 1.0), CAUSES, "front", calls=True)
-    assert not found.found
+    assert not found.claims_cause
     assert found.causes == ()
     assert rows(found)[0].startswith("front: no cause found (nothing exceeds its normal spread")
 
@@ -150,7 +150,7 @@ def test_a_first_failure_ever_is_seen() -> None:
     values[2, [NAMES.index(name) for name in ("front", "search")]] = 1.0
     found = rank(Series(NAMES, np.zeros((600, 5)), 1.0), Series(NAMES, values, 1.0), CAUSES, "front", calls=True)
     assert found.names[0] == "search"
-    assert found.found
+    assert found.claims_cause
     assert "normally never there" in found.causes[0].words
 
 

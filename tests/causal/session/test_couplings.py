@@ -23,20 +23,20 @@ def noisy(seed: int, coupled: float, memory: float = 0.9) -> Series:
 @pytest.mark.parametrize("seed", range(4))
 def test_an_undeclared_influence_is_found_with_its_delay_and_strength(seed: int) -> None:
     tested = couplings(noisy(seed, 0.3), WAYS)
-    assert [(one.cause, one.effect, one.lag) for one in tested.found] == [("n0", "lost", 1)]
-    assert 0.3 in tested.found[0].strength
+    assert [(one.cause, one.effect, one.lag) for one in tested.couplings] == [("n0", "lost", 1)]
+    assert 0.3 in tested.couplings[0].strength
     assert tested.tests == 20
 
 
 def test_signals_that_remember_their_past_are_not_taken_for_causes() -> None:
     """Naive tests choose 8.6 of 20 here; at most one run of twenty may choose any."""
-    wrong = sum(bool(couplings(noisy(seed, 0.0, 0.95), WAYS).found) for seed in range(20))
+    wrong = sum(bool(couplings(noisy(seed, 0.0, 0.95), WAYS).couplings) for seed in range(20))
     assert wrong <= 1
 
 
 def test_a_placebo_finds_nothing() -> None:
     tested = couplings(noisy(1, 0.3), WAYS, placebo=True)
-    assert tested.found
+    assert tested.couplings
     assert tested.placebo == 0
 
 
@@ -47,7 +47,7 @@ def test_effects_and_what_comes_before_the_causes_are_no_couplings() -> None:
     effect = cause + wandering(rng, 3000, 0.6)
     after = np.roll(effect, 1) + wandering(rng, 3000, 0.6)
     ways = graph(Influence("root", "cause"), Influence("cause", "effect"), late("effect", "after"))
-    assert couplings(table(root=root, cause=cause, effect=effect, after=after), ways).found == ()
+    assert couplings(table(root=root, cause=cause, effect=effect, after=after), ways).couplings == ()
 
 
 def test_of_a_chain_only_the_direct_influence_is_told() -> None:
@@ -55,7 +55,7 @@ def test_of_a_chain_only_the_direct_influence_is_told() -> None:
     a, far = wandering(rng, 4000, 0.5), wandering(rng, 4000, 0.5)
     near = far + wandering(rng, 4000, 0.5, 0.5)
     lost = a + np.roll(near, 1) + wandering(rng, 4000, 0.5)
-    found = couplings(table(a=a, far=far, near=near, lost=lost), WAYS).found
+    found = couplings(table(a=a, far=far, near=near, lost=lost), WAYS).couplings
     assert [one.cause for one in found] == ["near"]
 
 
@@ -68,7 +68,7 @@ def test_a_trend_and_a_day_that_all_signals_share_are_no_couplings() -> None:
     day = np.sin(2 * np.pi * np.arange(3000) * 300 / 86_400)
     made = {name: wandering(rng, 3000, 0.7) + 3 * day + np.linspace(0, 9, 3000) for name in ("a", "b", "c")}
     series = table(**made, lost=made["a"] + day + wandering(rng, 3000, 0.7) + np.linspace(0, 3, 3000))
-    assert couplings(Series(series.names, series.values, 300.0), WAYS).found == ()
+    assert couplings(Series(series.names, series.values, 300.0), WAYS).couplings == ()
 
 
 def test_what_follows_exactly_from_the_declared_causes_is_no_coupling() -> None:
@@ -79,7 +79,7 @@ def test_what_follows_exactly_from_the_declared_causes_is_no_coupling() -> None:
     for t in range(1, 2000):
         x[t] = 0.9 * x[t - 1] + w[t - 1] - c[t - 1]
     ways = graph(late("x", "x"), late("w", "x"), late("c", "x"), Influence("x", "c"))
-    assert couplings(table(x=x, w=w, c=c), ways).found == ()
+    assert couplings(table(x=x, w=w, c=c), ways).couplings == ()
 
 
 def test_beside_a_step_only_signals_of_another_origin_are_tested() -> None:
@@ -90,4 +90,4 @@ def test_beside_a_step_only_signals_of_another_origin_are_tested() -> None:
     ways = graph(Influence("load", "busy"), Influence("load", "cost"))
     bent = Graph(ways.nodes, ways.influences, curved=frozenset({"busy", "cost"}))
     series = table(load=load, busy=busy, cost=cost + 0.3 * np.roll(other, 1), other=other)
-    assert [(one.cause, one.effect, one.lag) for one in couplings(series, bent).found] == [("other", "cost", 1)]
+    assert [(one.cause, one.effect, one.lag) for one in couplings(series, bent).couplings] == [("other", "cost", 1)]
