@@ -11,7 +11,6 @@ the target, and failures = (100 - availability) / 100 * requests / requests of t
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from coherence.base.csv_records import csv_records
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.causal.data.series import Excluded, Floats, Series
@@ -208,11 +208,7 @@ def rank_issue(
 
 
 def _lines(path: Path) -> list[list[str]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = [line for line in csv.reader(file) if line]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise _error(path, 1, f"cannot be read: {error}", "give a CSV file in UTF-8") from error
+    lines = [fields for _, fields in csv_records(path) if fields]
     if not lines:
         raise _error(path, 1, "is empty", "give a CSV file with its header")
     return lines

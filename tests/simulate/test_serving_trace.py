@@ -120,7 +120,7 @@ def test_a_file_without_arrivals_is_an_error(tmp_path: Path, text: str) -> None:
 def test_a_file_that_is_not_there_or_not_text_is_an_error(tmp_path: Path) -> None:
     assert "No such file" in problems(tmp_path / "nowhere.csv")[0][1]
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    assert "cannot be read as CSV" in problems(tmp_path / "binary")[0][1]
+    assert "the text is UTF-16, not UTF-8" in problems(tmp_path / "binary")[0][1]
 
 
 def test_many_problems_are_counted_not_listed(tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ is `unlabelled`; so are devices that the log never names.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 
+from coherence.base.csv_records import csv_table
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.places import Place
 from coherence.causal.data.series import Excluded, Floats
@@ -41,18 +42,15 @@ class Stay:
 def read_log(path: str | Path) -> tuple[Stay, ...]:
     """The intervals of a CSV file with the columns device, state, class, start, end.  Raises InputError."""
     shown = str(path)
-    try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError([Problem(Place(shown, 1, 1, 1, 1), f"cannot be read: {error}", "give a CSV file")]) from None
-    absent = [name for name in COLUMNS if rows and name not in rows[0]]
+    header, records = csv_table(Path(path))
+    rows = [(line, dict(zip_longest(header, row[: len(header)], fillvalue=""))) for line, row in records if row]
+    absent = [name for name in COLUMNS if name not in header]
     if absent or not rows:
         message = f"the columns {', '.join(absent)} are missing" if absent else "there is no interval"
         remedy = f"give one line for each interval, under the header {','.join(COLUMNS)}"
         raise InputError([Problem(Place(shown, 1, 1, 1, 1), message, remedy)])
     problems: list[Problem] = []
-    stays = tuple(_stay(row, line, shown, problems) for line, row in enumerate(rows, start=2))
+    stays = tuple(_stay(row, line, shown, problems) for line, row in rows)
     if problems:
         raise InputError(problems)
     return stays
@@ -63,10 +61,10 @@ def _stay(row: dict[str, str], line: int, shown: str, problems: list[Problem]) -
     for name in ("start", "end"):
         try:
             at.append(float(row[name]))
-        except (TypeError, ValueError):
+        except ValueError:
             problems.append(Problem(Place(shown, line, 1, line, 1), f"{name} = {row[name]!r}", "give seconds"))
             at.append(0.0)
-    device, state, work = ((row[name] or "").strip() for name in ("device", "state", "class"))
+    device, state, work = (row[name].strip() for name in ("device", "state", "class"))
     return Stay(device, state, work, at[0], at[1], line)
 
 

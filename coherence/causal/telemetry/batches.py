@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from coherence.base.csv_records import most_frequent
 from coherence.base.errors import CoherenceError, UsageError
 from coherence.causal.data.series import Floats
 from coherence.causal.telemetry import csv_files
@@ -80,8 +81,7 @@ def _parquet(path: Path, options: Options) -> Table | None:
 
 
 def _csv(path: Path, options: Options) -> Table | None:
-    rows = csv_files.table(path, options.encoding)
-    _, names = next(rows)
+    names, rows = csv_files.table(path, options.encoding)
     shape = layout(path, names, time=options.time, long=options.long)
     if shape.signal is not None:
         return None
@@ -98,7 +98,7 @@ def _csv(path: Path, options: Options) -> Table | None:
     chosen = ["" if kind == "VARCHAR" and index != shape.time else f"c{index}" for index, kind in enumerate(kinds)]
     listed = ", ".join(f"'c{index}': '{kind}'" for index, kind in enumerate(kinds))
     with path.open(encoding="utf-8-sig") as file:
-        separator = max(csv_files.SEPARATORS, key=file.readline().count)
+        separator = most_frequent(file.readline())
     nothing = ", ".join(f"'{word}'" for word in sorted(ABSENT))
     source = (
         f"read_csv($path, auto_detect = false, header = true, columns = {{{listed}}}, delim = '{separator}', "

@@ -5,13 +5,13 @@ SOURCE: RFC 4180; the first line holds the names.
 
 from __future__ import annotations
 
-import csv
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from coherence.base.csv_records import SEPARATORS, Record, csv_table
 from coherence.base.errors import InputError, Problem
 from coherence.causal.telemetry.cells import Cells
 from coherence.causal.telemetry.clocks import Clock
@@ -22,13 +22,11 @@ from coherence.causal.telemetry.quantities import stated as parses
 from coherence.simulate.telemetry.contract import KINDS, Signal
 
 BATCH = 1 << 13  # rows at a time
-SEPARATORS = ",;\t|"
 
 
 def read_csv(path: Path, options: Options) -> Part:
     """The signals of one file.  Raises InputError with the lines of what cannot be read."""
-    rows = table(path, options.encoding)
-    _, header = next(rows)
+    header, rows = table(path, options.encoding)
     shape = layout(path, header, time=options.time, long=options.long)
     clock = Clock(path, header[shape.time], options.time_unit)
     columns = [Cells(name) for name in header]
@@ -55,58 +53,14 @@ def read_csv(path: Path, options: Options) -> Part:
     return _long(path, shape, clock, columns, texts, at, lines, options)
 
 
-def table(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, list[str]]]:
-    """(line, fields) of every row that is not empty, the header first.  Raises InputError."""
-    line = 1
-    try:
-        with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
-            head = file.read(1 << 16)
-            if not head.strip():
-                raise refuse(path, 1, "the file is empty", "begin with a line of column names")
-            if "\0" in head:
-                raise _binary(path)
-            file.seek(0)
-            separator = max(SEPARATORS, key=head.splitlines()[0].count)
-            reader = csv.reader(file, strict=True, delimiter=separator)
-            for row in reader:
-                if row:
-                    yield line, row
-                line = reader.line_num + 1
-    except UnicodeDecodeError as error:
-        raise _undecoded(path, encoding, error) from None
-    except (csv.Error, OSError, LookupError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise refuse(path, line, f"cannot be read: {reason}", "give a CSV file with one row on each line") from None
+def table(path: Path, encoding: str = "utf-8") -> tuple[list[str], Iterator[Record]]:
+    """Returns the header, and (line, fields) of every row that is not empty.  Raises InputError."""
+    remedy = "save it as UTF-8, or say its encoding, such as encoding=latin-1 or encoding=utf-16"
+    header, records = csv_table(path, encoding=encoding, separators=SEPARATORS, remedy=remedy)
+    return header, ((line, row) for line, row in records if row)
 
 
-def _binary(path: Path) -> InputError:
-    return refuse(path, 1, "this is a binary file, not CSV", "give CSV, Parquet (.parquet) or OTLP (.pb)")
-
-
-def _undecoded(path: Path, encoding: str, error: UnicodeDecodeError) -> InputError:
-    line, cause = 1, error
-    with path.open("rb") as file:
-        head = file.read(1 << 16)
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return refuse(path, 1, "the text is UTF-16, not UTF-8", "save it as UTF-8, or say encoding=utf-16")
-    if b"\0" in head:
-        return _binary(path)
-    with path.open("rb") as file:
-        for raw in file:
-            try:
-                raw.decode(encoding)
-            except UnicodeDecodeError as here:
-                cause = here
-                break
-            line += 1
-    byte = cause.object[cause.start]
-    message = f"byte 0x{byte:02x} at column {cause.start + 1} is not {encoding.upper()}"
-    return refuse(path, line, message, "save the file as UTF-8, or say its encoding, such as encoding=latin-1")
-
-
-def _batches(
-    path: Path, rows: Iterator[tuple[int, list[str]]], width: int
-) -> Iterator[tuple[list[int], list[list[str]]]]:
+def _batches(path: Path, rows: Iterator[Record], width: int) -> Iterator[tuple[list[int], list[list[str]]]]:
     numbers, batch = [], []
     wrong: list[Problem] = []
     for line, row in rows:

@@ -7,11 +7,11 @@ name stand in the same folder or in one of the two above.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from coherence.base.csv_records import csv_records
 from coherence.base.errors import InputError, Problem, UsageError
 from coherence.simulate.logs.tables import line_place, unix
 
@@ -44,8 +44,8 @@ class Command:
 
 def find_runs(folder: Path) -> tuple[RunFiles, ...]:
     """Every complete run in a folder and the folders below it, in the order of their paths."""
-    found = (_files(log) for log in sorted(folder.rglob("*-gethpa.log.csv")))
-    return tuple(run for run in found if run is not None)
+    runs = (_files(log) for log in sorted(folder.rglob("*-gethpa.log.csv")))
+    return tuple(run for run in runs if run is not None)
 
 
 def the_run(where: Path) -> RunFiles:
@@ -72,21 +72,20 @@ def _files(log: Path) -> RunFiles | None:
 
 def read_commands(path: Path) -> tuple[Command, ...]:
     """The commands in order.  Columns: command, keyword, start_cdt, start_utc, end_cdt, end_utc (`-`: not noted)."""
-    made: list[Command] = []
+    commands: list[Command] = []
     problems: list[Problem] = []
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    for line, cells in enumerate(csv.reader(lines), 1):
+    for line, cells in csv_records(path, lenient=True):
         if line == 1 or not cells or cells[0] == "total_runtime":
             continue
         try:
             given = unix(cells[3])
-            made.append(Command(tuple(cells[0].split()), given, given if cells[5] == "-" else unix(cells[5])))
+            commands.append(Command(tuple(cells[0].split()), given, given if cells[5] == "-" else unix(cells[5])))
         except (ValueError, IndexError):
-            place = line_place(path.name, line, lines[line - 1])
+            place = line_place(path.name, line, ",".join(cells))
             problems.append(Problem(place, "cannot be read", "expected command, keyword and four times"))
     if problems:
         raise InputError(problems)
-    return tuple(made)
+    return tuple(commands)
 
 
 def manifest(run: RunFiles, name: str) -> Path:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import decimal
-import io
 import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from coherence.base.csv_records import csv_records
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.places import Place
 from coherence.simulate.requests.program import Arrivals
@@ -71,7 +71,7 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def read(self, time: str, prompt: str, output: str) -> Trace:
-        rows = _rows(self.path)
+        rows = csv_records(Path(self.path))
         header = [name.strip() for name in next(rows, (1, [""]))[1]]
         columns = [self._column(header, name) for name in (time or _time_name(header), prompt, output) if name]
         self._raise()
@@ -134,18 +134,6 @@ class _Reader:
             raise InputError([*first, Problem(self.problems[-1].place, more, "mend the first ones and read again")])
         if self.problems:
             raise InputError(self.problems)
-
-
-def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of each record."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:  # noqa: PTH123  (any path-like)
-            reader = csv.reader(io.StringIO(file.read()))
-            yield from ((reader.line_num, row) for row in reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        place = Place(path, 1, 1, 1, 1)
-        said = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError([Problem(place, f"cannot be read as CSV: {said}", "give a UTF-8 text file")]) from error
 
 
 def _time_name(header: Sequence[str]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from coherence.base.csv_records import Record, csv_table
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 
@@ -28,28 +28,17 @@ def _field(cell: Any) -> str:
     return "" if cell is None else repr(float(cell))
 
 
-def load(path: Path) -> tuple[tuple[str, ...], Iterator[tuple[int, Sequence[Any]]]]:
-    """The header, and the rows with the number of the line on which each ends.  Raises InputError."""
-    rows = _rows(path)
-    first = next(rows, None)
-    if first is None:
-        raise InputError([Problem(Place(str(path), 1, 1, 1, 1), "the table is empty", "begin with a line of names")])
-    return tuple(first[1]), rows
+def load(path: Path) -> tuple[tuple[str, ...], Iterator[Record]]:
+    """Returns the header, and the rows with the number of the line on which each begins.  Raises InputError."""
+    header, records = csv_table(path, nul=True)
+    return tuple(header), _rows(path, records, len(header))
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    line, width = 1, 0
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            for row in reader:
-                line, width = reader.line_num, width or len(row)
-                if not row and width > 1:  # an empty line; with one column it is an absent cell
-                    continue
-                if len(row) != width:
-                    message = f"{len(row)} fields in a table of {width} columns"
-                    raise InputError([Problem(Place(str(path), line, 1, line, 1), message)])
-                yield line, row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise InputError([Problem(Place(str(path), line, 1, line, 1), f"cannot be read: {reason}")]) from None
+def _rows(path: Path, records: Iterator[Record], width: int) -> Iterator[Record]:
+    for line, row in records:
+        cells = row or [""]  # an empty line: with one column it is an absent cell
+        if len(cells) == width:
+            yield line, cells
+        elif row:
+            message = f"{len(row)} fields in a table of {width} columns"
+            raise InputError([Problem(Place(str(path), line, 1, line, 1), message)])

@@ -77,7 +77,7 @@ def test_a_stated_deadline_and_stated_needs_stand_in_for_columns(tmp_path: Path)
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ((), "the table is empty"),
+        ((), "the file is empty"),
         ((HEAD,), "a header and no requests"),
         (("arrival,end", "0,1"), "the column 'need' is missing"),
         (("arrivals,need,end", "0,1,1"), "did you mean 'arrivals'?"),
@@ -114,7 +114,7 @@ def test_a_file_that_is_no_text_or_not_there(tmp_path: Path) -> None:
     path = tmp_path / "requests.csv"
     assert "cannot be read" in refused(path)
     path.write_bytes(b"arrival,need,end\n\xff\xfe,1,2\n")
-    assert "cannot be read" in refused(path)
+    assert ":2:1: byte 0xff at column 1 is not UTF-8" in refused(path)
 
 
 def test_a_log_that_cannot_be_is_refused() -> None:

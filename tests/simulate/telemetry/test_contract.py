@@ -116,7 +116,7 @@ def test_rows_stream_in_the_order_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "1:1: the table is empty"),
+        ("", "1:1: the file is empty"),
         ("time,signl,value\n", "the column 'signal' is missing\n  help: did you mean 'signl'?"),
         ("time,signal,value\n0,a,1\nsoon,a,1\n", "3:1: 'soon' is not a number"),
         ("time,signal,value\ninf,a,1\n", "2:1: 'inf' is not a time"),
