@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from coherence.causal.telemetry.otlp_points import CUMULATIVE, DELTA, NO_VALUE, Notes, Point, histogram, part_of
+from coherence.causal.telemetry.otlp_points import CUMULATIVE, DELTA, NO_VALUE, Notes, Point, bucketed, part_of
 from coherence.causal.telemetry.parts import Options, Part
 from coherence.causal.telemetry.problems import quoted, refuse
 
@@ -95,35 +96,29 @@ def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int)
         yield from _number(point, raw) if kind in ("gauge", "sum") else _buckets(point, kind, raw, notes)
 
 
-def _number(one: Point, raw: Any) -> Iterator[Point]:
-    level = float(raw["asDouble"]) if "asDouble" in raw else float(int(raw["asInt"]))
-    yield Point(
-        one.name, one.unit, one.kind, one.resource, one.attributes, one.time, one.start, level, one.delta, one.number
-    )
+def _number(point: Point, raw: Any) -> Iterator[Point]:
+    yield replace(point, level=float(raw["asDouble"]) if "asDouble" in raw else float(int(raw["asInt"])))
 
 
 def _buckets(point: Point, kind: str, raw: Any, notes: Notes) -> Iterator[Point]:
     total = float(raw.get("sum", 0)) if kind == "summary" or "sum" in raw else None  # summaries leave out a zero
     plain = kind == "histogram"
     buckets = [int(count) for count in raw.get("bucketCounts", ())] if plain else []
-    yield from histogram(
-        point, int(raw.get("count", 0)), total, buckets, [float(b) for b in raw.get("explicitBounds", ())]
-    )
+    bounds = [float(bound) for bound in raw.get("explicitBounds", ())]
+    quantiles = [
+        (float(each.get("quantile", 0)), float(each.get("value", 0))) for each in raw.get("quantileValues", ())
+    ]
     if kind == "exponentialHistogram":
-        notes.met["exponential histograms: count and sum were read, not buckets"] += 1
-    for quantile in raw.get("quantileValues", ()):
-        labels = {**point.attributes, "quantile": f"{float(quantile.get('quantile', 0)):.15g}"}
-        level = float(quantile.get("value", 0))
-        yield Point(
-            point.name, point.unit, "gauge", point.resource, labels, point.time, point.start, level, False, point.number
-        )
+        notes.exponential()
+    yield from bucketed(point, int(raw.get("count", 0)), total, buckets, bounds, quantiles)
 
 
 def _attributes(holder: Any) -> dict[str, str]:
-    return {pair["key"]: _text(pair.get("value", {})) for pair in holder.get("attributes", ())}
+    return {pair["key"]: attribute_text(pair.get("value", {})) for pair in holder.get("attributes", ())}
 
 
-def _text(value: Any) -> str:
+def attribute_text(value: Any) -> str:
+    """Returns an attribute's value (AnyValue as JSON) as text: texts as they are, true, false, others as JSON."""
     for level in value.values():
         if isinstance(level, bool):
             return "true" if level else "false"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,15 +46,27 @@ class Point:
 
 @dataclass(frozen=True)
 class Notes:
-    """What was met and is told: how often."""
+    """Counts what was met in the files and is worth a remark."""
 
     met: Counter[str] = field(default_factory=Counter)
 
+    def exponential(self) -> None:
+        """Counts a point of an exponential histogram."""
+        self.met["exponential histograms: count and sum were read, not buckets"] += 1
 
-def histogram(
-    point: Point, count: int, total: float | None, buckets: Sequence[int], bounds: Sequence[float]
+
+def bucketed(
+    point: Point,
+    count: int,
+    total: float | None,
+    buckets: Sequence[int],
+    bounds: Sequence[float],
+    quantiles: Sequence[tuple[float, float]] = (),
 ) -> list[Point]:
-    """The counters of a histogram's point.  Raises ValueError where buckets and bounds do not fit."""
+    """Returns the counters of a histogram's or summary's point, and the gauges of its (share, quantile) pairs.
+
+    Raises ValueError where buckets and bounds do not fit.
+    """
     if buckets and len(buckets) != len(bounds) + 1:
         raise ValueError(f"{len(buckets)} buckets do not fit {len(bounds)} bounds")
     points = [_of(point, "_count", float(count), unit="1")]
@@ -62,23 +74,20 @@ def histogram(
         points.append(_of(point, "_sum", total))
     for edge, below in zip([*bounds, np.inf], itertools.accumulate(buckets), strict=False):
         points.append(_of(point, "_bucket", float(below), unit="1", le="+Inf" if edge == np.inf else f"{edge:.15g}"))
+    for share, level in quantiles:
+        labels = {**point.attributes, "quantile": f"{share:.15g}"}
+        points.append(replace(point, kind="gauge", attributes=labels, level=level, delta=False))
     return points
 
 
 def _of(point: Point, suffix: str, level: float, *, unit: str | None = None, le: str | None = None) -> Point:
-    labels = dict(point.attributes) | ({} if le is None else {"le": le})
-    unit = point.unit if unit is None else unit
-    return Point(
-        point.name + suffix,
-        unit,
-        "counter",
-        point.resource,
-        labels,
-        point.time,
-        point.start,
-        level,
-        point.delta,
-        point.number,
+    return replace(
+        point,
+        name=point.name + suffix,
+        unit=point.unit if unit is None else unit,
+        kind="counter",
+        attributes=dict(point.attributes) | ({} if le is None else {"le": le}),
+        level=level,
     )
 
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.causal.telemetry import csv_files, otlp_json, otlp_wire, parquet_files
+from coherence.causal.telemetry import csv_files, otlp_json, otlp_protobuf, parquet_files
 from coherence.causal.telemetry.joining import joined
 from coherence.causal.telemetry.parts import DUPLICATES, Options, Part
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
@@ -164,7 +164,7 @@ def one_file(path: Path, options: Options) -> Part:
             raise refuse(path, 1, "the file is empty", "write it anew")
         return parquet_files.read_parquet(path, options)
     if path.suffix.lower() in (".pb", ".otlp", ".binpb") and head.lstrip()[:1] != b"{":
-        return otlp_wire.read_protobuf(path, options)
+        return otlp_protobuf.read_protobuf(path, options)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") or path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
         return otlp_json.read_json(path, options)
     return csv_files.read_csv(path, options)
