@@ -31,6 +31,7 @@ from coherence.language.schema_kinds import Formula, Quantity, Word
 
 CURRENT, READ = Name("<current>"), Name("<read>")
 ZERO, UNIT = Number(Fraction(0)), Number(Fraction(1))
+LESS = Fraction(-1)
 ROUNDING = 1e-9  # relative; floats only
 Num = Any
 
@@ -83,7 +84,19 @@ def _whole(tree: Tree, *, whole: bool) -> Tree:
     return Call("ceil", (tree,)) if whole else tree
 
 
-# -- where the law moves the command: conditions for a setpoint above 0 -----------------------------
+# -- where the law moves the command: conditions for a setpoint above 0, and `of_either_sign` ------------
+
+
+def of_either_sign(condition: Callable[[Tree, Tree], Tree], reading: Tree, setpoint: Tree) -> Tree:
+    """A condition on reading / setpoint that is stated for setpoints above 0, for all but 0.
+
+    The ratio is that of -reading to -setpoint.
+    """
+    turned = condition(times(LESS, reading), times(LESS, setpoint))
+    if isinstance(setpoint, Number) and setpoint.value:
+        return condition(reading, setpoint) if setpoint.value > 0 else turned
+    positive = Logic("and", (Compare(">", setpoint, ZERO), condition(reading, setpoint)))
+    return Logic("or", (positive, Logic("and", (Compare("<", setpoint, ZERO), turned))))
 
 
 def above(reading: Tree, setpoint: Tree, tolerance: Fraction) -> Compare:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from coherence.base.solver import unsat
 from coherence.language.expressions.evaluate import Constants, evaluate
 from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.lower_smt import lower_smt, real, symbol
-from coherence.language.expressions.tree import Name, Number, Tree
+from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.laws import (
@@ -26,6 +27,7 @@ from coherence.model.laws import (
     counts_members,
     inside,
     law_of,
+    of_either_sign,
     outside,
     recommended,
     rounded_back,
@@ -127,6 +129,27 @@ def test_conditions_say_where_the_law_moves(drawn: tuple[Fraction, Fraction, Fra
     assert up == (wanted > current)
     assert (down and truth(rounded_below(here, read, level))) == (wanted < current)
     assert (truth(inside(read, level, tolerance)) or truth(rounded_back(here, read, level))) == (wanted == current)
+
+
+@given(readings(), st.integers(-60, 60).filter(bool), st.booleans(), st.booleans())
+def test_conditions_hold_for_setpoints_of_either_sign(
+    drawn: tuple[Fraction, Fraction, Fraction], current: int, negative: bool, named: bool
+) -> None:
+    """As a number, and as an expression whose sign is not known."""
+    tolerance, setpoint, reading = drawn
+    setpoint = -setpoint if negative else setpoint
+    level: Tree = Arithmetic("+", Number(setpoint), Number(F(0))) if named else Number(setpoint)
+    ratio = reading / setpoint
+    for condition, expected in ((above, ratio > 1 + tolerance), (below, ratio < 1 - tolerance)):
+        assert truth(of_either_sign(partial(condition, tolerance=tolerance), Number(reading), level)) == expected
+    wanted = recommended(scaled(tolerance, whole=False), F(current), ratio)
+    over, under = (
+        truth(of_either_sign(partial(condition, tolerance=tolerance), Number(reading), level))
+        for condition in (above, below)
+    )
+    assert (over, under) == (
+        (wanted > current, wanted < current) if current > 0 else (wanted < current, wanted > current)
+    )
 
 
 def truth(tree: Tree) -> bool:

@@ -6,15 +6,16 @@ above its setpoint and its tolerance and down below it, within its bounds.  What
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from coherence.base.places import Place
 from coherence.language.design import Actuation, Loop, Relay
 from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names, rename
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.model.laws import above, below, rounded_below
+from coherence.model.laws import above, below, of_either_sign, rounded_below
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.satisfiability import both, opposite
@@ -136,18 +137,38 @@ def _scaled(facts: Known, writer: Writer, when: Tree | None, enters: Tree | None
         return
     reading, here = seen(facts, writer.loop, target.signal.tree), Name(writer.signal)
     tolerance = target.tolerance.high if target.tolerance else Fraction(0)
-    level = facts.tree(setpoint)
-    up: Tree | None = above(reading, level, tolerance)
-    down: Tree | None = below(reading, level, tolerance)
+    over = of_setpoint(facts, partial(above, tolerance=tolerance), reading, setpoint)
+    under = of_setpoint(facts, partial(below, tolerance=tolerance), reading, setpoint)
+    if writer.integer and not writer.whole:  # a broken command is rounded up whatever the ratio is
+        over = Logic("or", (over, under))
+    up, down = _of_commands(here, writer.values.low, over, under)
     if writer.values.high is not None:
         up = both(up, Compare("<", here, Number(writer.values.high)))
     if writer.values.low is not None:
         down = both(down, Compare(">", here, Number(writer.values.low)))
-    if writer.integer:
-        down = both(down, rounded_below(here, reading, level))
+    if writer.integer and writer.whole:
+        down = both(down, rounded_below(here, reading, facts.tree(setpoint)))
     place, text = target.setpoint.place, str(target.signal)
     yield Move(writer, UP, both(when, up), both(enters, up), place, f"{text} above its setpoint")
     yield Move(writer, DOWN, both(when, down), both(enters, down), place, f"{text} below its setpoint")
+
+
+def of_setpoint(facts: Known, condition: Callable[[Tree, Tree], Tree], reading: Tree, setpoint: Tree) -> Tree:
+    """A condition on reading and setpoint that is stated for setpoints above 0, for those that this one may be."""
+    low, level = facts.range(setpoint).low, facts.tree(setpoint)
+    return condition(reading, level) if low is not None and low > 0 else of_either_sign(condition, reading, level)
+
+
+def _of_commands(here: Name, low: Fraction | None, over: Tree, under: Tree) -> tuple[Tree | None, Tree | None]:
+    """(up, down): a command below 0 is scaled the other way."""
+    if low is not None and low >= 0:
+        return over, under
+    positive, negative = (Compare(op, here, Number(Fraction(0))) for op in (">=", "<"))
+    up, down = (
+        Logic("or", (Logic("and", (positive, one)), Logic("and", (negative, other))))
+        for one, other in ((over, under), (under, over))
+    )
+    return up, down
 
 
 def seen(facts: Known, loop: Loop, tree: Tree) -> Tree:

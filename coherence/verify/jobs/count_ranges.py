@@ -50,7 +50,7 @@ def _reached(facts: Known, thing: str, low: int, high: int) -> tuple[int, int]:
     if first is None or not first.exact or target is None or target.signal is None:
         return low, high
     setpoint, signal = target.setpoint, facts.range(target.signal.tree)
-    if not isinstance(setpoint, Quantity) or not setpoint.exact:
+    if not isinstance(setpoint, Quantity) or not setpoint.exact or setpoint.low <= 0:
         return low, high
     slack = target.tolerance.low if target.tolerance is not None else Fraction(0)
     up = signal.high is None or signal.high > setpoint.low * (1 + slack)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from coherence.base.places import Place
 from coherence.findings.question_input import Subject
@@ -13,7 +14,7 @@ from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula
 from coherence.model.laws import inside, rounded_back
-from coherence.verify.actions.loop_directions import seen
+from coherence.verify.actions.loop_directions import of_setpoint, seen
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.limits import cap, floor, place_of
 from coherence.verify.facts.ranges import FUNCTIONS, PAST
@@ -122,13 +123,15 @@ def _rest(facts: Known, signal: str, writer: Writer) -> Requirement | None:
         return None  # what it reads does not depend on what it writes: it rests anywhere
     reading, level, here = full(facts, seen(facts, writer.loop, target.signal.tree)), facts.tree(setpoint), Name(signal)
     tolerance = target.tolerance.high if target.tolerance else Fraction(0)
-    within: list[Tree] = [inside(reading, level, tolerance)]
+    within: list[Tree] = [of_setpoint(facts, partial(inside, tolerance=tolerance), reading, setpoint)]
     if writer.integer:
         within.append(rounded_back(here, reading, level))
     if span.low is not None:
-        within.append(Logic("and", (Compare("==", here, Number(span.low)), Compare("<=", reading, level))))
+        under = of_setpoint(facts, partial(Compare, "<="), reading, setpoint)
+        within.append(Logic("and", (Compare("==", here, Number(span.low)), under)))
     if span.high is not None:
-        within.append(Logic("and", (Compare("==", here, Number(span.high)), Compare(">=", reading, level))))
+        over = of_setpoint(facts, partial(Compare, ">="), reading, setpoint)
+        within.append(Logic("and", (Compare("==", here, Number(span.high)), over)))
     tree = Logic("or", tuple(within))
     text = f"{target.signal} at {target.setpoint}"
     assert target.setpoint is not None
