@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.bisection import halved
+
 Rule = tuple[float, float, float]  # mean samples under the second law, P(second | first), P(first | second)
 
 
@@ -32,13 +34,14 @@ def rules(horizon: int, first: Fraction, second: Fraction) -> Iterator[tuple[Fra
 
 def ratio_of(information: float) -> float:
     """r > 1 with (r - 1)/(r + 1) log r = information: the odds of a coin that carries as much against its mirror."""
-    low, high = 1.0, 2.0
-    while (high - 1) / (high + 1) * math.log(high) < information:
+
+    def less(odds: float) -> bool:
+        return (odds - 1) / (odds + 1) * math.log(odds) < information
+
+    high = 2.0
+    while less(high):
         high *= 2
-    for _ in range(200):
-        r = (low + high) / 2
-        low, high = (r, high) if (r - 1) / (r + 1) * math.log(r) < information else (low, r)
-    return high
+    return halved(less, 1.0, high)[1]
 
 
 def wald_walk(up: int, down: int, odds: float) -> float:
@@ -71,10 +74,11 @@ def page_walk(height: int, odds: float) -> float:
 def page_threshold(information: float, false_alarms: float) -> float:
     """h with exp(h) - h - 1 = information * false_alarms: the height of Page's test on a Brownian path."""
     wanted = information * false_alarms
-    low, high = 0.0, 1.0
-    while math.expm1(high) - high < wanted:
+
+    def less(height: float) -> bool:
+        return math.expm1(height) - height < wanted
+
+    high = 1.0
+    while less(high):
         high *= 2
-    for _ in range(200):
-        h = (low + high) / 2
-        low, high = (h, high) if math.expm1(h) - h < wanted else (low, h)
-    return (low + high) / 2
+    return sum(halved(less, 0.0, high)) / 2

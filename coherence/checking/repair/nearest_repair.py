@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
+from coherence.base.bisection import halved, mean, whole_mean
 from coherence.base.places import Place
 from coherence.base.units import SECOND
 from coherence.checking.repair.adjustable_numbers import Knob, knobs
@@ -122,20 +123,15 @@ def _steps(knob: Knob, *, up: bool) -> tuple[Fraction, ...]:
 
 def _edge(knob: Knob, bad: Fraction, fine: Fraction, good: Callable[..., bool]) -> Fraction:
     """The value nearest to where the knob stood that still holds, as a person would write it."""
-    for _ in range(HALVINGS * (3 if knob.whole else 1)):
-        middle = (bad + fine) / 2
+
+    def middle(fine: Fraction, bad: Fraction) -> Fraction | None:
         if knob.whole:
-            middle = Fraction(math.floor(middle))
-            if middle in (bad, fine):
-                break
-        else:
-            middle = rounded(middle, away_from=bad, duration=knob.dimension == SECOND)
-            if not min(bad, fine) < middle < max(bad, fine):
-                break
-        if good((knob, middle)):
-            fine = middle
-        else:
-            bad = middle
+            return Fraction(whole_mean(bad, fine))
+        plainer = rounded(mean(bad, fine), away_from=bad, duration=knob.dimension == SECOND)
+        return plainer if min(bad, fine) < plainer < max(bad, fine) else None
+
+    steps = HALVINGS * (3 if knob.whole else 1)
+    fine, bad = halved(lambda value: good((knob, value)), fine, bad, steps=steps, middle=middle)
     if not knob.whole or abs(fine) >= 100:
         nice = rounded(fine, away_from=bad, duration=knob.dimension == SECOND)
         if nice != fine and good((knob, nice)):

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from coherence.base.bisection import halved
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.kinks import Branch
 from coherence.loops.designs.lap_matrices import Closed, Lap, LapError, closed, opened
@@ -110,13 +111,7 @@ def _edge(grows: Callable[[float], bool], factors: Sequence[float] | Array) -> f
 
 
 def _bisected(reached: Callable[[float], bool], before: float, after: float) -> float:
-    for _ in range(60):
-        middle = (before + after) / 2
-        if reached(middle):
-            after = middle
-        else:
-            before = middle
-    return (before + after) / 2
+    return sum(halved(reached, after, before, steps=60)) / 2
 
 
 def _certified(laps: Sequence[Lap], name: str, paths: Collection[str], edges: Sequence[float | None]) -> bool:

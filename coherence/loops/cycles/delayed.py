@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from coherence.base.bisection import halved
 from coherence.loops.cycles.cycle_search_result import Answer, Cycle, describe_ends, same
 from coherence.loops.cycles.delayed_runs import Start
 from coherence.loops.cycles.delayed_runs_sloped import SlopedRun
@@ -154,10 +155,7 @@ def lap_of(run: SlopedRun, times: Array, outputs: Array) -> Cycle | None:
 
 def _passage(run: SlopedRun, row: Array, level: float, low: float, high: float) -> float:
     """The time at which an output passes a level upwards, by bisection."""
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if float(row @ run.at(middle)) >= level else (middle, high)
-    return (low + high) / 2
+    return sum(halved(lambda time: float(row @ run.at(time)) >= level, high, low, steps=60)) / 2
 
 
 def _remembered(run: SlopedRun, time: float) -> Array:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherence.base.bisection import halved, whole_mean
 from coherence.base.errors import UsageError
 from coherence.loops.margins.peaks_response import Response
 
@@ -91,16 +92,12 @@ def largest_factor(of: Response, start: float, row: int, most: float) -> float:
         except UsageError:
             return False
 
-    low, high, step = 1.0, most, 1.02 if of.size <= LARGE else 1.25
+    low, step = 1.0, 1.02 if of.size <= LARGE else 1.25
     while low < most and contracts(min(low * step, most)):
         low = min(low * step, most)
     if low >= most:
         return most
-    high = low * step
-    while high - low > 1e-9 * low:
-        middle = (low + high) / 2
-        low, high = (middle, high) if contracts(middle) else (low, middle)
-    return low
+    return halved(contracts, low, low * step, near=lambda low, high: high - low <= 1e-9 * low)[0]
 
 
 def _contraction(of: Response, rest: Real, closed: Real) -> float:
@@ -138,10 +135,7 @@ def first_edge(holds: Callable[[float], bool]) -> float | None:
     low, high = -1, 90  # powers of two; the bounds of a tail fall with its start, so halving finds the first
     if not holds(1e-9 * 2.0**high):
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(1e-9 * 2.0**middle) else (middle, high)
-    return 1e-9 * 2.0**high
+    return 1e-9 * 2.0 ** halved(lambda power: holds(1e-9 * 2.0**power), high, low, middle=whole_mean)[0]
 
 
 def closing(of: Response, direct: Real) -> Real:

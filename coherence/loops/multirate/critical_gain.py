@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from coherence.base.bisection import halved
 from coherence.base.errors import UsageError
 from coherence.base.polynomials import characteristic_polynomial, count_roots
 from coherence.loops.multirate.lifting import Lifted, lift
@@ -161,10 +162,7 @@ def critical_gain(build: Build, *, low: float, high: float, tolerance: float = T
 
 
 def _halved(build: Build, low: float, high: float, tolerance: float, test: Test) -> tuple[float, float]:
-    while high - low > tolerance * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if test(build, middle) else (low, middle)
-    return low, high
+    return halved(lambda gain: test(build, gain), low, high, near=lambda low, high: high - low <= tolerance * high)
 
 
 def _proved(build: Build, low: float, high: float, tolerance: float) -> float:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 
+from coherence.base.bisection import halved
 from coherence.minimums.functions import harmonic
 
 
 def regular_root(load: float) -> float:
     """sigma in (0, 1) with sigma = exp(-(1 - sigma)/load): what an arrival finds busy if arrivals are regular."""
-    low, high = 0.0, 1.0 - 1e-15
-    for _ in range(200):
-        s = (low + high) / 2
-        low, high = (s, high) if math.exp(-(1 - s) / load) > s else (low, s)
-    return low
+    return halved(lambda sigma: math.exp(-(1 - sigma) / load) > sigma, 0.0, 1.0 - 1e-15)[0]
 
 
 def floor(n: int, load: float) -> float:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
+from coherence.base.bisection import halved
+
 FORMULA = "(1 + 1 / load + load * load / (1 - load)) * mean"
 
 
 @cache
 def best_load() -> float:
     """The load at which the age is least: the root in (0, 1) of r^4 - 2 r^3 + r^2 - 2 r + 1, where its slope is 0."""
-    low, high = 0.0, 1.0
-    for _ in range(80):
-        r = (low + high) / 2
-        low, high = (r, high) if r**4 - 2 * r**3 + r**2 - 2 * r + 1 > 0 else (low, r)
-    return low
+    return halved(lambda r: r**4 - 2 * r**3 + r**2 - 2 * r + 1 > 0, 0.0, 1.0)[0]
 
 
 def age(load: float) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
+from coherence.base.bisection import halved
 from coherence.base.errors import UsageError
 
 SIDES = Fraction(1, 10**9)
@@ -46,10 +47,14 @@ def largest_gain(weights: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
     if total <= 0:
         raise UsageError("a loop whose readings follow its command with a sum of weights <= 0 has no stable gain")
     low, high = _bracket(weights, 1 / (2 * len(weights) * total))
-    while high - low > SIDES * high:
-        middle = ((low + high) / 2).limit_denominator(10**15)
-        low, high = (middle, high) if stable(weights, middle) else (low, middle)
-    return low, high
+
+    def middle(low: Fraction, high: Fraction) -> Fraction:
+        return ((low + high) / 2).limit_denominator(10**15)
+
+    def near(low: Fraction, high: Fraction) -> bool:
+        return high - low <= SIDES * high
+
+    return halved(lambda gain: stable(weights, gain), low, high, near=near, middle=middle)
 
 
 def _bracket(weights: Sequence[Fraction], start: Fraction) -> tuple[Fraction, Fraction]:
@@ -76,7 +81,4 @@ def delayed(steps: int) -> tuple[Fraction, ...]:
 
 def bisected(reached: partial[bool], low: float, high: float) -> float:
     """The point at which a monotone condition begins to hold."""
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
+    return halved(reached, high, low)[0]

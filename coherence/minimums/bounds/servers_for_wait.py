@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from coherence.base.bisection import halved, whole_mean
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way
 from coherence.minimums.bounds._stations import waits
 from coherence.minimums.functions import erlang_c
@@ -31,10 +32,7 @@ def fewest(inputs: Inputs) -> int:
     high = low + 1
     while erlang_c(high, load) > share:
         low, high = high, min(2 * high, MOST)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if erlang_c(middle, load) > share else (low, middle)
-    return high
+    return halved(lambda servers: erlang_c(servers, load) <= share, high, low, middle=whole_mean)[0]
 
 
 def both_sides() -> Checked:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from coherence.base.bisection import halved
 from coherence.base.errors import UsageError
 from coherence.simulate.metastability.load_map import Retrying, overload
 
@@ -151,14 +152,15 @@ def smallest_burst(call: Retrying, rate: float) -> float:
 def _smallest(call: Retrying, rate: float | None) -> float:
     if overload(call) < call.capacity:
         return math.inf
+
+    def collapses(seconds: float) -> bool:
+        return course(call, Disturbance(seconds, rate)).collapses
+
     low, high = 0.0, call.server.per_try
-    while not course(call, Disturbance(high, rate)).collapses:
+    while not collapses(high):
         low, high = high, 2 * high
         if high > _LONGEST * call.server.per_try:
             return math.inf
         if rate is not None and rate <= call.capacity and low > 8 * call.server.per_try:
             return math.inf  # nothing queues up
-    while high - low > call.server.per_try / SLOTS:
-        middle = (low + high) / 2
-        low, high = (low, middle) if course(call, Disturbance(middle, rate)).collapses else (middle, high)
-    return high
+    return halved(collapses, high, low, near=lambda high, low: high - low <= call.server.per_try / SLOTS)[0]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from coherence.base.bisection import halved, whole_mean
 from coherence.base.errors import UsageError
 from coherence.simulate.metastability.fluid import smallest_pause
 from coherence.simulate.metastability.load_map import Portrait, Retrying, Verdict, overload, portrait
@@ -127,10 +128,9 @@ def _up_to_one(safe: Callable[[float], bool]) -> float | None:
 
 def _between(safe: Callable[[float], bool], good: float, bad: float, *, whole: bool = False) -> float:
     """The safe end of the last interval that bisection leaves; `good` is safe, `bad` is not."""
-    while abs(bad - good) > (1 if whole else 1e-6 * max(abs(good), abs(bad))):
-        middle = float((good + bad) // 2) if whole else (good + bad) / 2
-        good, bad = (middle, bad) if safe(middle) else (good, middle)
-    return good
+    if whole:
+        return halved(safe, good, bad, middle=whole_mean)[0]
+    return halved(safe, good, bad, near=lambda good, bad: abs(bad - good) <= 1e-6 * max(abs(good), abs(bad)))[0]
 
 
 def program(call: Retrying, *, pause: float = 0.0, at: float = 0.0) -> Program:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.bisection import halved
 from coherence.base.queueing import erlang_c, erlang_c_of_all, two_phases
 
 MOST_SERVERS = 200_000
@@ -59,13 +60,12 @@ def fewest(demand: Demand, arrivals: Fraction, rate: Fraction, *, surely: bool) 
 def carried(demand: Demand, servers: int, rate: Fraction) -> Fraction:
     """More arrivals per second than this many servers can carry within the demand, by as little as rounding allows."""
     mu = float(rate)
-    low, high = 0.0, servers * mu
-    for _ in range(60):
-        middle = (low + high) / 2
-        wait = erlang_c(servers, middle / mu)
-        kept = wait < 1 and demand.kept(middle, mu, wait, servers) <= SAFE
-        low, high = (middle, high) if kept else (low, middle)
-    return Fraction(high) * (1 + Fraction(SAFE))
+
+    def kept(carried: float) -> bool:
+        wait = erlang_c(servers, carried / mu)
+        return wait < 1 and demand.kept(carried, mu, wait, servers) <= SAFE
+
+    return Fraction(halved(kept, 0.0, servers * mu, steps=60)[1]) * (1 + Fraction(SAFE))
 
 
 def _first(demand: Demand, arrivals: Fraction, rate: Fraction, good: Callable[[float], bool]) -> int | None:

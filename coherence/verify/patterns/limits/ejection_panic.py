@@ -35,6 +35,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.bisection import halved, whole_mean
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
@@ -160,16 +161,13 @@ def _panics(facts: Known, guard: Guard, count: int, ejected: int) -> bool | None
 
 def _large(facts: Known, guard: Guard, count: int, ejectable: int) -> Case | None:
     """The same by halving: fewer healthy hosts never end a panic."""
-    low, high = 0, ejectable
     ends = _panics(facts, guard, count, 0), _panics(facts, guard, count, ejectable)
     if None in ends or ends[0]:
         return None
     if not ends[1]:
         return Case(count, ejectable, None)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _panics(facts, guard, count, middle) else (middle, high)
-    return Case(count, ejectable, high)
+    fewest, _ = halved(lambda out: bool(_panics(facts, guard, count, out)), ejectable, 0, middle=whole_mean)
+    return Case(count, ejectable, fewest)
 
 
 def _judged(

@@ -46,6 +46,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.base.bisection import halved, whole_mean
 from coherence.base.clock import wall_is_over
 from coherence.base.places import Place
 from coherence.base.solver import unsat
@@ -351,11 +352,7 @@ def _relaxed(facts: Known, core: list[Requirement], index: int, formula: Formula
     high = next((step for step in (1, 2, 4, 8, 16, 32) if kept(step) is not None), None)
     if high is None:
         return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if kept(middle) is not None else (middle, high)
-    return kept(high)
+    return kept(halved(lambda step: kept(step) is not None, high, high // 2, middle=whole_mean)[0])
 
 
 def _with_bound(facts: Known, one: Requirement, bound: Fraction) -> Requirement:
