@@ -45,6 +45,8 @@ class Record:
 
     fields: ClassVar[Mapping[str, Key]] = {}
     keys: ClassVar[Mapping[str, Key]] = {}
+    exclusive: ClassVar[tuple[str, ...]] = ()  # keys of which at most one may be given, unless `decided_by` is
+    decided_by: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
         fields: dict[str, Key] = {}

@@ -95,6 +95,8 @@ class Relay(Record):
 class Rule(Record):
     """One of ordered rules: while `when` holds, change by `by` or set to `to`."""
 
+    exclusive = ("by", "to")
+
     when: Formula | None = key(FORMULA, required=True)
     by: Quantity | Formula | None = key(VALUE)
     to: Quantity | Formula | None = key(VALUE)
@@ -111,6 +113,9 @@ class Rate(Record):
 
 class Actuation(Record):
     """What a loop writes, by which law, within which bounds."""
+
+    exclusive = ("by", "to")
+    decided_by = "law"
 
     signal: Word | None = key(NAME_KIND)
     law: Word | None = key(word("proportional", "step", "set", "ignore"))

@@ -134,9 +134,23 @@ def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R |
     for name, one in known_keys.items():
         if one.required and name not in node:
             reading.problem(node.place, f"the key '{name}' is missing", f"add `{name}: ...`")
+    _exclude(cls, node, reading)
     if rest is not None:
         values[rest.name] = {k: v for k, v in values.get(rest.name, {}).items() if v is not None}
     return cls(**values)
+
+
+def _exclude(cls: type[Record], node: Table, reading: Reading) -> None:
+    """Refuses keys of which only one can count, naming both places."""
+    given = [name for name in cls.exclusive if name in node]
+    if len(given) < 2 or cls.decided_by in node:
+        return
+    first, *others = given
+    for other in others:
+        line = node.key_place(first).line
+        unless = f", or state `{cls.decided_by}`" if cls.decided_by else ""
+        message = f"'{other}' stands beside '{first}' (line {line}): only one of them can count"
+        reading.problem(node.key_place(other), message, f"remove one of the two{unless}")
 
 
 def _fill(values: dict[str, Any], one: Key, child: Node, reading: Reading) -> None:

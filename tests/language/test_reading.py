@@ -367,6 +367,23 @@ def test_what_cannot_be_read_is_an_input_error(name: str, tmp_path: Path) -> Non
         read_bytes(tmp_path / name, name)
 
 
+def test_by_beside_to_is_refused_with_both_places() -> None:
+    found = problems("coherence: 1\nloops:\n  x:\n    actuation:\n      signal: a.b\n      by: 1\n      to: 5\n")
+    assert [(p.place.line, p.message, p.remedy) for p in found] == [
+        (7, "'to' stands beside 'by' (line 6): only one of them can count", "remove one of the two, or state `law`")
+    ]
+
+
+def test_a_rule_changes_by_a_step_or_to_a_value() -> None:
+    found = problems("coherence: 1\nloops: {x: {rules: [{when: a.b > 1, by: 1, to: 5}], actuation: {signal: a.b}}}\n")
+    assert [p.message for p in found] == ["'to' stands beside 'by' (line 2): only one of them can count"]
+
+
+@pytest.mark.parametrize("given", ["by: 1", "to: 5", "law: step, by: 1, to: 5"])
+def test_one_of_by_and_to_or_a_law_is_read(given: str) -> None:
+    assert not problems(f"coherence: 1\nloops: {{x: {{actuation: {{signal: a.b, {given}}}}}}}\n")
+
+
 def test_is_design_looks_for_the_first_key() -> None:
     from coherence.language import document
 
