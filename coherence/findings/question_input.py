@@ -34,11 +34,15 @@ class Subject:
 
 @dataclass(frozen=True)
 class Question:
-    """The identity of a question: the code, slug and domain that its module claims."""
+    """The identity of a question: the code, slug and domain that its module claims.
+
+    `slow`: it executes loops or searches their states, so that one answer may take seconds.
+    """
 
     code: str
     slug: str
     domain: str = ""
+    slow: bool = False
 
     def conflict(
         self,

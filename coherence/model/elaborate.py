@@ -281,10 +281,10 @@ def _loop(parts: _Parts, order: int, loop: Loop) -> SampledLoop | None:
         tolerance=target.tolerance.low if target and target.tolerance else Fraction(0),
         bounds=bounds,
         rates=tuple(_rate(rate) for rate in actuation.rate),
-        hold_down=_low(timescale.hold_down),
-        hold_up=_low(timescale.hold_up),
+        hold_down=upper(timescale.hold_down),
+        hold_up=upper(timescale.hold_up),
         cooldown=timescale.cooldown.low if timescale.cooldown else None,
-        lands=_low(timescale.lands),
+        lands=upper(timescale.lands),
         mode=actuation.mode.text if actuation.mode else "always",
         counts_commanded=actuation.count is not None and actuation.count.text == "commanded",
         integer=laws.counts_members(loop),
@@ -292,7 +292,7 @@ def _loop(parts: _Parts, order: int, loop: Loop) -> SampledLoop | None:
     )
 
 
-def _low(value: Quantity | None) -> Fraction:
+def upper(value: Quantity | None) -> Fraction:
     return value.high if value else Fraction(0)
 
 

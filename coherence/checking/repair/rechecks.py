@@ -131,8 +131,8 @@ def _searched(finding: Finding, asked: Asked, asks: Asks, *, thorough: bool) -> 
 
 
 def slow(module: QuestionModule) -> bool:
-    """Does the question execute loops, or search their states?  One answer may then take seconds."""
-    return ".loops." in module.name or module.name.endswith(("interacting_loops", "metastable_retries"))
+    """Returns whether one answer of the module may take seconds."""
+    return any(question.slow for question in module.questions)
 
 
 def charged(asks: Asks, ask: Callable[[], T]) -> T:

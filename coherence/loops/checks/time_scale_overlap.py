@@ -45,7 +45,7 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._coupling import feeds_back, reach
 
-QUESTION = Question("COH303", "time-scale-overlap", "ai.04 runtime control coherence")
+QUESTION = Question("COH303", "time-scale-overlap", "ai.04 runtime control coherence", slow=True)
 QUESTIONS = (QUESTION,)
 
 

@@ -47,7 +47,7 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
 from coherence.verify.calls.call_graph import call_tree
 
-QUESTION = Question("COH224", "metastable-retries", "ai.04 runtime control coherence")
+QUESTION = Question("COH224", "metastable-retries", "ai.04 runtime control coherence", slow=True)
 QUESTIONS = (QUESTION,)
 
 

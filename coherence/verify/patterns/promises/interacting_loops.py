@@ -53,7 +53,7 @@ from coherence.language.expressions import names as names_of
 from coherence.language.names import bare_names
 from coherence.language.sentences import Promise
 
-QUESTION = Question("COH220", "interacting-loops", "ai.04 runtime control coherence")
+QUESTION = Question("COH220", "interacting-loops", "ai.04 runtime control coherence", slow=True)
 QUESTIONS = (QUESTION,)
 KINDS = ("always", "never", "eventually", "eventually_always", "response")
 
