@@ -1,1 +1,1 @@
-"""Engine: is a set of control loops stable, how far from the edge, and at what period does it oscillate?"""
+"""Engine of control loops: stability of networks, margins, limit cycles, waves, and the periods of oscillation."""

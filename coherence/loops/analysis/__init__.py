@@ -1,1 +1,1 @@
-"""What `coherence analyze` shows of a design or a network."""
+"""Analyses of a design or a network, as `coherence analyze` renders them."""

@@ -1,4 +1,4 @@
-"""The smallest set of loops to blame: unstable together although every proper part is stable.
+"""Finds the smallest set of loops to blame: unstable together although every proper part is stable.
 
 Loops outside the set are switched off: their command stays where it is.
 """
@@ -34,7 +34,7 @@ class Subset:
 
 
 def smallest_unstable(lap: Lap, model: Model, names: Sequence[str]) -> Subset | None:
-    """By exact counts of roots, at one operating point."""
+    """Returns the smallest unstable set by exact counts of roots, at one operating point."""
 
     def unstable(part: Sequence[str]) -> bool | None:
         try:
@@ -49,7 +49,7 @@ def smallest_unstable(lap: Lap, model: Model, names: Sequence[str]) -> Subset | 
 def smallest_swinging(
     group: Group, signals: Sequence[str], levels: Iterable[Mapping[str, Fraction]], deadline: Deadline, *, laps: int
 ) -> Subset | None:
-    """By exact runs; commands of the loops switched off stay at each of the levels in turn."""
+    """Returns the smallest set that swings in exact runs; commands of the others stay at each of the levels in turn."""
     tried, where_held = list(levels), dict[tuple[str, ...], str]()
 
     def swings(part: Sequence[str]) -> bool | None:
@@ -102,7 +102,7 @@ def _all(
 def _one_by_one(
     names: Sequence[str], unstable: Callable[[Sequence[str]], bool | None], how: str, deadline: Deadline
 ) -> Subset | None:
-    """Leave out what is not needed: of the rest each one is needed (smaller sets among them were not tried)."""
+    """Leaves out what is not needed: of the rest each one is needed (smaller sets among them were not tried)."""
     members, parts, sure = list(names), 0, True
     for name in names:
         if deadline.over:

@@ -1,4 +1,4 @@
-"""Predicted limit cycles as text beside what exact execution says: what repeats it or decides nothing is left out."""
+"""Renders predicted limit cycles beside exact execution; what repeats it or decides nothing is left out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEAD = "Limit cycles, predicted by their return map and run again by the executo
 
 
 def text(analysis: Analysis, cycles: Sequence[CycleReading]) -> Iterator[str]:
-    """A heading and one line per reading that adds something; nothing where none does."""
+    """Yields a heading and one line per reading that adds something; nothing where none does."""
     verdicts = {", ".join(group.group.names): group.answer.verdict for group in analysis.groups}
     lines = dict.fromkeys(line for reading in cycles if (line := _line(reading, verdicts.get(reading.loop, ""))))
     if lines:
@@ -21,7 +21,7 @@ def text(analysis: Analysis, cycles: Sequence[CycleReading]) -> Iterator[str]:
 
 
 def _line(reading: CycleReading, verdict: str) -> str:
-    """In words; empty where exact execution has decided the same, or has decided where the prediction has not."""
+    """Renders a reading; empty where exact execution has decided the same, or what the prediction has not."""
     if reading.verdict == "undecided" and verdict in ("oscillates", "settles"):
         return ""
     if reading.verdict == "none" and verdict == "settles":

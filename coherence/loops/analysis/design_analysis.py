@@ -1,4 +1,4 @@
-"""The analysis of a design: per group of loops its operating points, linear verdicts, margins, and the exact answer.
+"""Analyses a design: per group of loops its operating points, linear verdicts, margins, and the exact verdict.
 
 A linear verdict alone is not the design's verdict: thresholds, rounding and bounds are outside of it.  So each one
 stands beside what exact execution says of the same loops.
@@ -86,7 +86,9 @@ def analysed(
     choices: Mapping[str, Fraction] | None = None,
     bar: Progress | None = None,
 ) -> Analysis:
-    """Every group, each within its share of the time limit (s).  `choices`: values for what the design leaves open."""
+    """Analyses every group, each within its share of the time limit (s).  `choices`:
+    values for what the design leaves open.
+    """
     parts = structure(model)
     whole = Deadline(time_limit)
     groups = []
@@ -98,7 +100,7 @@ def analysed(
 
 
 def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:
-    """One group.  What cannot be carried out becomes `undecided` with the reason, never an exception."""
+    """Analyses one group.  What cannot be carried out becomes `undecided` with the reason, never an exception."""
     model, signals = group.model, tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
     lap = hyperperiod(model)
     missing = blocked(model, signals) or next((f"a value of {path}" for path in model.inputs if path not in values), "")
@@ -120,7 +122,7 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
 
 
 def _laps(answer: Answer, lap: Fraction) -> int:
-    """Twice as long as the whole group takes to its recurrence."""
+    """Returns twice the number of laps that the whole group takes to its recurrence."""
     run = answer.run
     return max(20, int(2 * run.instants[-1].time / lap) + 1) if run and run.instants else 40
 
@@ -177,7 +179,7 @@ def _unreal(points: Sequence[Point]) -> str:
 
 
 def _levels(model: Model, first: Choices, answer: Answer) -> list[dict[str, Fraction]]:
-    """Levels of all commands: where the run begins, where it ends, and the ends of its orbit."""
+    """Returns levels of all commands: where the run begins, where it ends, and the ends of its orbit."""
     start = {p: first.values.get(p, c.initial.low or Fraction(0)) for p, c in model.commands.items()}
     ends = [dict(end) for end in answer.ends if end is not None][:2]
     for side in (0, 1):
@@ -220,7 +222,7 @@ def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -
 
 
 def _inside(group: Group, lap: Lap, paths: frozenset[str], tolerant: Sequence[str]) -> Roots | None:
-    """Inside their tolerances these loops do not act: what the rest does."""
+    """Returns the roots inside the tolerances, where the tolerant loops do not act."""
     if not tolerant:
         return None
     still = {loop.signal for loop in group.loops if loop.name in tolerant}
@@ -231,7 +233,7 @@ def _inside(group: Group, lap: Lap, paths: frozenset[str], tolerant: Sequence[st
 def _distinct(
     parts: Sequence[Branch], laps: Sequence[Lap], verdicts: Sequence[Roots]
 ) -> list[tuple[Branch, Lap, Roots]]:
-    """One of each set of branches with the same roots."""
+    """Returns one of each set of branches with the same roots."""
     distinct: dict[tuple[complex, ...], tuple[Branch, Lap, Roots]] = {}
     for part, lap, lap_roots in zip(parts, laps, verdicts, strict=True):
         key = tuple(complex(round(z.real, 9), round(abs(z.imag), 9)) for z in lap_roots.multipliers if abs(z) > 1e-6)
@@ -240,7 +242,7 @@ def _distinct(
 
 
 def _joined(every: Sequence[Roots], *, complete: bool) -> tuple[str, str]:
-    """The verdict on all branches together: never stable where branches alternate."""
+    """Returns the verdict on all branches together: never stable where branches alternate."""
     verdicts = {one.verdict for one in every}
     if len(every) == 1 and complete:
         return every[0].verdict, every[0].how
@@ -274,7 +276,7 @@ def _margins(
 
 
 def _pair(lap: Lap, lap_roots: Roots, paths: frozenset[str]) -> tuple[str, str, float] | None:
-    """Through which two commands does the dominant mode go round?"""
+    """Returns the two commands through which the dominant mode goes round, with that gain."""
     names = list(dict.fromkeys(cut.loop for cut in lap.cuts))
     if not lap_roots.multipliers or lap_roots.growth == 0 or not 1 < len(names) <= MOST_LOOPS:
         return None

@@ -1,4 +1,4 @@
-"""Margins of one loop of a design: what factor on its law, and what extra delay, bring a root to the unit circle."""
+"""Computes margins of one loop of a design: the factor on its law and the extra delay that destabilise."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def figures(
     laps: Sequence[Lap], parts: Sequence[Branch], point: dict[str, Fraction], loop: SampledLoop,
     paths: Collection[str], deadline: Deadline,
 ) -> LoopFigures:  # fmt: skip
-    """All branches must be stable for a factor or a delay to count as safe."""
+    """Returns the margins of one loop: all branches must be stable for a factor or a delay to count as safe."""
     name = loop.name
     cut = [closed(lap, paths, left_open=[name]) for lap in laps]
     if not all(one.opened for one in cut):
@@ -72,7 +72,7 @@ def figures(
 def gains(
     laps: Sequence[Lap], cut: Sequence[Closed], name: str, paths: Collection[str], *, stable_now: bool
 ) -> tuple[float | None, float | None, bool]:
-    """(lowest, highest safe factor, certified)."""
+    """Returns (lowest, highest safe factor, certified)."""
     families = [family(one) for one in cut]
 
     def grows(factor: float) -> bool:
@@ -91,7 +91,7 @@ def gains(
 
 
 def family(cut: Closed) -> Callable[[float], Array]:
-    """factor -> the closed lap in floats."""
+    """Returns the closed lap in floats as a function of the factor."""
     size, count = len(cut.names), len(cut.opened)
     a, b = floats(cut.a, size), floats(cut.b, count)
     c, d = floats(cut.c, size), floats(cut.d, count)
@@ -103,7 +103,7 @@ def family(cut: Closed) -> Callable[[float], Array]:
 
 
 def _edge(grows: Callable[[float], bool], factors: Sequence[float] | Array) -> float | None:
-    """The first factor at which a mode grows, in the direction of the list."""
+    """Returns the first factor at which a mode grows, in the direction of the list."""
     for safe, unsafe in itertools.pairwise(factors):
         if grows(unsafe):
             return _bisected(grows, float(safe), float(unsafe))
@@ -115,7 +115,7 @@ def _bisected(reached: Callable[[float], bool], before: float, after: float) -> 
 
 
 def _certified(laps: Sequence[Lap], name: str, paths: Collection[str], edges: Sequence[float | None]) -> bool:
-    """Do exact counts say stable on one side and not stable on the other side of each edge?"""
+    """Decides whether exact counts say stable on one side and not stable on the other side of each edge."""
     for edge in edges:
         if edge is None:
             continue
@@ -132,7 +132,7 @@ def _certified(laps: Sequence[Lap], name: str, paths: Collection[str], edges: Se
 
 
 def grid(model: Model) -> Fraction:
-    """The greatest time of which all periods, phases, delays and windows are multiples."""
+    """Returns the greatest time of which all periods, phases, delays and windows are multiples."""
     times = [t for loop in model.loops for t in (loop.period, loop.phase or Fraction(0), loop.lands)]
     times += [s.step for s in model.states.values() if s.step] + [span for _, span in look_backs(model)]
     positive = [t for t in times if t]
@@ -144,7 +144,7 @@ def _delay(
     parts: Sequence[Branch], point: dict[str, Fraction], loop: SampledLoop, paths: Collection[str], step: Fraction,
     deadline: Deadline,
 ) -> tuple[Fraction | None, Fraction, str]:  # fmt: skip
-    """(shortest extra delay found that destabilises, searched up to, what stopped the search)."""
+    """Returns (shortest extra delay found that destabilises, searched up to, what stopped the search)."""
     most = max(1, int(loop.period * LONGEST / step))
     safe, tried = 0, 0
     try:
@@ -183,7 +183,7 @@ def _stable_with(
     parts: Sequence[Branch], point: dict[str, Fraction], loop: SampledLoop, paths: Collection[str], delay: Fraction,
     deadline: Deadline,
 ) -> bool:  # fmt: skip
-    """Is every branch stable with the loop's command landing later?"""
+    """Decides whether every branch is stable with the loop's command landing later."""
     for part in parts:
         late = tuple(
             replace(one, lands=one.lands + delay) if one.name == loop.name else one for one in part.model.loops

@@ -1,4 +1,4 @@
-"""A researcher's network of blocks and couplings, stated in a small YAML file, and its analysis.
+"""Reads a network of blocks and couplings from a small YAML file, and analyses and renders it.
 
 network: 1
 blocks:
@@ -63,19 +63,19 @@ class NetworkAnalysis:
 
 
 def undecided(made: Network, reason: str) -> NetworkAnalysis:
-    """No verdict, with the reason."""
+    """Returns an analysis without a verdict, with the reason."""
     return NetworkAnalysis(made, DelayVerdict("undecided", reason), None, (), None, ())
 
 
 def judged(made: Network) -> NetworkAnalysis:
-    """The verdict alone.  Raises UsageError."""
+    """Returns the verdict alone.  Raises UsageError."""
     if any(block.rate is not None for block in made.blocks):
         return NetworkAnalysis(made, None, floquet(made), (), None, ())
     return NetworkAnalysis(made, delayed_verdict(made), None, (), None, ())
 
 
 def analysed(net: Network, before: NetworkAnalysis | None = None) -> NetworkAnalysis:
-    """The verdict (or the one already found) and, where it has meaning, margins or the loops to blame."""
+    """Returns the verdict (or the one already found) and, where it has meaning, margins or the loops to blame."""
     known = before or judged(net)
     if known.sampled is not None:
         return _sampled(net, known.sampled)
@@ -92,7 +92,9 @@ def analysed(net: Network, before: NetworkAnalysis | None = None) -> NetworkAnal
 
 
 def _sampled(net: Network, floquet: Floquet) -> NetworkAnalysis:
-    """The verdict on one lap of all rates and, where it is stable, the safe factors on the gain of each block."""
+    """Returns the verdict on one lap of all rates and, where it is stable, the safe factors on the gain of each
+    block.
+    """
     if floquet.verdict != "stable":
         return NetworkAnalysis(net, None, floquet, (), None, ("safe factors are told of a stable network",))
     names = [name for part in net.components() if part.couplings for name in part.names]
@@ -104,7 +106,9 @@ def _sampled(net: Network, floquet: Floquet) -> NetworkAnalysis:
 
 
 def _factors(net: Network, name: str) -> tuple[str, float, float]:
-    """Between which factors on one block's gain the network stays stable; 0 and infinity where no end was met."""
+    """Returns the name of a block and the factors on its gain between which the network is stable; 0 and inf:
+    no end met.
+    """
 
     def scaled(factor: float) -> Network:
         blocks = (
@@ -132,7 +136,9 @@ def _margins(net: Network, notes: list[str]) -> Iterator[Margins]:
 
 
 def read_network(path: Path) -> Network:
-    """The network of a file.  Raises InputError with every problem and its place, UsageError if it has no meaning."""
+    """Returns the network of a file.  Raises InputError with every problem and its place, UsageError if it has no
+    meaning.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -202,7 +208,7 @@ def _polynomial(node: Table, key: str, problems: list[Problem]) -> tuple[float, 
 
 
 def _number(node: Node | None, problems: list[Problem]) -> float | None:
-    """A bare number or one with a unit, in SI."""
+    """Returns a bare number or one with a unit, in SI."""
     if node is None:
         return None
     try:
@@ -233,7 +239,7 @@ def _coupling(node: Node, names: tuple[str, ...], problems: list[Problem]) -> Co
 
 
 def text(path: str, analysis: NetworkAnalysis) -> str:
-    """The analysis for a reader."""
+    """Returns the analysis for a reader."""
     lines = [f"{path}: {len(analysis.network.blocks)} blocks, {len(analysis.network.couplings)} couplings", ""]
     lines += [f"{analysis.verdict}: {analysis.reason}"] if analysis.reason else [analysis.verdict]
     lines += [f"  {what:<22}{value}" for what, value in _rows(analysis)]
@@ -288,7 +294,7 @@ def _margin_row(point: Margins) -> tuple[str, ...]:
 
 
 def as_json(path: str, analysis: NetworkAnalysis) -> dict[str, Any]:
-    """The analysis for programs."""
+    """Returns the analysis for programs."""
     roots = analysis.delayed.rightmost if analysis.delayed else ()
     sampled = analysis.sampled
     blame = analysis.blame.sets if analysis.blame else ()

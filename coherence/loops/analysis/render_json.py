@@ -1,4 +1,4 @@
-"""An analysis as JSON."""
+"""Renders an analysis as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coherence.loops.designs.lap_roots import Roots
 def as_json(
     path: str, analysis: Analysis, calls: Sequence[Amplified], tunings: Sequence[Sequence[Retuning]]
 ) -> dict[str, Any]:
-    """The same for programs; numbers as floats, exact ones also as text."""
+    """Returns the analysis for programs; numbers as floats, exact ones also as text."""
     pairs = zip(analysis.groups, tunings, strict=True)
     return {
         "path": path,
@@ -115,5 +115,5 @@ def _tuning_json(tuning: Retuning) -> dict[str, Any]:
 
 
 def _number(number: float | Fraction | None) -> float | None:
-    """None where it is infinite or absent: JSON has no infinity."""
+    """Returns a float; None where it is infinite or absent, since JSON has no infinity."""
     return None if number is None or not math.isfinite(number) else float(number)

@@ -1,4 +1,4 @@
-"""What is drawn of an analysis: the exact run, sensitivity by period, and roots in the unit circle (or the plane)."""
+"""Draws an analysis: the exact run, sensitivity by period, and roots in the unit circle (or the plane)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN = 3  # periods of an orbit
 
 
 def of_design(path: str, analysis: Analysis) -> Figure:
-    """Up to three panels per group."""
+    """Draws up to three panels per group."""
     panels = [panel for group in analysis.groups[:MOST_GROUPS] for panel in _group(group)]
     notes = [
         f"{' and '.join(group.group.names[:3])}: {group.verdict} by exact execution"
@@ -64,7 +64,7 @@ def _curve(found: Response, style: int) -> Line:
 
 
 def _run(group: GroupAnalysis, name: str) -> Iterator[Panel]:
-    """The commands and states of the run, by unit: from its start to a few periods of its orbit."""
+    """Yields the commands and states of the run, by unit: from its start to a few periods of its orbit."""
     run, model = group.answer.run, group.group.model
     if run is None or not run.instants:
         return
@@ -87,7 +87,7 @@ def _run(group: GroupAnalysis, name: str) -> Iterator[Panel]:
 
 
 def of_network(path: str, analysis: NetworkAnalysis) -> Figure:
-    """The roots that are known, and the sensitivity of a stable continuous network."""
+    """Draws the roots that are known, and the sensitivity of a stable continuous network."""
     panels = []
     if analysis.delayed is not None and analysis.delayed.rightmost:
         marks = tuple((z.real, s * z.imag) for z in analysis.delayed.rightmost for s in (1, -1))

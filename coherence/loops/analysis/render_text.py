@@ -1,4 +1,4 @@
-"""An analysis as text that reads well."""
+"""Renders an analysis as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_NAMES = 6
 
 
 def text(path: str, analysis: Analysis, calls: Sequence[Amplified], tunings: Sequence[Sequence[Retuning]]) -> str:
-    """The whole answer."""
+    """Renders the analysis of a design."""
     lines = [f"{path}: {_counted(len(analysis.groups), 'group')} of loops in feedback"]
     for group, tuning in zip(analysis.groups, tunings, strict=True):
         lines += ["", *_group(group), *_tunings(tuning)]
@@ -42,7 +42,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def joined(names: Sequence[str]) -> str:
-    """Names in a sentence, cut where they are many."""
+    """Renders names in a sentence, cut where they are many."""
     if len(names) > MOST_NAMES:
         return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
@@ -144,7 +144,7 @@ def _point(model: Model, figures: PointFigures) -> Iterator[str]:
 
 
 def _dropped(names: Sequence[str]) -> list[str]:
-    """`hpa: ceil, tolerance, bounds`."""
+    """Renders what was dropped by loop: `hpa: ceil, tolerance, bounds`."""
     by_loop: dict[str, list[str]] = {}
     for name in names:
         what, _, loop = name.rpartition(" of ")
@@ -162,7 +162,7 @@ def _where(model: Model, point: Point) -> str:
 
 
 def mode(roots: Roots) -> str:
-    """`unstable, grows 1.107 a lap, period 20.9 s, damping -0.17`."""
+    """Renders a mode: `unstable, grows 1.107 a lap, period 20.9 s, damping -0.17`."""
     parts = [roots.verdict]
     if roots.verdict != "stable" or roots.growth:
         parts.append(f"factor {roots.growth:.4g} a lap")
@@ -229,7 +229,7 @@ def _tunings(tunings: Sequence[Retuning]) -> Iterator[str]:
 
 
 def _columns(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Rows under each other, the last column free."""
+    """Returns rows under each other, the last column free."""
     count = max((len(row) for row in rows), default=0)
     widths = [max((len(row[k]) for row in rows if len(row) > k + 1), default=0) for k in range(count)]
     widths = [min(width, 90) for width in widths]

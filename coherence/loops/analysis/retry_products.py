@@ -1,4 +1,4 @@
-"""Retries along the calls of a design: how many tries reach the last callee for one request, worst case."""
+"""Multiplies retries along the calls of a design: tries that reach the last callee for one request, worst case."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Amplified:
 
 
 def amplified(design: Design) -> tuple[Amplified, ...]:
-    """Paths that retry, the strongest first; a cycle of calls is followed once round."""
+    """Returns paths that retry, the strongest first; a cycle of calls is followed once round."""
     by_caller: dict[str, list[Call]] = {}
     for call in design.calls:
         by_caller.setdefault(call.caller.text if call.caller else "", []).append(call)
@@ -46,7 +46,7 @@ def _paths(by_caller: dict[str, list[Call]], name: str, before: tuple[Call, ...]
 
 
 def _of(path: tuple[Call, ...]) -> Amplified:
-    """The cause of failure that most is sent for: a layer that does not retry it counts once."""
+    """Returns the tries for the cause of failure that most is sent for: a layer that does not retry it counts once."""
     names = (path[0].caller.text if path[0].caller else "", *(call.callee.text if call.callee else "" for call in path))
     causes = dict.fromkeys(word.text for call in path for word in call.retry_when or ()) or {"any failure": None}
     candidates = []

@@ -1,4 +1,4 @@
-"""Retuning: how far a loop may be turned up, how short its windows may be, and the nearest constants that are stable.
+"""Retunes loops: safe factors, the shortest safe windows, and the nearest stable constants.
 
 A linear margin is a number; a change of the design is offered only after exact execution of the changed design.
 """
@@ -48,7 +48,7 @@ class Retuning:
 
 
 def retuned(group: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline: Deadline) -> tuple[Retuning, ...]:
-    """Everything that was found for one group."""
+    """Returns all settings that were found for one group."""
     tunings = [*_gains(group)]
     if group.verdict == "oscillates":
         for loop in group.group.loops:
@@ -61,7 +61,7 @@ def retuned(group: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline: 
 
 
 def _gains(group: GroupAnalysis) -> Iterator[Retuning]:
-    """The largest safe factor on each law, linearised; it is no key of a design but of `by`."""
+    """Yields the largest safe factor on each law, linearised; it is no key of a design but of `by`."""
     for point in group.points:
         if not point.point.real:
             continue
@@ -74,7 +74,8 @@ def _gains(group: GroupAnalysis) -> Iterator[Retuning]:
 
 
 def settles(model: Model, deadline: Deadline) -> bool | None:
-    """Do all groups of a model settle, by exact execution from their own starts and from the ends of their bounds?
+    """Decides whether all groups of a model settle in exact runs from their own starts and from the ends of their
+    bounds.
 
     None: not decided.
     """
@@ -100,7 +101,7 @@ def _with(model: Model, name: str, **change: Any) -> Model:
 def _first_safe(
     candidates: Sequence[Fraction], safe: Callable[[Fraction], bool | None], deadline: Deadline
 ) -> Fraction | None:
-    """The smallest candidate from which on the next one is safe as well."""
+    """Returns the smallest candidate from which on the next one is safe as well."""
     last = None
     for candidate in candidates:
         if deadline.over:
@@ -115,7 +116,7 @@ def _first_safe(
 def _windows(
     group: GroupAnalysis, loop: SampledLoop, subject: Subject, rebuild: Rebuild, deadline: Deadline
 ) -> Iterator[Retuning]:
-    """Smallest safe hold-down, cooldown and period of a loop that swings."""
+    """Yields the smallest safe hold-down, cooldown and period of a loop that swings."""
     model, step = group.group.model, loop.period
     multiples = [step * count for count in range(1, WINDOWS + 1)]
     settings: list[tuple[str, str, list[Fraction]]] = []
@@ -138,7 +139,7 @@ def _windows(
 def _shorter(
     group: GroupAnalysis, loop: SampledLoop, subject: Subject, rebuild: Rebuild, deadline: Deadline
 ) -> Iterator[Retuning]:
-    """Smallest window that still settles, of a loop that has one."""
+    """Yields the smallest window that still settles, of a loop that has one."""
     for key, word, now in (("hold_down", "hold-down", loop.hold_down), ("cooldown", "cooldown", loop.cooldown)):
         if not now:
             continue
@@ -173,7 +174,7 @@ def _edit(loop: SampledLoop, key: str, duration: Fraction, subject: Subject) -> 
 
 
 def _new_timescale(loop: SampledLoop, key: str, text: str, subject: Subject) -> Edit | None:
-    """A line `timescale: {...}` under the loop, where it states none of its own."""
+    """Returns a line `timescale: {...}` under the loop, where it states none of its own."""
     source = loop.source
     own = source.timescale is None or all(
         getattr(source.timescale, name) is None or getattr(source.timescale, name).place.file not in subject.sources
@@ -185,7 +186,7 @@ def _new_timescale(loop: SampledLoop, key: str, text: str, subject: Subject) -> 
 
 
 def _checked(edit: Edit | None, subject: Subject, rebuild: Rebuild, deadline: Deadline) -> tuple[Repair | None, str]:
-    """The repair, if the edited design settles by exact execution."""
+    """Returns the repair, if the edited design settles by exact execution."""
     repair = repairs.proposal(edit)
     sources = repairs.apply(repair.edits, subject.sources) if repair is not None else None
     if repair is None or sources is None:
@@ -202,7 +203,7 @@ def _checked(edit: Edit | None, subject: Subject, rebuild: Rebuild, deadline: De
 
 
 def _nearest(group: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline: Deadline) -> Iterator[Retuning]:
-    """The nearest point in declared ranges (`a .. b`) at which the group settles."""
+    """Yields the nearest point in declared ranges (`a .. b`) at which the group settles."""
     model = group.group.model
     ranges = {p: c.range for p, c in model.constants.items() if not c.range.exact and not c.varies}
     bounded = {p: r for p, r in ranges.items() if r.low is not None and r.high is not None}
@@ -234,7 +235,7 @@ def _part(interval: Interval, k: int) -> Fraction:
 
 
 def _constant(subject: Subject, path: str, number: Fraction) -> Edit | None:
-    """The edit of a constant of a component or workload."""
+    """Returns the edit of a constant of a component or workload."""
     owner, _, key = path.rpartition(".")
     tables: list[Mapping[str, object]] = [subject.design.components, subject.design.workload]
     for table in tables:

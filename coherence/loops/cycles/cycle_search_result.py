@@ -1,4 +1,4 @@
-"""What a search for limit cycles says: the cycles, how its runs ended, and why there is none."""
+"""Records the result of a search for limit cycles: the cycles, how its runs ended, and why there is none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Cycle:
 
     @property
     def swing(self) -> float:
-        """Peak to peak, of the element that moves most."""
+        """Returns the distance from the lowest to the highest value, of the element that moves most."""
         return max(high - low for low, high in zip(self.lowest, self.highest, strict=True))
 
 
@@ -55,14 +55,14 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """ "cycle", "none" or "undecided"."""
+        """Returns  "cycle", "none" or "undecided"."""
         if self.attracting:
             return "cycle"
         return "undecided" if self.ends.get("undecided") or not self.ends else "none"
 
 
 def describe_ends(cycles: Sequence[Cycle], ends: Counter[str]) -> str:
-    """Why there is no attracting cycle, in words; "" if there is one."""
+    """Returns why there is no attracting cycle, in words; "" if there is one."""
     if any(cycle.attracts for cycle in cycles):
         return ""
     words = {
@@ -77,7 +77,9 @@ def describe_ends(cycles: Sequence[Cycle], ends: Counter[str]) -> str:
 
 
 def same(cycle: Cycle, other: Cycle) -> bool:
-    """Do two cycles agree in range, and in period up to a multiple (the same lap counted several times)?"""
+    """Decides whether two cycles agree in range, and in period up to a multiple (the same lap counted several
+    times).
+    """
     ratio = max(cycle.period, other.period) / min(cycle.period, other.period)
     numbers = zip((*cycle.lowest, *cycle.highest), (*other.lowest, *other.highest), strict=True)
     whole = abs(ratio - round(ratio)) <= 1e-6 * ratio

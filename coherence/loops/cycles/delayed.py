@@ -1,4 +1,4 @@
-"""Cycles of a linear plant under sloped elements that look back: saturations, dead bands and tolerances with delay.
+"""Finds cycles of a linear plant under sloped elements that look back: saturations, dead bands, tolerances.
 
 Event-accurate runs from many starts, until a passage through the middle repeats an earlier one.  What closes in too
 slowly for that is solved by Fourier collocation (`cycles_smooth`) where there is one delay and no hysteresis.
@@ -33,7 +33,7 @@ SHRINKS, EVENLY = 0.7, 1.02  # over three stretches, from ratio to ratio: a swin
 
 
 def limit_cycles_delayed(system: System, starts: Sequence[Start] = ()) -> Answer:
-    """As `cycles.limit_cycles`.  Undecided for a sloped element that acts later one way than the other."""
+    """Searches as `limit_cycles` does; undecided for a sloped element that acts later one way than the other."""
     for element, up, down in zip(system.elements, system.rise, system.fall, strict=True):
         if isinstance(element, Pieces) and up != down:
             return _undecided(f"a sloped element with different delays upwards ({up:g} s) and downwards ({down:g} s)")
@@ -95,7 +95,7 @@ def _followed(system: System, starts: Sequence[Start]) -> Answer:
 
 
 def follow_sloped(run: SlopedRun, cycles: list[Cycle]) -> str:
-    """Run to the end, adding the cycle that is come to: "cycle", "rest", "away", "sliding" or "undecided"."""
+    """Runs to the end, adding the cycle that is come to: "cycle", "rest", "away", "sliding" or "undecided"."""
     stretch, steps = CHUNK * max([*run.system.rise, *run.system.fall, _slowest(run.system) / 4]), 0
     swings: list[float] = []
     for chunk in range(1, CHUNKS + 1):
@@ -113,7 +113,7 @@ def follow_sloped(run: SlopedRun, cycles: list[Cycle]) -> str:
 
 
 def _judged(run: SlopedRun, stretch: float, cycles: list[Cycle], swings: list[float]) -> str:
-    """How the run ends, if the last stretch tells."""
+    """Returns how the run ends, if the last stretch tells."""
     times = np.linspace(run.time - stretch, run.time, FINE)
     outputs = run.system.matrices[2] @ run.sampled(times)
     swings.append(float(np.max(np.ptp(outputs, axis=1))))
@@ -136,7 +136,9 @@ def _near(one: Cycle, other: Cycle) -> bool:
 
 
 def lap_of(run: SlopedRun, times: Array, outputs: Array) -> Cycle | None:
-    """The cycle on whose lap the run is, if its last passages repeat; `multiplier`: how much nearer each lap comes."""
+    """Returns the cycle on whose lap the run is, if its last passages repeat; `multiplier`:
+    how much nearer each lap comes.
+    """
     index = int(np.argmax(np.ptp(outputs, axis=1)))
     row = run.system.matrices[2][index]
     middle = (outputs[index].max() + outputs[index].min()) / 2
@@ -154,18 +156,18 @@ def lap_of(run: SlopedRun, times: Array, outputs: Array) -> Cycle | None:
 
 
 def _passage(run: SlopedRun, row: Array, level: float, low: float, high: float) -> float:
-    """The time at which an output passes a level upwards, by bisection."""
+    """Returns the time at which an output passes a level upwards, by bisection."""
     return sum(halved(lambda time: float(row @ run.at(time)) >= level, high, low, steps=60)) / 2
 
 
 def _remembered(run: SlopedRun, time: float) -> Array:
-    """The outputs now, and at five places over the longest delay back: what decides the future."""
+    """Returns the outputs now, and at five places over the longest delay back: what decides the future."""
     longest = max([*run.system.rise, *run.system.fall])
     return np.concatenate([run.system.matrices[2] @ run.at(time - longest * k / 5) for k in range(6)])
 
 
 def _measured(run: SlopedRun, begin: float, end: float, multiplier: float) -> Cycle:
-    """A lap as a cycle, sampled finely and at its kinks."""
+    """Returns a lap as a cycle, sampled finely and at its kinks."""
     times = np.linspace(begin, end, FINE + 1)
     kinks = np.array([t for t in run.starts if begin < t < end])
     seen = run.system.matrices[2] @ run.sampled(np.union1d(times, kinks))
@@ -182,7 +184,7 @@ def _measured(run: SlopedRun, begin: float, end: float, multiplier: float) -> Cy
 
 
 def _duty(run: SlopedRun, times: Array, index: int) -> float:
-    """Mean of an output between its extremes; the level of a staircase follows from its passages."""
+    """Returns the mean of an output between its extremes; the level of a staircase follows from its passages."""
     element = run.system.elements[index]
     inputs = run.system.matrices[2][index] @ run.sampled(np.maximum(times, 0.0))
     if isinstance(element, Pieces):

@@ -1,4 +1,4 @@
-"""Event-accurate runs of switching loops: exact exponentials between events, delays by the method of steps.
+"""Runs switching loops from event to event: exact exponentials, delays by the method of steps.
 
 An event is a crossing (an element's input passes a threshold) or an arrival (its new output takes effect
 one delay later).  A command that would arrive before an earlier one replaces it.
@@ -151,14 +151,16 @@ class Run:
         return element.endless and event.level in {0, _count(element) - 1}
 
     def _count(self, duration: float) -> None:
-        """Switching without time in between is sliding; swings that shrink for ever come to rest."""
+        """Ends the run where it switches without time in between (sliding) or where swings shrink for ever (rest)."""
         self.longest = max(self.longest, duration)
         self.instant = self.instant + 1 if duration <= INSTANT * self.longest else 0
         if self.instant > 6 * len(self.seen) + 2 * len(self.pending) + 4:
             self.ended = "sliding"
 
     def _drift(self, flow: Flow, within: float) -> float:
-        """How long a steady drift may take to the next threshold; 0 with the end of the run where none comes."""
+        """Returns how long a steady drift may take to the next threshold;
+        0 with the end of the run where none comes.
+        """
         if not math.isfinite(within):
             self.ended = "away" if np.any(flow.outputs @ flow.slope(self.z)) else "rest"
             return 0.0
@@ -186,7 +188,7 @@ def _with(levels: Levels, index: int, level: int) -> Levels:
 
 @lru_cache(maxsize=512)
 def flow_of(system: System, held: Levels) -> Flow:
-    """The flow while the elements hold these levels (or lie on these pieces)."""
+    """Returns the flow while the elements hold these levels (or lie on these pieces)."""
     a, b, c, drift = system.matrices
     slopes, outputs = np.zeros(len(held)), np.zeros(len(held))
     for index, (element, level) in enumerate(zip(system.elements, held, strict=True)):
@@ -198,7 +200,7 @@ def flow_of(system: System, held: Levels) -> Flow:
 
 
 def quiet_time(system: System, flow: Flow) -> float:
-    """How long to wait for an event before a run counts as at rest or running away."""
+    """Returns how long to wait for an event before a run counts as at rest or running away."""
     if flow.polynomial:
         return math.inf
     fades = np.abs(flow.modes.real[np.abs(flow.modes.real) > 1e-12 * np.max(np.abs(flow.modes))])
@@ -208,7 +210,7 @@ def quiet_time(system: System, flow: Flow) -> float:
 
 
 def start_at(system: System, x: Array, *, above: bool = False) -> Start:
-    """At rest in x until time 0: each element has long put out what it sees."""
+    """Returns the start at rest in x until time 0: each element has long put out what it sees."""
     z = np.append(np.asarray(x, float), 1.0)
     outputs = system.matrices[2] @ z[:-1]
     levels = tuple(e.level(float(y), above=above) for e, y in zip(system.elements, outputs, strict=True))

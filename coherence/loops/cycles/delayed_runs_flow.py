@@ -1,4 +1,4 @@
-"""One affine flow z' = M z, exactly: where it is after a time, and when an output first leaves an interval.
+"""Solves one affine flow z' = M z exactly: its state after a time, and when an output first leaves an interval.
 
 z = (x, 1).  The flow is sampled on a grid fine against its fastest mode; between two grid points it is
 its Taylor polynomial, which is exact to rounding there, so that every turning point and crossing in a
@@ -50,18 +50,18 @@ class Flow:
         self.doublings = [self.powers[CHUNK]]
 
     def slope(self, z: Array) -> Array:
-        """z' at z."""
+        """Returns z' at z."""
         return np.asarray(self.generator @ z)
 
     def after(self, z: Array, time: float) -> Array:
-        """z a time later (a little earlier also serves); columns of a matrix likewise."""
+        """Returns z a time later (a little earlier also serves); columns of a matrix likewise."""
         if self.polynomial or time <= self.step:
             return self._taylor(z, time)
         steps = math.floor(time / self.step)
         return self._taylor(self._grid(steps) @ z, time - steps * self.step)
 
     def over(self, time: float) -> Array:
-        """The matrix that carries z over a time."""
+        """Returns the matrix that carries z over a time."""
         return self.after(np.eye(len(self.generator)), time)
 
     def _grid(self, steps: int) -> Array:
@@ -84,7 +84,7 @@ class Flow:
         return total
 
     def local(self, z: Array, output: int) -> Array:
-        """The output as a polynomial in the time from z on, highest power first."""
+        """Returns the output as a polynomial in the time from z on, highest power first."""
         coefficients, term = [], z
         for k in range(DEGREE + 1):
             coefficients.append(float(self.outputs[output] @ term))
@@ -94,7 +94,7 @@ class Flow:
     def leaves(
         self, z: Array, output: int, interval: tuple[float, float], within: float, slack: float
     ) -> tuple[float, int] | None:
-        """When the output first leaves an interval, and whether upwards (+1) or downwards (-1).
+        """Returns when the output first leaves an interval, and whether upwards (+1) or downwards (-1).
 
         `slack`: by how much rounding may have put it outside already.
         """
@@ -128,7 +128,7 @@ class Flow:
         return None
 
     def range(self, z: Array, output: int, time: float) -> tuple[float, float]:
-        """Smallest and largest value of the output over a time."""
+        """Returns the smallest and largest value of the output over a time."""
         seen = [float(self.outputs[output] @ z), float(self.outputs[output] @ self.after(z, time))]
         if self.polynomial:
             piece = self.local(z, output)
@@ -145,7 +145,7 @@ class Flow:
         return min(seen), max(seen)
 
     def area(self, z: Array, output: int, time: float) -> float:
-        """The integral of the output over a time."""
+        """Returns the integral of the output over a time."""
         total, start = 0.0, 0.0
         while start < time:
             span = min(self.step, time - start)
@@ -157,7 +157,7 @@ class Flow:
 def first_exit(
     p: Array, interval: tuple[float, float], span: float, slack: float, *, exact: bool
 ) -> tuple[float, int] | None:
-    """The first s in [0, span] at which the polynomial is about to leave an interval, and in which direction.
+    """Returns the first s in [0, span] at which the polynomial is about to leave an interval, and in which direction.
 
     A start that lies outside by no more than `slack` counts as lying on the edge.
     """
@@ -175,7 +175,7 @@ def first_exit(
 
 
 def _monotone(p: Array, span: float, *, exact: bool) -> Iterator[float]:
-    """Ends of the stretches on which the polynomial is monotone."""
+    """Yields ends of the stretches on which the polynomial is monotone."""
     inner = turns(p, span, exact=exact)
     yield from inner
     if math.isfinite(span):
@@ -197,7 +197,7 @@ def _root(p: Array, edge: float, begin: float, end: float, direction: int) -> fl
 
 
 def turns(p: Array, span: float, *, exact: bool) -> list[float]:
-    """The turning points of a polynomial inside (0, span)."""
+    """Returns the turning points of a polynomial inside (0, span)."""
     rate = np.polyder(p)
     if exact:
         trimmed = np.trim_zeros(rate, "f")

@@ -1,4 +1,4 @@
-"""Event-accurate runs where sloped elements look back: several delays, hysteresis beside them.
+"""Runs loops whose sloped elements look back, from event to event: several delays, hysteresis beside them.
 
 Between events a run solves x' = M x + (delayed outputs), a linear equation with a forcing that is known: the
 run one delay ago.  A step is a Taylor polynomial; it ends at the next crossing (located on the polynomial), at the
@@ -39,12 +39,12 @@ class Piece:
     coefficients: Array
 
     def at(self, time: float) -> Array:
-        """x at a time."""
+        """Returns x at a time."""
         s = (time - self.start) / self.length
         return np.asarray(self.coefficients @ s ** np.arange(self.coefficients.shape[1]))
 
     def many(self, times: Array) -> Array:
-        """x at many times: (size, len(times))."""
+        """Returns x at many times: (size, len(times))."""
         s = (times - self.start) / self.length
         return np.asarray(self.coefficients @ s[None, :] ** np.arange(self.coefficients.shape[1])[:, None])
 
@@ -74,13 +74,13 @@ class SlopedRun:
             self._expect(delay, 1)
 
     def at(self, time: float) -> Array:
-        """x at a time that the run has passed, or before it."""
+        """Returns x at a time that the run has passed, or before it."""
         if time <= 0 or not self.pieces:
             return np.asarray(self.history(time))
         return self.pieces[bisect.bisect_right(self.starts, time) - 1].at(time)
 
     def sampled(self, times: Array) -> Array:
-        """x at rising times: (size, len(times))."""
+        """Returns x at rising times: (size, len(times))."""
         where = np.searchsorted(self.starts, times, side="right") - 1
         states = np.empty((self.system.size, len(times)))
         for k in np.unique(where):
@@ -89,7 +89,7 @@ class SlopedRun:
         return states
 
     def advance(self) -> None:
-        """One step, up to the next event at most."""
+        """Advances one step, up to the next event at most."""
         matrix, constant, slopes = flow_of(self.system, self.held, self.delays)
         end = self.time + self._longest(matrix)
         length = end - self.time
@@ -122,7 +122,7 @@ class SlopedRun:
         return max(min(limits, default=1.0), 0.0) or 1e-300
 
     def _solved(self, matrix: Array, constant: Array, slopes: Array, length: float) -> Array:
-        """Taylor coefficients of the solution in units of the step."""
+        """Returns Taylor coefficients of the solution in units of the step."""
         forcing = np.zeros((self.system.size, DEGREE + 1))
         forcing[:, 0] = constant
         places, inverse = nodes()
@@ -140,7 +140,7 @@ class SlopedRun:
         return coefficients
 
     def _crossing(self, piece: Piece) -> tuple[float, int, int] | None:
-        """(place in the step, element, direction) of the first crossing."""
+        """Returns (place in the step, element, direction) of the first crossing."""
         best: tuple[float, int, int] | None = None
         for index, (element, level) in enumerate(zip(self.system.elements, self.seen, strict=True)):
             interval = element.bounds(level)
@@ -173,12 +173,12 @@ class SlopedRun:
             self._return(0)
 
     def _return(self, generation: int) -> None:
-        """A kink now comes back after each delay of a sloped element."""
+        """Records that a kink now comes back after each delay of a sloped element."""
         for delay in self.back if generation < GENERATIONS else ():
             self._expect(self.time + delay, generation + 1)
 
     def _expect(self, due: float, generation: int) -> None:
-        """A kink at a time to come, unless one is expected there."""
+        """Expects a kink at a time to come, unless one is expected there."""
         place = bisect.bisect(self.breaks, (due, generation))
         slack = SAME * self.back[0]
         if not any(abs(due - other) <= slack for other, _ in self.breaks[max(place - 1, 0) : place + 1]):
@@ -187,14 +187,14 @@ class SlopedRun:
 
 @lru_cache(maxsize=1)
 def nodes() -> tuple[Array, Array]:
-    """Chebyshev places in [0, 1], and the matrix from values there to ascending coefficients."""
+    """Returns Chebyshev places in [0, 1], and the matrix from values there to ascending coefficients."""
     places = (1 - np.cos(math.pi * np.arange(NODES) / (NODES - 1))) / 2
     return places, np.asarray(np.linalg.inv(np.vander(places, increasing=True)), dtype=float)
 
 
 @lru_cache(maxsize=512)
 def flow_of(system: System, held: Levels, delays: tuple[float, ...]) -> tuple[Array, Array, Array]:
-    """(matrix, constant, slopes of the delayed elements) while the elements are on these levels and pieces."""
+    """Returns (matrix, constant, slopes of the delayed elements) while the elements are on these levels and pieces."""
     a, b, c, drift = system.matrices
     now, late, outputs = np.zeros(len(held)), np.zeros(len(held)), np.zeros(len(held))
     for index, (element, level) in enumerate(zip(system.elements, held, strict=True)):

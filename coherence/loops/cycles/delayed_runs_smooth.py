@@ -1,4 +1,4 @@
-"""Runs of x'(t) = f(x(t), x(t - delay)): many starts side by side, and one run to high accuracy.
+"""Runs x'(t) = f(x(t), x(t - delay)): many starts side by side, and one run to high accuracy.
 
 SOURCE: Bellen and Zennaro, Numerical Methods for Delay Differential Equations (2003), ch. 3 and 6.
 """
@@ -72,7 +72,7 @@ def _undelayed(system: Smooth, here: Array, step: float) -> Array:
 
 
 def accurate(system: Smooth, history: Curve, until: float) -> list[tuple[float, float, Curve]]:
-    """One run from a history (a function of times <= 0) by the method of steps: (begin, end, curve) of each step.
+    """Runs from a history (a function of times <= 0) by the method of steps: (begin, end, curve) of each step.
 
     Steps end where the delay has passed once more, so that each sees a smooth past.
     """

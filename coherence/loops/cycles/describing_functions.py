@@ -1,4 +1,4 @@
-"""Describing functions: a screen for cycles of one element in a loop, never a verdict.
+"""Describing functions: first-harmonic guesses of cycles of one element in a loop, never a verdict.
 
 An input bias + A sin(w t) is answered by its own first harmonic alone.  The screen denies cycles that
 integer replicas do have (gain margins between 4/pi and pi/2) and misses amplitudes by up to 19 %.
@@ -34,7 +34,7 @@ class Guess:
 
 
 def describing_function(element: Element, amplitude: float, bias: float = 0.0) -> tuple[complex, float]:
-    """(first harmonic of the output over that of the input, mean output).
+    """Returns (first harmonic of the output over that of the input, mean output).
 
     Staircases: closed form.  Pieces: the rectangle rule over one turn, which a kink slows to 1e-7.
     """
@@ -60,7 +60,7 @@ def _of_staircase(element: Staircase, amplitude: float, bias: float) -> tuple[co
 
 
 def response(system: System, frequency: Array) -> Complex:
-    """C (j w I - A)^-1 B exp(-j w delay) of a loop with one element, for many w > 0 in rad/s."""
+    """Returns C (j w I - A)^-1 B exp(-j w delay) of a loop with one element, for many w > 0 in rad/s."""
     a, b, c, _ = system.matrices
     s = 1j * np.asarray(frequency)
     resolvent = np.linalg.solve(s[:, None, None] * np.eye(len(a)) - a, np.broadcast_to(b, (len(s), *b.shape)))
@@ -69,7 +69,7 @@ def response(system: System, frequency: Array) -> Complex:
 
 
 def screen(system: System) -> tuple[Guess, ...]:
-    """First-harmonic guesses for a loop with one element that is odd or nearly so; () for several elements.
+    """Returns first-harmonic guesses for a loop with one element that is odd or nearly so; () for several elements.
 
     Harmonic balance 1 = N(A) G(j w), looked for in the cells of a logarithmic grid of (A, w) where both
     parts of 1 - N G change sign, and polished.
@@ -92,7 +92,7 @@ def screen(system: System) -> tuple[Guess, ...]:
 
 
 def rest_bias(system: System) -> float:
-    """The bias about which a swing is looked for: where the plant rests, or the middle of the thresholds."""
+    """Returns the bias about which a swing is looked for: where the plant rests, or the middle of the thresholds."""
     a, _, c, drift = system.matrices
     element = system.elements[0]
     thresholds = element.knots if isinstance(element, Pieces) else (*element.up, *element.down)

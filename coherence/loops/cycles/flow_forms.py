@@ -1,4 +1,4 @@
-"""Flows as linear forms: rate = const + sum of weight * state, with everything that loops write as plain numbers."""
+"""Reads flows as linear forms: rate = const + sum of weight * state, what loops write as plain numbers."""
 
 from __future__ import annotations
 
@@ -98,5 +98,5 @@ class Form:
 
 
 def form(number: Form | Num) -> Form:
-    """A number as a form."""
+    """Returns a number as a form."""
     return number if isinstance(number, Form) else Form(number, {})

@@ -1,4 +1,4 @@
-"""Flows with kinks as switching loops: x' = A x + (piecewise-linear functions of signals, delayed or not).
+"""Reads flows with kinks as switching loops: x' = A x + (piecewise-linear functions of signals, delayed or not).
 
 Every `min`, `max`, `abs`, `floor`, `ceil` and `a if c else b` of one linear signal becomes an element; a linear
 delayed term becomes an element of slope one.
@@ -47,7 +47,7 @@ class Sum:
 
     @property
     def plain(self) -> bool:
-        """A number?"""
+        """Decides whether the sum is a plain number."""
         return not self.linear and not self.shaped
 
 
@@ -61,7 +61,7 @@ class Elements:
 
 
 def elements_of(model: Model, states: Sequence[str], levels: Mapping[str, Fraction]) -> Elements:
-    """The flows of some states; everything else stands at `levels`.  Raises ShapeError."""
+    """Returns the flows of some states; everything else stands at `levels`.  Raises ShapeError."""
     reader = _Reader(model, set(states), levels)
     index = {path: k for k, path in enumerate(states)}
     a, drift = np.zeros((len(states), len(states))), np.zeros(len(states))
@@ -97,7 +97,7 @@ class _Reader:
         self.model, self.states, self.levels = model, states, levels
 
     def read(self, tree: Tree, delay: Fraction) -> Sum:
-        """The tree, `delay` seconds ago.  Raises ShapeError."""
+        """Returns the tree as a sum, `delay` seconds ago.  Raises ShapeError."""
         match tree:
             case Number(value=number):
                 return _number(float(number))
@@ -132,7 +132,7 @@ class _Reader:
         raise ShapeError("a product or quotient of signals that move")
 
     def _shaped(self, tree: Call | Choose, delay: Fraction) -> Sum:
-        """A nonlinear node as a function of the one input of its parts."""
+        """Returns a nonlinear node as a function of the one input of its parts."""
         seen = sorted(self._inputs(tree, delay))
         if len(seen) > 1:
             raise ShapeError("an element that depends on two signals at once")
@@ -202,7 +202,7 @@ def _number(number: float) -> Sum:
 
 
 def added(first: Sum, other: Sum, factor: float) -> Sum:
-    """one + factor * other."""
+    """Returns one + factor * other."""
     more = times(other, factor)
     linear = dict(first.linear)
     for signal, weight in more.linear.items():
@@ -214,18 +214,18 @@ def added(first: Sum, other: Sum, factor: float) -> Sum:
 
 
 def times(one: Sum, factor: float) -> Sum:
-    """factor * one."""
+    """Returns factor * one."""
     linear = {signal: weight * factor for signal, weight in one.linear.items() if factor}
     return Sum(one.const * factor, linear, {seen: scaled(p, factor) for seen, p in one.shaped.items() if factor})
 
 
 def _seen(one: Sum) -> set[Input]:
-    """The inputs that a sum depends on.  Raises ShapeError where its linear part mixes delays."""
+    """Returns the inputs that a sum depends on.  Raises ShapeError where its linear part mixes delays."""
     return {*one.shaped, *([_direction(one)] if one.linear else [])}
 
 
 def _direction(whole: Sum) -> Input:
-    """The linear part, divided by its first weight."""
+    """Returns the linear part, divided by its first weight."""
     rows = sorted(whole.linear.items())
     if len({delay for (_, delay), _ in rows}) > 1:
         raise ShapeError("an element that compares a signal with another delay of one")
@@ -233,7 +233,7 @@ def _direction(whole: Sum) -> Input:
 
 
 def _as_function(whole: Sum, seen: Input) -> Pieces:
-    """A sum as a function of its input."""
+    """Returns a sum as a function of its input."""
     slope = whole.linear[seen[0][0]] if whole.linear else 0.0
     function = line(slope, whole.const)
     for pieces in whole.shaped.values():

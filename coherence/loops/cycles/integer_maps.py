@@ -55,19 +55,21 @@ class Sampled:
 
     @property
     def swing(self) -> Number:
-        """Peak to peak."""
+        """Returns the distance from the lowest to the highest value."""
         return max(self.values) - min(self.values)
 
     @property
     def duty(self) -> Fraction:
-        """Mean between the extremes; 0 at rest."""
+        """Returns the mean between the extremes; 0 at rest."""
         return (self.mean - min(self.values)) / self.swing if self.swing else Fraction(0)
 
 
 def recurrence(
     step: Callable[[S], S], start: S, *, most: int = MOST, leaves: Callable[[S], bool] = lambda _: False
 ) -> MapCycle[S] | None:
-    """The cycle that a map comes to from a start, exactly; None if it `leaves`, or recurs not within `most` steps."""
+    """Returns the cycle that a map comes to from a start, exactly;
+    None if it `leaves`, or recurs not within `most` steps.
+    """
     seen: dict[S, int] = {}
     states: list[S] = []
     state = start
@@ -82,7 +84,7 @@ def recurrence(
 
 
 def series(cycle: MapCycle[S], of: Callable[[S], Number]) -> Sampled:
-    """One number of each state of a cycle, with its own (possibly shorter) period."""
+    """Returns one number of each state of a cycle, with its own (possibly shorter) period."""
     values = [of(state) for state in cycle.lap]
     period = next(p for p in range(1, len(values) + 1) if len(values) % p == 0 and values[p:] + values[:p] == values)
     turns = [tuple(values[k:period] + values[:k]) for k in range(period)]
@@ -90,7 +92,7 @@ def series(cycle: MapCycle[S], of: Callable[[S], Number]) -> Sampled:
 
 
 def sigma_delta(mean: Fraction, *, start: Fraction = Fraction(0), rounding: str = "round") -> Sampled:
-    """The outputs u = round(x), x += mean - u: whole replicas that carry a broken load on average.
+    """Returns the outputs u = round(x), x += mean - u: whole replicas that carry a broken load on average.
 
     The period is the denominator of the load.  SOURCE: Candy and Temes, Oversampling Delta-Sigma Data
     Converters (1992).
@@ -104,7 +106,7 @@ def sigma_delta(mean: Fraction, *, start: Fraction = Fraction(0), rounding: str 
 def quantised_integrator(
     gain: Fraction, delay: int, history: tuple[Fraction, ...], *, load: Fraction = Fraction(0), rounding: str = "round"
 ) -> Sampled | None:
-    """The states x[k+1] = x[k] + load - gain * round(x[k - delay]) from a history, newest first.
+    """Returns the states x[k+1] = x[k] + load - gain * round(x[k - delay]) from a history, newest first.
 
     None: no state recurs.
     """
@@ -136,12 +138,12 @@ class ReplicaLaw:
     whole: bool = True
 
     def recommend(self, now: Number, then: Number) -> Number:
-        """The number that the metric of `then` replicas calls for."""
+        """Returns the number that the metric of `then` replicas calls for."""
         made: Number = recommended(scaled(self.tolerance, whole=self.whole), now, self.load / (self.setpoint * then))
         return made
 
     def step(self, state: tuple[Number, ...]) -> tuple[Number, ...]:
-        """The state is (n[k], ..., n[k - delay], the last `hold_down` recommendations)."""
+        """Returns the next state; a state is (n[k], ..., n[k - delay], the last `hold_down` recommendations)."""
         past, recommendations = state[: self.delay + 1], state[self.delay + 1 :]
         wanted = self.recommend(past[0], past[-1])
         held = max((wanted, *recommendations))
@@ -150,13 +152,13 @@ class ReplicaLaw:
         return (landed, *past[:-1], *(wanted, *recommendations)[: self.hold_down])
 
     def state(self, history: Iterable[Number]) -> tuple[Number, ...]:
-        """The state after a history (newest first, at least delay + 1 numbers), which recommended itself."""
+        """Returns the state after a history (newest first, at least delay + 1 numbers), which recommended itself."""
         past = tuple(history)[: self.delay + 1]
         return (*past, *(past[:1] * self.hold_down))
 
 
 def replica_cycle(law: ReplicaLaw, history: Iterable[Number], *, most: int = MOST) -> Sampled | None:
-    """The cycle of replicas that a history leads to; None: none recurs within `most` steps."""
+    """Returns the cycle of replicas that a history leads to; None: none recurs within `most` steps."""
     made = recurrence(law.step, law.state(history), most=most)
     return None if made is None else series(made, lambda state: state[0])
 
@@ -164,7 +166,7 @@ def replica_cycle(law: ReplicaLaw, history: Iterable[Number], *, most: int = MOS
 def replica_cycles(
     law: ReplicaLaw, histories: Iterable[Iterable[Number]] = (), *, most: int = MOST
 ) -> tuple[tuple[Sampled, int], ...]:
-    """Every cycle reached from the histories, with the number of histories that lead to it, most often first.
+    """Returns every cycle reached from the histories, with the number of histories that lead to it, most often first.
 
     Default: constant histories from an eighth of the rest point to eight times it, and each of them with one step.
     """
@@ -178,7 +180,7 @@ def replica_cycles(
 
 
 def default_histories(law: ReplicaLaw) -> Iterable[tuple[int, ...]]:
-    """Constant histories, and histories with one step, around the number of replicas that carries the load."""
+    """Returns constant histories, and histories with one step, around the number of replicas that carries the load."""
     rest = law.load / law.setpoint
     factors = [Fraction(k, 8) for k in (1, 2, 4, 6, 7, 8, 9, 10, 12, 16, 24, 64)]
     levels = sorted({min(max(math.ceil(rest * f), law.low), law.high) for f in factors})

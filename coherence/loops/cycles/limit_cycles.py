@@ -1,4 +1,4 @@
-"""Limit cycles of loops that switch: every sustained swing, exactly, or why there is none.
+"""Finds the limit cycles of loops that switch, exactly, or says why there is none.
 
 Runs from many starts, and the first-harmonic screen, propose words of events; Newton's method solves each
 word exactly; an event-accurate run over one period confirms it; Floquet multipliers say whether it attracts.
@@ -27,7 +27,9 @@ MOST_GUESSES = 5  # of the screen, slowest first: a delayed relay has endlessly 
 
 
 def limit_cycles(system: System, *, starts: Sequence[Start] = (), switches: int = SWITCHES) -> Answer:
-    """Every cycle that is reached from the starts (default: a spread over all scales) or near a screened guess."""
+    """Returns every cycle that is reached from the starts (default:
+    a spread over all scales) or near a screened guess.
+    """
     if system.delayed_pieces:
         from coherence.loops.cycles.delayed import limit_cycles_delayed
 
@@ -43,7 +45,7 @@ def limit_cycles(system: System, *, starts: Sequence[Start] = (), switches: int 
 
 
 def cycle_from(system: System, start: Start, *, switches: int = SWITCHES) -> Answer:
-    """The one cycle to which the run from a start comes, or how that run ends."""
+    """Returns the one cycle to which the run from a start comes, or how that run ends."""
     if system.delayed_pieces:
         return limit_cycles(system, starts=[start])
     end, cycle = follow(system, start, [], switches)

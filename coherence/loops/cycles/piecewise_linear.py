@@ -1,4 +1,4 @@
-"""Piecewise-linear functions of one number, and their algebra: what min, max, abs, floor, ceil and choices make."""
+"""Piecewise-linear functions of one number and their algebra: min, max, abs, floor, ceil and choices."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Line = tuple[float, float]  # slope, intercept
 
 
 def line(slope: float, intercept: float = 0.0) -> Pieces:
-    """slope * y + intercept everywhere."""
+    """Returns slope * y + intercept everywhere."""
     return Pieces((), (float(slope),), (float(intercept),))
 
 
 def _merged(*functions: Pieces) -> tuple[list[float], list[tuple[Line, ...]]]:
-    """Common knots, and the lines of each function between them."""
+    """Returns common knots, and the lines of each function between them."""
     knots = sorted({knot for f in functions for knot in f.knots})
     rows = []
     for k in range(len(knots) + 1):
@@ -29,7 +29,7 @@ def _merged(*functions: Pieces) -> tuple[list[float], list[tuple[Line, ...]]]:
 
 
 def _inside(knots: list[float], k: int) -> float:
-    """A place between knot k - 1 and knot k."""
+    """Returns a place between knot k - 1 and knot k."""
     if not knots:
         return 0.0
     if k == 0:
@@ -43,7 +43,7 @@ def _line_at(f: Pieces, y: float) -> Line:
 
 
 def _pieces_of(knots: list[float], lines: list[Line], *, endless: bool) -> Pieces:
-    """Without knots at which nothing changes."""
+    """Returns the function of some knots and lines, without knots at which nothing changes."""
     corners, rows = [], [lines[0]]
     for knot, row in zip(knots, lines[1:], strict=True):
         if row != rows[-1]:
@@ -53,18 +53,18 @@ def _pieces_of(knots: list[float], lines: list[Line], *, endless: bool) -> Piece
 
 
 def combined(one: Pieces, other: Pieces, by: Callable[[Line, Line], Line]) -> Pieces:
-    """Line by line."""
+    """Combines two functions line by line."""
     knots, rows = _merged(one, other)
     return _pieces_of(knots, [by(a, b) for a, b in rows], endless=one.endless or other.endless)
 
 
 def total(one: Pieces, other: Pieces) -> Pieces:
-    """f + g."""
+    """Returns f + g."""
     return combined(one, other, lambda a, b: (a[0] + b[0], a[1] + b[1]))
 
 
 def scaled(pieces: Pieces, factor: float) -> Pieces:
-    """factor * f."""
+    """Returns factor * f."""
     return _pieces_of(
         list(pieces.knots),
         [(s * factor, i * factor) for s, i in zip(pieces.slopes, pieces.intercepts, strict=True)],
@@ -73,7 +73,7 @@ def scaled(pieces: Pieces, factor: float) -> Pieces:
 
 
 def positive(pieces: Pieces, *, strict: bool) -> Pieces:
-    """1 where f > 0 (`strict`) or f >= 0, else 0.  Ties between knots count as written."""
+    """Returns 1 where f > 0 (`strict`) or f >= 0, else 0.  Ties between knots count as written."""
     knots = _with_zeros(pieces)
     lines = []
     for k in range(len(knots) + 1):
@@ -95,24 +95,24 @@ def _with_zeros(pieces: Pieces) -> list[float]:
 
 
 def chosen(condition: Pieces, then: Pieces, otherwise: Pieces) -> Pieces:
-    """`then` where the condition is 1, `otherwise` where it is 0."""
+    """Returns `then` where the condition is 1, `otherwise` where it is 0."""
     knots, rows = _merged(condition, then, otherwise)
     lines = [a if c[1] else b for c, a, b in rows]
     return _pieces_of(knots, lines, endless=any(f.endless for f in (condition, then, otherwise)))
 
 
 def smaller(one: Pieces, other: Pieces) -> Pieces:
-    """min(f, g)."""
+    """Returns min(f, g)."""
     return chosen(positive(total(one, scaled(other, -1)), strict=True), other, one)
 
 
 def larger(one: Pieces, other: Pieces) -> Pieces:
-    """max(f, g)."""
+    """Returns max(f, g)."""
     return scaled(smaller(scaled(one, -1), scaled(other, -1)), -1)
 
 
 def rounded(pieces: Pieces, *, up: bool) -> Pieces:
-    """ceil(f) or floor(f), between -STEPS and STEPS where f has no end."""
+    """Returns ceil(f) or floor(f), between -STEPS and STEPS where f has no end."""
     ends = [-math.inf, *pieces.knots, math.inf]
     knots: list[float] = []
     lines: list[Line] = []
@@ -132,7 +132,7 @@ def rounded(pieces: Pieces, *, up: bool) -> Pieces:
 
 
 def shifted(pieces: Pieces, by: float) -> Pieces:
-    """y -> f(y + by)."""
+    """Returns y -> f(y + by)."""
     return Pieces(
         tuple(knot - by for knot in pieces.knots),
         pieces.slopes,
@@ -142,7 +142,7 @@ def shifted(pieces: Pieces, by: float) -> Pieces:
 
 
 def element_of(one: Pieces) -> Element:
-    """A staircase where all pieces are flat, so that its delay keeps outputs constant between events."""
+    """Returns a staircase where all pieces are flat, so that its delay keeps outputs constant between events."""
     if any(one.slopes) or not one.knots:
         return one
     return Staircase(one.intercepts, one.knots, one.knots, one.endless)

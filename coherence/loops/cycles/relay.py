@@ -41,12 +41,12 @@ class Staircase:
     endless: bool = False
 
     def bounds(self, level: int) -> tuple[float, float]:
-        """The open interval of y in which the output stays at a level."""
+        """Returns the open interval of y in which the output stays at a level."""
         low = self.down[level - 1] if level else -math.inf
         return low, self.up[level] if level < len(self.up) else math.inf
 
     def level(self, y: float, *, above: bool = False) -> int:
-        """The level that a constant y holds; inside a hysteresis the upper one if `above`."""
+        """Returns the level that a constant y holds; inside a hysteresis the upper one if `above`."""
         passed = self.down if above else self.up
         return sum(1 for threshold in passed if y > threshold)
 
@@ -61,16 +61,16 @@ class Pieces:
     endless: bool = False
 
     def bounds(self, piece: int) -> tuple[float, float]:
-        """The interval of y that a piece covers."""
+        """Returns the interval of y that a piece covers."""
         low = self.knots[piece - 1] if piece else -math.inf
         return low, self.knots[piece] if piece < len(self.knots) else math.inf
 
     def level(self, y: float, *, above: bool = False) -> int:
-        """The piece that y lies on; on a knot the upper one if `above`."""
+        """Returns the piece that y lies on; on a knot the upper one if `above`."""
         return sum(1 for knot in self.knots if (y >= knot if above else y > knot))
 
     def at(self, y: Array) -> Array:
-        """The output for many y."""
+        """Returns the output for many y."""
         piece = np.searchsorted(np.asarray(self.knots), y)
         made: Array = np.asarray(self.slopes)[piece] * y + np.asarray(self.intercepts)[piece]
         return made
@@ -97,12 +97,14 @@ class System:
 
     @cached_property
     def matrices(self) -> tuple[Array, Array, Array, Array]:
-        """A, B, C and the drift."""
+        """Returns A, B, C and the drift."""
         return np.array(self.a), np.array(self.b), np.array(self.c), np.array(self.drift)
 
     @property
     def delayed_pieces(self) -> bool:
-        """Does a sloped element look back?  Then pieces of a run are no sums of exponentials of fixed size."""
+        """Decides whether a sloped element looks back: then pieces of a run are no sums of exponentials of fixed
+        size.
+        """
         return any(
             isinstance(e, Pieces) and max(up, down) > 0
             for e, up, down in zip(self.elements, self.rise, self.fall, strict=True)
@@ -110,23 +112,25 @@ class System:
 
 
 def relay(height: float, hysteresis: float = 0.0, *, centre: float = 0.0) -> Staircase:
-    """+height above centre + hysteresis, -height below centre - hysteresis."""
+    """Returns +height above centre + hysteresis, -height below centre - hysteresis."""
     return on_off(centre + hysteresis, centre - hysteresis, on=height, off=-height)
 
 
 def on_off(enter: float, leave: float, *, on: float = 1.0, off: float = 0.0) -> Staircase:
-    """`on` once y rises through enter, `off` once it falls through leave <= enter."""
+    """Returns `on` once y rises through enter, `off` once it falls through leave <= enter."""
     return staircase((off, on), (enter,), (leave,))
 
 
 def dead_zone_relay(height: float, band: float, hysteresis: float = 0.0) -> Staircase:
-    """-height, 0, +height, with 0 for |y| < band."""
+    """Returns -height, 0, +height, with 0 for |y| < band."""
     up = (-band + hysteresis, band + hysteresis)
     return staircase((-height, 0.0, height), up, (-band - hysteresis, band - hysteresis))
 
 
 def rounding(step: float = 1.0, *, most: int = 100, offset: float = 0.5, hysteresis: float = 0.0) -> Staircase:
-    """step * round(y / step) for up to `most` steps either way; `offset` 0: ceil, 1: floor, 0.5: to the nearest."""
+    """Returns step * round(y / step) for up to `most` steps either way; `offset` 0: ceil, 1: floor, 0.5:
+    to the nearest.
+    """
     numbers = np.arange(-most, most, dtype=float) + offset
     levels = tuple(float(k) * step for k in range(-most, most + 1))
     up, down = (numbers * step + hysteresis).tolist(), (numbers * step - hysteresis).tolist()
@@ -134,14 +138,14 @@ def rounding(step: float = 1.0, *, most: int = 100, offset: float = 0.5, hystere
 
 
 def ceiling(step: float = 1.0, *, most: int = 100, hysteresis: float = 0.0) -> Staircase:
-    """step * ceil(y / step): whole replicas that carry a load."""
+    """Returns step * ceil(y / step): whole replicas that carry a load."""
     return rounding(step, most=most, offset=0.0, hysteresis=hysteresis)
 
 
 def staircase(
     levels: Sequence[float], up: Sequence[float], down: Sequence[float], *, endless: bool = False
 ) -> Staircase:
-    """A checked staircase.  Raises UsageError for thresholds out of order."""
+    """Returns a checked staircase.  Raises UsageError for thresholds out of order."""
     stairs = Staircase(tuple(map(float, levels)), tuple(map(float, up)), tuple(map(float, down)), endless)
     if len(stairs.up) != len(stairs.levels) - 1 or len(stairs.down) != len(stairs.up):
         raise UsageError(f"{len(stairs.levels)} levels need {len(stairs.levels) - 1} thresholds each way")
@@ -153,14 +157,14 @@ def staircase(
 
 
 def saturation(slope: float = 1.0, limit: float = 1.0) -> Pieces:
-    """slope * y, cut off at +-limit."""
+    """Returns slope * y, cut off at +-limit."""
     knot = limit / abs(slope)
     end = math.copysign(limit, slope)
     return Pieces((-knot, knot), (0.0, slope, 0.0), (-end, 0.0, end))
 
 
 def dead_band(slope: float = 1.0, band: float = 1.0, *, jump: bool = False) -> Pieces:
-    """0 for |y| <= band, else slope * (y -+ band), or slope * y if it jumps (a tolerance)."""
+    """Returns 0 for |y| <= band, else slope * (y -+ band), or slope * y if it jumps (a tolerance)."""
     back = 0.0 if jump else slope * band
     return Pieces((-band, band), (slope, 0.0, slope), (back, 0.0, -back))
 
@@ -174,7 +178,7 @@ def system(
     delays: Sequence[float | tuple[float, float]] = (),
     drift: Sequence[float] = (),
 ) -> System:
-    """A checked system.  A delay is one number, or (upwards, downwards).  Raises UsageError."""
+    """Returns a checked system.  A delay is one number, or (upwards, downwards).  Raises UsageError."""
     size, count = len(a), len(elements)
     pairs = [d if isinstance(d, tuple) else (d, d) for d in delays] or [(0.0, 0.0)] * count
     shapes = [(np.shape(a), (size, size), "A"), (np.shape(b), (size, count), "B"), (np.shape(c), (count, size), "C")]
@@ -199,7 +203,7 @@ def feedback(
     delay: float | tuple[float, float] = 0.0,
     load: float = 0.0,
 ) -> System:
-    """Negative feedback: the plant numerator / denominator * exp(-s delay) gets load - N(y).
+    """Returns negative feedback: the plant numerator / denominator * exp(-s delay) gets load - N(y).
 
     Raises UsageError for a plant that is not strictly proper: its output would jump with the element.
     """
@@ -212,7 +216,7 @@ def feedback(
 
 
 def _companion(top: Array, bottom: Array) -> tuple[Array, Array, Array]:
-    """A realisation whose states are scaled to the plant's own speed, so that its entries are of one size."""
+    """Returns a realisation whose states are scaled to the plant's own speed, so that its entries are of one size."""
     size = len(bottom) - 1
     speed = float(np.max(np.abs(np.roots(bottom)))) if np.any(bottom[1:]) else 1.0
     scale = speed ** np.arange(size)

@@ -1,4 +1,4 @@
-"""Cycles of sampled loops over linear plants: the word that the ticks repeat, its fixed point, its multiplier.
+"""Finds cycles of sampled loops over linear plants: the word that the ticks repeat, its fixed point, its multiplier.
 
 Where every loop writes from a list of levels, a lap with a given word is an affine map of the plant's state: its
 fixed point is solved, run again from there, and attracts where the map contracts.  Otherwise a lap must recur.
@@ -43,7 +43,7 @@ class SampledCycle:
 
 
 def sampled_cycle(model: Model, values: Mapping[str, Num]) -> SampledCycle | None:
-    """Where the run from these values ends; None if it has not become periodic.
+    """Returns where the run from these values ends; None if it has not become periodic.
 
     Raises NotExactError and MissingValueError for what the method cannot carry.
     """
@@ -61,7 +61,9 @@ def sampled_cycle(model: Model, values: Mapping[str, Num]) -> SampledCycle | Non
 
 
 def _first(run: SampledRun, ticks: Sequence[Tick], size: int) -> SampledCycle | None:
-    """The shortest lap that recurs, or whose fixed point does (which a word that repeats a shorter one shares)."""
+    """Returns the shortest lap that recurs, or whose fixed point does (which a word that repeats a shorter one
+    shares).
+    """
     tried: list[int] = []
     for laps in _repeats(ticks, size):
         again = any(_consists(ticks, laps * size, other * size) for other in tried)
@@ -74,13 +76,13 @@ def _first(run: SampledRun, ticks: Sequence[Tick], size: int) -> SampledCycle | 
 
 
 def _consists(ticks: Sequence[Tick], length: int, part: int) -> bool:
-    """Is the last lap's word a shorter one several times?"""
+    """Decides whether the last lap's word is a shorter one several times."""
     words = [tick.word for tick in ticks[-length:]]
     return length % part == 0 and words[part:] == words[:-part]
 
 
 def _repeats(ticks: Sequence[Tick], size: int) -> Iterator[int]:
-    """Numbers of laps after which the word comes thrice."""
+    """Yields numbers of laps after which the word comes thrice."""
     words = [tick.word for tick in ticks[-3 * MOST_LAPS * size :]]
     for laps in range(1, len(words) // (3 * size) + 1):
         length = laps * size
@@ -89,7 +91,7 @@ def _repeats(ticks: Sequence[Tick], size: int) -> Iterator[int]:
 
 
 def _closed(run: SampledRun, ticks: Sequence[Tick], length: int, *, solve: bool) -> SampledCycle | None:
-    """The cycle of the last lap, if it recurs or its fixed point does."""
+    """Returns the cycle of the last lap, if it recurs or its fixed point does."""
     lap, before = ticks[-length:], ticks[-2 * length : -length]
     if _recurs(run, ticks, length):
         return _measured(run, lap, _factor(run, lap), "recurrence")
@@ -100,7 +102,7 @@ def _closed(run: SampledRun, ticks: Sequence[Tick], length: int, *, solve: bool)
 
 
 def _recurs(run: SampledRun, ticks: Sequence[Tick], length: int) -> bool:
-    """Have words and values come back for as long as anything is delayed, on its way or remembered?"""
+    """Decides whether words and values have come back for as long as anything is delayed, on its way or remembered."""
     span = length * (1 + math.ceil(run.reach / length))
     late, early = ticks[-span:], ticks[-span - length : -length]
     if len(early) < span or _apart(run, ticks[-length:], ticks[-2 * length : -length]) > RECURS:
@@ -109,7 +111,7 @@ def _recurs(run: SampledRun, ticks: Sequence[Tick], length: int) -> bool:
 
 
 def _apart(run: SampledRun, lap: Sequence[Tick], before: Sequence[Tick]) -> float:
-    """How far two laps are from each other, relative to their size."""
+    """Returns how far two laps are from each other, relative to their size."""
     paths = (*run.model.states, *run.model.commands)
     now, then = (np.array([[float(t.after[p]) for p in paths] for t in part]) for part in (lap, before))
     size = np.maximum(np.ptp(now, axis=0), COARSE * (1 + np.max(np.abs(now), axis=0)))
@@ -123,14 +125,14 @@ def _same_commands(run: SampledRun, lap: Sequence[Tick], before: Sequence[Tick])
 
 
 def _factor(run: SampledRun, lap: Sequence[Tick]) -> float | None:
-    """The largest multiplier of the plant over a lap; None where commands are not from a list of levels."""
+    """Returns the largest multiplier of the plant over a lap; None where commands are not from a list of levels."""
     if not run.flowing or any(s.flow is None for s in run.model.states.values()) or not _lists(run.model):
         return None
     return float(np.max(np.abs(np.linalg.eigvals(_over(run, lap)))))
 
 
 def _lists(model: Model) -> bool:
-    """Does every loop write constants, or nothing?"""
+    """Decides whether every loop writes constants, or nothing."""
     from coherence.language.expressions.tree import names
 
     def constant(tree: Any) -> bool:
@@ -153,7 +155,7 @@ def _over(run: SampledRun, lap: Sequence[Tick]) -> Array:
 
 
 def _fixed(run: SampledRun, lap: Sequence[Tick], factor: float) -> SampledCycle | None:
-    """Continue from the fixed point of the lap: the word must stay, and the lap come back."""
+    """Continues from the fixed point of the lap: the word must stay, and the lap come back."""
     over = _over(run, lap)
     begin = np.array([float(lap[0].after[p]) for p in run.flowing])
     end = np.array([float(run.values[p]) for p in run.flowing])
@@ -187,7 +189,7 @@ def _measured(run: SampledRun, lap: Sequence[Tick], factor: float | None, method
 
 
 def _range(run: SampledRun, lap: Sequence[Tick], path: str) -> tuple[float, float]:
-    """Lowest and highest value, between the ticks too."""
+    """Returns the lowest and highest value, between the ticks too."""
     seen = [float(plain(t.after[path]) if isinstance(t.after[path], Fraction) else t.after[path]) for t in lap]
     low, high = min(seen), max(seen)
     if path not in run.flowing:
@@ -203,7 +205,7 @@ def _range(run: SampledRun, lap: Sequence[Tick], path: str) -> tuple[float, floa
 
 
 def _duty(lap: Sequence[Tick], name: str, signal: str, *, relay: bool) -> float:
-    """Share of the time in which a relay is on, else the mean of the command between its extremes."""
+    """Returns the share of the time in which a relay is on, else the mean of the command between its extremes."""
     levels = [float(tick.after[name if relay else signal]) for tick in lap if relay or signal]
     span = max(levels, default=0.0) - min(levels, default=0.0)
     if relay or not span:

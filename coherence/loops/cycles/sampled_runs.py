@@ -1,4 +1,4 @@
-"""Runs of sampled loops over linear plants, tick by tick: exact exponentials between the ticks.
+"""Runs sampled loops over linear plants, tick by tick: exact exponentials between the ticks.
 
 All periods, phases, landings and delays are whole ticks, so that what is held changes at ticks only; a tick maps
 x to exp(A h) x + (integral of exp(A s)) g, and of constant rates exactly in rationals.  Stands beside the executor of
@@ -103,15 +103,15 @@ class SampledRun:
         return self.number * self.clock.tick
 
     def base(self) -> Values:
-        """States, commands, constants and modes."""
+        """Returns states, commands, constants and modes."""
         return {**self.values, **self.modes}
 
     def _curved(self) -> bool:
-        """Does any rate depend on a state?  (As far as the first instant tells; later ones are checked.)"""
+        """Decides whether any rate depends on a state, as far as the first instant tells (later ones are checked)."""
         return any(f.terms for f in self._forms())
 
     def advance(self) -> Tick:
-        """One tick: deliver, sample, decide, step, and move on."""
+        """Advances one tick: delivers, samples, decides, steps, and moves on."""
         time = self.time
         for _, path, level in [p for p in self.pending if p[0] <= time]:
             self.values[path] = level
@@ -168,7 +168,7 @@ class SampledRun:
         return [form(evaluate(flow, view)) for flow in flows if flow is not None]
 
     def _motion(self) -> tuple[tuple[tuple[float, ...], ...], tuple[Num, ...]]:
-        """(A, g) until the next tick; A is empty where all rates are constant."""
+        """Returns (A, g) until the next tick; A is empty where all rates are constant."""
         forms = self._forms()
         rate = tuple(f.const for f in forms)
         if not any(f.terms for f in forms):
@@ -191,7 +191,7 @@ class SampledRun:
         return []
 
     def copy(self) -> SampledRun:
-        """An independent run that continues from here."""
+        """Returns an independent run that continues from here."""
         twin = object.__new__(SampledRun)
         twin.__dict__.update(self.__dict__)
         twin.values, twin.modes, twin.commanded = dict(self.values), dict(self.modes), dict(self.commanded)
@@ -200,7 +200,7 @@ class SampledRun:
         return twin
 
     def remembered(self, number: int, *, after: bool) -> Values:
-        """The values at an earlier tick, as sampled or just after."""
+        """Returns the values at an earlier tick, as sampled or just after."""
         if number < 0:
             return self.origin
         rows = self.after if after else self.sampled
@@ -210,7 +210,7 @@ class SampledRun:
 
 
 def _remembers(loop: SampledLoop) -> Fraction:
-    """How long a loop's windows reach back, s."""
+    """Returns how long a loop's windows reach back, s."""
     return max(loop.hold_down, loop.hold_up, loop.cooldown or Fraction(0), *(rate.per for rate in loop.rates))
 
 
@@ -218,7 +218,7 @@ _FLOWS: dict[tuple[Any, ...], Flow] = {}
 
 
 def flow_of(matrix: tuple[tuple[float, ...], ...], rate: tuple[float, ...]) -> Flow:
-    """The flow x' = A x + g, remembered."""
+    """Returns the flow x' = A x + g, remembered."""
     key = (matrix, rate)
     if key not in _FLOWS:
         if len(_FLOWS) > 512:

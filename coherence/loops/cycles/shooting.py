@@ -62,7 +62,7 @@ class Solution:
 
 
 def word_of(segments: Sequence[Segment]) -> Word:
-    """The word of segments that begin just after a crossing and end with one."""
+    """Returns the word of segments that begin just after a crossing and end with one."""
     crossings = [s.number for s in segments if s.event.source is None]
     first, count = crossings[0], len(crossings)
     steps = []
@@ -77,7 +77,9 @@ def word_of(segments: Sequence[Segment]) -> Word:
 
 
 def solve(system: System, word: Word, z: Array, durations: Sequence[float]) -> Solution | None:
-    """Newton's method from a guess; None without convergence, or where a segment would have negative length."""
+    """Solves by Newton's method from a guess; None without convergence, or where a segment would have negative
+    length.
+    """
     size, count = system.size, len(word.steps)
     unknown = np.concatenate([z[:size], durations])
     scale = np.concatenate([np.full(size, 1.0), np.full(count, 1.0)])
@@ -106,13 +108,13 @@ def solve(system: System, word: Word, z: Array, durations: Sequence[float]) -> S
 
 
 def _share(durations: Array, change: Array) -> float:
-    """How much of a Newton step keeps the durations from turning over."""
+    """Returns how much of a Newton step keeps the durations from turning over."""
     falling = change < -1e-12 * np.sum(durations)
     return float(min(1.0, np.min(-0.9 * (durations[falling] + 1e-12) / change[falling], initial=1.0)))
 
 
 def _equations(system: System, word: Word, unknown: Array) -> tuple[Array, Array]:
-    """Residuals (one per segment, then the closing of the period) and their derivatives."""
+    """Returns the residuals (one per segment, then the closing of the period) and their derivatives."""
     size, count = system.size, len(word.steps)
     z = np.append(unknown[:size], 1.0)
     durations = unknown[size:]
@@ -146,7 +148,7 @@ def _delay(system: System, word: Word, step: Step) -> float:
 
 
 def delay_of(system: System, word: Word, cause: Step) -> float:
-    """Seconds from a crossing to its effect: upwards and downwards may differ."""
+    """Returns seconds from a crossing to its effect: upwards and downwards may differ."""
     seen = list(word.seen)
     for step in word.steps:
         if step is cause:
@@ -158,7 +160,7 @@ def delay_of(system: System, word: Word, cause: Step) -> float:
 
 
 def start_of(system: System, solution: Solution) -> Start:
-    """The beginning of a period, with the commands that are on their way."""
+    """Returns the beginning of a period, with the commands that are on their way."""
     word, ends = solution.word, np.cumsum(solution.durations)
     crossings = [k for k, step in enumerate(word.steps) if step.event.source is None]
     pending = []
@@ -175,7 +177,9 @@ def start_of(system: System, solution: Solution) -> Start:
 
 
 def confirmed(system: System, solution: Solution) -> bool:
-    """Does an event-accurate run from the solution take the same events at the same times for one period?"""
+    """Decides whether an event-accurate run from the solution takes the same events at the same times for one
+    period.
+    """
     expected = [
         (time, step.event.element, step.event.level)
         for time, step in zip(np.cumsum(solution.durations), solution.word.steps, strict=True)
@@ -195,7 +199,7 @@ def confirmed(system: System, solution: Solution) -> bool:
 
 
 def ranges(system: System, solution: Solution) -> tuple[tuple[float, float], ...]:
-    """Lowest and highest input of each element over the period."""
+    """Returns the lowest and highest input of each element over the period."""
     bounds = [[np.inf, -np.inf] for _ in system.elements]
     z = solution.z
     for step, duration in zip(solution.word.steps, solution.durations, strict=True):
@@ -208,7 +212,7 @@ def ranges(system: System, solution: Solution) -> tuple[tuple[float, float], ...
 
 
 def multipliers(system: System, solution: Solution) -> Array:
-    """Moduli of the Floquet multipliers, largest first, without the trivial one of a shift in time.
+    """Returns the moduli of the Floquet multipliers, largest first, without the trivial one of a shift in time.
 
     The deviation is (of the state at a fixed time, of the times of the crossings still to take effect).
     """
@@ -238,7 +242,7 @@ def multipliers(system: System, solution: Solution) -> Array:
 
 
 def _shift(flow: Flow, element: int, z: Array, state: Array) -> Array:
-    """How much later a crossing comes, as a row over the deviations."""
+    """Returns how much later a crossing comes, as a row over the deviations."""
     output = flow.outputs[element]
     rate = float(output @ flow.slope(z))
     return np.asarray(-(output[:-1] @ state) / rate) if rate else np.full(state.shape[1], np.inf)

@@ -36,18 +36,18 @@ class Loop:
     error: float
 
     def at(self, times: Array) -> Array:
-        """The values at any times, by trigonometric interpolation."""
+        """Returns the values at any times, by trigonometric interpolation."""
         return shifted(self.values, np.asarray(times) / self.period)
 
     def range(self) -> tuple[Array, Array]:
-        """Lowest and highest value of each component, to the accuracy of the interpolation."""
+        """Returns the lowest and highest value of each component, to the accuracy of the interpolation."""
         count = self.values.shape[1]
         fine = np.fft.irfft(np.fft.rfft(self.values, axis=1), 16 * count, axis=1) * 16
         return -_peak(-fine), _peak(fine)
 
 
 def _peak(fine: Array) -> Array:
-    """The height of the parabola through the highest point and its neighbours."""
+    """Returns the height of the parabola through the highest point and its neighbours."""
     top = np.argmax(fine, axis=1)
     rows = np.arange(len(fine))
     left, middle, right = (fine[rows, (top + k) % fine.shape[1]] for k in (-1, 0, 1))
@@ -57,7 +57,7 @@ def _peak(fine: Array) -> Array:
 
 
 def shifted(values: Array, places: Array) -> Array:
-    """The trigonometric interpolant of (size, points) at places in periods: (size, len(places))."""
+    """Returns the trigonometric interpolant of (size, points) at places in periods: (size, len(places))."""
     count = values.shape[1]
     order = np.fft.fftfreq(count, 1 / count)
     waves = np.exp(2j * math.pi * np.outer(order, places))
@@ -65,7 +65,7 @@ def shifted(values: Array, places: Array) -> Array:
 
 
 def polished(system: Smooth, values: Array, period: float) -> Loop | None:
-    """The cycle near a guess, with ever more points until it no longer changes; None without convergence."""
+    """Returns the cycle near a guess, with ever more points until it no longer changes; None without convergence."""
     before: Loop | None = None
     for count in POINTS:
         guess = before.values if before else values
@@ -94,7 +94,7 @@ def _change(one: Loop, other: Loop) -> float:
 
 
 def _matrices(count: int, delay: float) -> tuple[Array, Array]:
-    """Differentiation and delay, with the period as the unit of time; for an odd number of points."""
+    """Returns differentiation and delay, with the period as the unit of time; for an odd number of points."""
     order = np.fft.fftfreq(count, 1 / count)
     to = np.fft.fft(np.eye(count), axis=0)
     rate = np.real(np.fft.ifft(2j * math.pi * order[:, None] * to, axis=0))
@@ -143,7 +143,7 @@ def _solved(matrix: Array, right: Array) -> Array | None:
 
 
 def jacobians(rate: Rate, values: Array, past: Array) -> tuple[Array, Array]:
-    """Derivatives of f by x and by the delayed x at many points: shapes (size, size, points)."""
+    """Returns derivatives of f by x and by the delayed x at many points: shapes (size, size, points)."""
     size = len(values)
 
     def by(which: int, j: int) -> Array:
@@ -161,7 +161,7 @@ def jacobians(rate: Rate, values: Array, past: Array) -> tuple[Array, Array]:
 
 
 def multipliers(system: Smooth, loop: Loop) -> Array:
-    """Moduli of the Floquet multipliers, largest first, without the trivial one of a shift in time.
+    """Returns the moduli of the Floquet multipliers, largest first, without the trivial one of a shift in time.
 
     The variational equation is solved by Chebyshev collocation over stretches of one delay (without delay:
     of an eighth of a period); a deviation is its values at the nodes of the last stretch.
@@ -185,7 +185,7 @@ def multipliers(system: Smooth, loop: Loop) -> Array:
 
 
 def _carried(system: Smooth, loop: Loop, times: Array, derive: Array) -> Array:
-    """The matrix from a deviation at the nodes of one stretch to those of the next."""
+    """Returns the matrix from a deviation at the nodes of one stretch to those of the next."""
     size, count = system.size, len(times)
     values = loop.at(times)
     past = loop.at(times - system.delay)
@@ -207,7 +207,7 @@ def _carried(system: Smooth, loop: Loop, times: Array, derive: Array) -> Array:
 
 
 def chebyshev(count: int) -> tuple[Array, Array]:
-    """(points from -1 to 1, differentiation matrix) of degree `count`."""
+    """Returns (points from -1 to 1, differentiation matrix) of degree `count`."""
     points = -np.cos(math.pi * np.arange(count + 1) / count)
     weight = np.ones(count + 1)
     weight[[0, -1]] = 2
@@ -217,7 +217,7 @@ def chebyshev(count: int) -> tuple[Array, Array]:
 
 
 def barycentric(points: Array, place: float) -> Array:
-    """Weights of the values at Chebyshev points in their interpolant at a place."""
+    """Returns weights of the values at Chebyshev points in their interpolant at a place."""
     apart = place - points
     if np.min(np.abs(apart)) < 1e-14:
         return np.asarray((np.abs(apart) == np.min(np.abs(apart))).astype(float))

@@ -39,7 +39,7 @@ def smooth_cycles(
     scale: float = 0.0,
     outputs: Array | None = None,
 ) -> Answer:
-    """Cycles of x'(t) = rate(x(t), x(t - delay)); `rate` gets arrays (size, many) and works column by column.
+    """Returns cycles of x'(t) = rate(x(t), x(t - delay)); `rate` gets arrays (size, many) and works column by column.
 
     `starts`: constant histories (default: a spread about 0).  `scale`: seconds in which x changes much
     (default: the delay, or estimated at the starts).  `outputs`: matrix C of the outputs C x whose ranges and
@@ -70,7 +70,7 @@ def _steps(system: Smooth, begins: Array, scale: float) -> tuple[float, int]:
 
 
 def _natural(system: Smooth, begins: Array) -> float:
-    """The time in which the fastest start would move by its own size."""
+    """Returns the time in which the fastest start would move by its own size."""
     speed = np.max(np.abs(system.rate(begins, begins)), axis=0)
     return float(1 / np.median(speed / (1e-9 + np.max(np.abs(begins), axis=0))))
 
@@ -85,7 +85,7 @@ class _Search:
     cycles: list[tuple[Cycle, Array]]
 
     def end(self, run: Array) -> str:
-        """What a run does in the end; a new cycle is added to those found."""
+        """Returns what a run does in the end; a new cycle is added to those found."""
         if not np.all(np.isfinite(run)) or np.max(np.abs(run)) >= HUGE / 2:
             return "away"
         count = len(run)
@@ -100,7 +100,7 @@ class _Search:
         return "rest" if swing < 0.9 * before else "away" if swing > 1.5 * before else "undecided"
 
     def _cycle(self, lap: tuple[Array, float], later: Array, *, steady: bool) -> bool:
-        """Does a lap lead to a cycle, known or new?"""
+        """Decides whether a lap leads to a cycle, known or new."""
         seen = np.array([lap[0].min(axis=1), lap[0].max(axis=1)])
         if any(self._known(lap[1], seen, cycle, bounds, 2e-3) for cycle, bounds in self.cycles):
             return True
@@ -132,7 +132,7 @@ class _Search:
 
 
 def measured(system: Smooth, later: Array, step: float, outputs: Array) -> tuple[Cycle, Array] | None:
-    """A cycle read off an accurate run from the end of another, for laws that jump; None if it does not repeat.
+    """Reads a cycle off an accurate run from the end of another, for laws that jump; None if it does not repeat.
 
     `multiplier`: by how much the distance between laps shrinks, at least 0.
     """
@@ -156,7 +156,7 @@ def measured(system: Smooth, later: Array, step: float, outputs: Array) -> tuple
 
 
 def _read(run: Array, times: Array, outputs: Array) -> tuple[Cycle, Array] | None:
-    """The cycle of a finely sampled run that repeats."""
+    """Returns the cycle of a finely sampled run that repeats."""
     component = int(np.argmax(np.ptp(run, axis=0)))
     y = run[:, component] - (run[:, component].max() + run[:, component].min()) / 2
     ups = np.flatnonzero((y[:-1] < 0) & (y[1:] >= 0))
@@ -188,7 +188,7 @@ def _read(run: Array, times: Array, outputs: Array) -> tuple[Cycle, Array] | Non
 
 
 def last_lap(run: Array, step: float) -> tuple[Array, float] | None:
-    """(values over the last period, period) between upward passages through the mean; the period is the
+    """Returns (values over the last period, period) between upward passages through the mean; the period is the
     smallest number of passages after which the run comes closest to itself.
     """
     component = int(np.argmax(np.ptp(run, axis=0)))
@@ -206,7 +206,7 @@ def last_lap(run: Array, step: float) -> tuple[Array, float] | None:
 
 
 def closes(system: Smooth, loop: Loop) -> bool:
-    """Does an accurate run over one period come back to where it began?"""
+    """Decides whether an accurate run over one period comes back to where it began."""
 
     def history(time: float) -> Array:
         return np.asarray(loop.at(np.array([time]))[:, 0])
@@ -218,7 +218,7 @@ def closes(system: Smooth, loop: Loop) -> bool:
 
 
 def cycle_of(system: Smooth, loop: Loop, outputs: Array) -> Cycle:
-    """What a solved loop says.  `duty`: mean of each output between its extremes."""
+    """Returns what a solved loop says.  `duty`: mean of each output between its extremes."""
     values = multipliers(system, loop)
     seen = Loop(outputs @ loop.values, loop.period, loop.error)
     low, high = seen.range()

@@ -1,4 +1,4 @@
-"""Where the runs that look for limit cycles begin: at rest on every scale, or in the swing of a first harmonic."""
+"""Places the starts of runs that look for limit cycles: at rest on every scale, or in a first-harmonic oscillation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAMPLES, HARMONICS, PHASE = 512, 100, 0.6  # of a screened swing, followed from 
 
 
 def default_starts(system: System) -> tuple[Start, ...]:
-    """Rest positions whose outputs lie at several scales on either side of the thresholds."""
+    """Returns rest positions whose outputs lie at several scales on either side of the thresholds."""
     _, _, c, _ = system.matrices
     scale, middle = _scale(system)
     towards = np.linalg.pinv(c)
@@ -32,14 +32,14 @@ def default_starts(system: System) -> tuple[Start, ...]:
 
 
 def beside(system: System, guesses: Sequence[Guess]) -> Iterator[Start]:
-    """Swings somewhat smaller and larger than the largest screened ones."""
+    """Yields swings somewhat smaller and larger than the largest screened ones."""
     for guess in sorted(guesses, key=lambda guess: -guess.amplitude)[:2]:
         for factor in (0.6, 1.6):
             yield sinusoidal_start(system, Guess(guess.bias, guess.amplitude * factor, guess.period))
 
 
 def _scale(system: System) -> tuple[Array, Array]:
-    """(size of a typical swing, middle of the thresholds) for each element."""
+    """Returns (size of a typical swing, middle of the thresholds) for each element."""
     a, b, c, _ = system.matrices
     sizes, middles = [], []
     for index, element in enumerate(system.elements):
@@ -71,7 +71,9 @@ def _step(element: Element) -> float:
 
 
 def sinusoidal_start(system: System, guess: Guess) -> Start:
-    """The plant in the swing that one element keeps up if it sees a sinusoid, commands on their way included."""
+    """Returns the plant in the swing that one element keeps up if it sees a sinusoid, commands on their way
+    included.
+    """
     element, delay = system.elements[0], max(system.rise[0], system.fall[0])
     angle = PHASE + 2 * math.pi * np.arange(SAMPLES) / SAMPLES
     inputs = guess.bias + guess.amplitude * np.sin(angle)
@@ -94,7 +96,7 @@ def sinusoidal_start(system: System, guess: Guess) -> Start:
 
 
 def _settled(element: Element, level: int, y: float) -> int:
-    """The level that an element comes to from `level` while its input stays at y."""
+    """Returns the level that an element comes to from `level` while its input stays at y."""
     low, high = element.bounds(level)
     if low <= y <= high:
         return level
@@ -107,14 +109,14 @@ def _outputs(element: Element, level: npt.NDArray[np.int_], inputs: Array) -> Ar
 
 
 def line_of(element: Element, level: int) -> tuple[float, float]:
-    """(slope, intercept) of an output at a level."""
+    """Returns (slope, intercept) of an output at a level."""
     if isinstance(element, Pieces):
         return element.slopes[level], element.intercepts[level]
     return 0.0, element.levels[level]
 
 
 def _periodic_state(system: System, guess: Guess, outputs: Array) -> Array:
-    """The state at time 0 of the plant under a periodic input, delayed; its mean input holds the bias."""
+    """Returns the state at time 0 of the plant under a periodic input, delayed; its mean input holds the bias."""
     a, b, c, drift = system.matrices
     harmonics = np.fft.fft(outputs)[1:HARMONICS] * (2 / SAMPLES)
     s = 2j * math.pi / guess.period * np.arange(1, HARMONICS)
@@ -126,7 +128,7 @@ def _periodic_state(system: System, guess: Guess, outputs: Array) -> Array:
 
 
 def _passed(element: Element, inputs: Array, count: int) -> list[tuple[int, int, int, bool]]:
-    """(before, sample, new level, upwards) of every change of level along sampled inputs."""
+    """Returns (before, sample, new level, upwards) of every change of level along sampled inputs."""
     level = element.level(float(inputs[0]))
     changes = []
     for at in range(count):

@@ -1,4 +1,4 @@
-"""From a run to exact cycles: the words that its events repeat, solved, confirmed, and compared with its end."""
+"""Searches from runs to exact cycles: the words that events repeat are solved, confirmed, and compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REACHED = 1e-4  # of the swing: a run this close to a cycle that attracts has co
 def follow(
     system: System, start: Start, cycles: list[tuple[Cycle, Solution]], switches: int
 ) -> tuple[str, Cycle | None]:
-    """Run from a start to its end, adding cycles on the way; says how it ended, and on which cycle."""
+    """Runs from a start to its end, adding cycles on the way; says how it ended, and on which cycle."""
     run, segments, due = Run(system, start), list[Segment](), 12
     for segment in run:
         segments.append(segment)
@@ -36,7 +36,7 @@ def follow(
 
 
 def _come_to(system: System, segments: Sequence[Segment], cycles: list[tuple[Cycle, Solution]]) -> Cycle | None:
-    """The cycle that attracts and that the end of the run is close to; Newton's method tries its last words."""
+    """Returns the cycle that attracts and that the end of the run is close to; Newton's method tries its last words."""
     for lap in itertools.islice(_laps(segments), 3):
         word = word_of(lap)
         known = [pair for pair in cycles if pair[1].word == word]
@@ -54,7 +54,7 @@ def _come_to(system: System, segments: Sequence[Segment], cycles: list[tuple[Cyc
 
 
 def _laps(segments: Sequence[Segment]) -> Iterator[Sequence[Segment]]:
-    """The last laps of the run whose events have come twice in the same order, shortest first.
+    """Yields the last laps of the run whose events have come twice in the same order, shortest first.
 
     A lap ends with its highest crossing, so that the same cycle gives the same word.
     """
@@ -77,7 +77,7 @@ def _alike(one: Segment, other: Segment) -> bool:
 
 
 def _distance(system: System, lap: Sequence[Segment], solution: Solution) -> float:
-    """How far a lap is from the solution of its word, relative to the size of its swing."""
+    """Returns how far a lap is from the solution of its word, relative to the size of its swing."""
     sizes, z = [np.abs(solution.z[:-1])], solution.z
     for step, duration in zip(solution.word.steps, solution.durations, strict=True):
         z = flow_of(system, step.held).after(z, max(duration, 0.0))
@@ -88,7 +88,7 @@ def _distance(system: System, lap: Sequence[Segment], solution: Solution) -> flo
 
 
 def _add_cycle(system: System, solution: Solution, cycles: list[tuple[Cycle, Solution]]) -> Cycle | None:
-    """The cycle of a solution if it is true, added unless it is known; the shortest lap is kept."""
+    """Returns the cycle of a solution if it is true, added unless it is known; the shortest lap is kept."""
     cycle = cycle_of(system, solution)
     known = next((k for k, (other, _) in enumerate(cycles) if same(other, cycle)), None)
     if known is not None and cycles[known][0].period <= cycle.period * (1 + 1e-6):
@@ -102,7 +102,7 @@ def _add_cycle(system: System, solution: Solution, cycles: list[tuple[Cycle, Sol
 
 
 def cycle_of(system: System, solution: Solution) -> Cycle:
-    """What an exact solution says: period, ranges, duty, multiplier."""
+    """Returns what an exact solution says: period, ranges, duty, multiplier."""
     values = multipliers(system, solution)
     seen = ranges(system, solution)
     return Cycle(
@@ -116,7 +116,7 @@ def cycle_of(system: System, solution: Solution) -> Cycle:
 
 
 def _duty(system: System, solution: Solution, index: int) -> float:
-    """Mean of an output between its extremes."""
+    """Returns the mean of an output between its extremes."""
     element, z = system.elements[index], solution.z
     seen: list[float] = []
     total = 0.0
@@ -131,7 +131,7 @@ def _duty(system: System, solution: Solution, index: int) -> float:
 
 
 def near(system: System, guess: Guess, cycles: list[tuple[Cycle, Solution]]) -> None:
-    """Solve the word of the swing that a guess describes."""
+    """Solves the word of the swing that a guess describes."""
     run, segments = Run(system, sinusoidal_start(system, guess)), list[Segment]()
     for segment in run:
         segments.append(segment)
@@ -148,7 +148,7 @@ def near(system: System, guess: Guess, cycles: list[tuple[Cycle, Solution]]) -> 
 
 
 def _switches_between(segments: Sequence[Segment], ends: Sequence[int], end: int, period: float) -> int:
-    """How many crossings ago the event at `end` came before, about one period earlier; 0 if it did not."""
+    """Returns how many crossings ago the event at `end` came before, about one period earlier; 0 if it did not."""
     last = segments[ends[end]]
     for back in range(1, end + 1):
         before = segments[ends[end - back]]

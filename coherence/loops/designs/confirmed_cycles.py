@@ -1,4 +1,4 @@
-"""A predicted cycle against the executor: the design is run from its start, and its last laps are compared."""
+"""Confirms a predicted cycle by the executor: the design is run from its start, and its last laps are compared."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def confirmed(
     start: Fraction = Fraction(0),
     multiplier: float | None = None,
 ) -> tuple[bool | None, str]:
-    """(does the run of these choices go through this cycle?, why not); None where it could not be executed.
+    """Returns (whether the run of these choices goes through this cycle, why not); None where it could not be executed.
 
     `start`: when it first repeats its word (s); `multiplier`: what a lap leaves of its distance from the cycle.
     """
@@ -57,14 +57,14 @@ def confirmed(
 
 
 def _laps(multiplier: float | None) -> int:
-    """Periods after which little of a deviation is left."""
+    """Returns periods after which little of a deviation is left."""
     if multiplier is None or multiplier >= 1 - 1e-9:
         return UNKNOWN
     return min(max(2, math.ceil(math.log(LEFT) / math.log(max(multiplier, 1e-9)))), MOST_LAPS)
 
 
 def observed(model: Model, choices: Choices, period: Fraction, until: Fraction, paths: list[str]) -> Observed:
-    """The last lap of a run, and the one before.  Raises NotExactError, MissingValueError."""
+    """Returns the last lap of a run, and the one before.  Raises NotExactError, MissingValueError."""
     rows = _exactly(model, choices, period, until, paths) or _hybrid(model, choices, period, until, paths)
     now, before = rows
     ranges = {path: (min(row), max(row)) for path, row in now.items()}
@@ -87,7 +87,7 @@ Rows = tuple[dict[str, list[float]], dict[str, list[float]]]
 
 
 def _exactly(model: Model, choices: Choices, period: Fraction, until: Fraction, paths: list[str]) -> Rows | None:
-    """At the instants of an exact run; None where rates are not constant or numbers not rational."""
+    """Returns the laps at the instants of an exact run; None where rates are not constant or numbers not rational."""
     laps: Rows = {path: [] for path in paths}, {path: [] for path in paths}
     try:
         run = exact.Execution(model, choices)
@@ -106,7 +106,7 @@ def _exactly(model: Model, choices: Choices, period: Fraction, until: Fraction, 
 
 
 def _hybrid(model: Model, choices: Choices, period: Fraction, until: Fraction, paths: list[str]) -> Rows:
-    """At equal distances, and at the instants, of a run in floats."""
+    """Returns the laps at equal distances, and at the instants, of a run in floats."""
     ticks = sum((float(until / loop.period) for loop in model.loops), float(until / period))
     if ticks > MOST_CURVED:
         raise NotExactError(f"about {ticks:.0f} instants until the cycle are more than {MOST_CURVED}")

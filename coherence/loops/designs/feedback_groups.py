@@ -1,4 +1,4 @@
-"""A design's loops as groups in feedback, what of a loop has a smooth law, and loops switched off.
+"""Groups a design's loops by feedback, separates smooth laws from thresholds, and switches loops off.
 
 Loops that influence each other (or themselves) through signals are the strongly connected parts of one graph of
 loops, commands, states and outputs.  Switching a loop off means that its command stays where it is.
@@ -36,7 +36,7 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Seconds."""
+        """Returns seconds."""
         return wall_left_until(self.end)
 
     @property
@@ -49,7 +49,7 @@ class Deadline:
             raise OutOfTimeError
 
     def share(self, part: float) -> Deadline:
-        """A deadline after a part of the time that is left."""
+        """Returns a deadline after a part of the time that is left."""
         return Deadline(max(0.0, self.left) * part)
 
 
@@ -62,7 +62,7 @@ class Structure:
 
 
 def structure(model: Model) -> Structure:
-    """All groups in order of declaration."""
+    """Returns all groups in order of declaration."""
     labels, cyclic = _labels(model)
     members: dict[int, list[SampledLoop]] = {}
     alone = []
@@ -90,7 +90,7 @@ def _why_alone(model: Model, loop: SampledLoop) -> str:
 
 
 def _labels(model: Model) -> tuple[dict[str, int], set[int]]:
-    """The strongly connected part of every node, and the parts that hold a cycle."""
+    """Returns the strongly connected part of every node, and the parts that hold a cycle."""
     nodes = [*(loop.name for loop in model.loops), *model.commands, *model.states, *model.outputs]
     after: dict[str, list[str]] = {name: [] for name in nodes}
     for node, needed in _edges(model):
@@ -102,7 +102,7 @@ def _labels(model: Model) -> tuple[dict[str, int], set[int]]:
 
 
 def _edges(model: Model) -> Iterable[tuple[str, str]]:
-    """(node, what it depends on)."""
+    """Returns (node, what it depends on)."""
     for loop in model.loops:
         yield from ((loop.name, name) for name in reads(loop))
         if loop.signal:
@@ -114,12 +114,12 @@ def _edges(model: Model) -> Iterable[tuple[str, str]]:
 
 
 def is_smooth(loop: SampledLoop) -> bool:
-    """Does the loop act at every sample, by a law with a derivative?"""
+    """Decides whether the loop acts at every sample, by a law with a derivative."""
     return not (loop.relay or loop.rules or loop.trigger is not None or loop.law in ("none", "ignore"))
 
 
 def frozen(model: Model, levels: Mapping[str, Fraction], names: Collection[str]) -> Model:
-    """The model with some loops switched off: commands that nobody else writes stay at their level."""
+    """Returns the model with some loops switched off: commands that nobody else writes stay at their level."""
     running = tuple(loop for loop in model.loops if loop.name not in names)
     written = {loop.signal for loop in running}
     held = {loop.signal for loop in model.loops if loop.name in names and loop.signal} - written
@@ -137,7 +137,7 @@ def frozen(model: Model, levels: Mapping[str, Fraction], names: Collection[str])
 
 
 def region(model: Model, names: Collection[str]) -> frozenset[str]:
-    """Signals that some of these loops move and that some of them read, directly or not."""
+    """Returns signals that some of these loops move and that some of them read, directly or not."""
     others = frozen(model, _zeros(model), [loop.name for loop in model.loops if loop.name not in names])
     seen = influences(others, [name for loop in others.loops for name in reads(loop)])
     moved = _moved(others, names)
@@ -150,7 +150,7 @@ def _zeros(model: Model) -> dict[str, Fraction]:
 
 
 def _moved(model: Model, names: Collection[str]) -> set[str]:
-    """Everything downstream of the loops."""
+    """Returns everything downstream of the loops."""
     after: dict[str, list[str]] = {}
     for node, source in _edges(model):
         after.setdefault(source, []).append(node)

@@ -1,4 +1,4 @@
-"""The design's own verdict: exact runs of a group from the ends of its ranges, within a time limit."""
+"""Runs a group exactly from the ends of its ranges within a time limit: the design's own verdict."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Answer:
 def long_run(
     model: Model, choices: Choices, deadline: Deadline, *, laps: int = LAPS, most: int = MOST_INSTANTS
 ) -> LongRun:
-    """As `orbits.long_run`, but given up at the deadline.  Raises OutOfTimeError."""
+    """Runs as `orbits.long_run` does, but gives up at the deadline.  Raises OutOfTimeError."""
     run, whole = Execution(model, choices), hyperperiod(model)
     instants: list[Instant] = []
     seen: dict[tuple[Any, ...], int] = {}
@@ -63,7 +63,7 @@ def long_run(
 
 
 def pushed(model: Model) -> Iterator[Choices]:
-    """Starts with every command at the lower, then at the upper end of what its loops may write."""
+    """Yields starts with every command at the lower, then at the upper end of what its loops may write."""
     nominal = next(corners(model))
     for side in (0, 1):
         values = dict(nominal.values)
@@ -76,7 +76,7 @@ def pushed(model: Model) -> Iterator[Choices]:
 
 
 def from_bounds(model: Model, signals: Sequence[str], deadline: Deadline) -> Answer:
-    """As `executed`, started from the ends of the bounds: what a disturbance may leave behind."""
+    """Runs as `executed` does, from the ends of the bounds: what a disturbance may leave behind."""
     runs: list[LongRun] = []
     try:
         for choices in pushed(model):
@@ -93,14 +93,14 @@ def from_bounds(model: Model, signals: Sequence[str], deadline: Deadline) -> Ans
 
 
 def turning(run: LongRun, signals: Iterable[str]) -> bool:
-    """Does one of the signals keep changing direction for ever?"""
+    """Decides whether one of the signals keeps changing direction for ever."""
     return run.orbit is not None and any(run.orbit.turns(signal) for signal in signals)
 
 
 def executed(
     model: Model, signals: Sequence[str], deadline: Deadline, *, every_start: bool = True, laps: int = LAPS
 ) -> Answer:
-    """The verdict on a model; `signals` are the commands that may oscillate."""
+    """Returns the verdict on a model; `signals` are the commands that may oscillate."""
     runs: list[LongRun] = []
     try:
         for choices in corners(model):
@@ -161,7 +161,7 @@ def _end(run: LongRun) -> Mapping[str, Fraction] | None:
 
 
 def _every(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[str, str, LongRun | None]:
-    """Every start in words, if all of them settle; else the reason, and a run that swings if one does."""
+    """Returns every start in words, if all of them settle; else the reason, and a run that swings if one does."""
     if len(model.loops) > 1:
         return "", "other phases were not run", None
     settled = []

@@ -45,7 +45,7 @@ class Group:
 
 
 def place(loop: SampledLoop) -> Place:
-    """Where the loop says how it acts."""
+    """Returns where the loop says how it acts."""
     actuation, target = loop.source.actuation, loop.source.target
     if target is not None and target.signal is not None:
         return target.signal.place.labelled(f"{loop.name} reads this every {units.seconds(loop.period)}")
@@ -55,7 +55,7 @@ def place(loop: SampledLoop) -> Place:
 
 
 def groups(subject: Subject) -> tuple[Group, ...]:
-    """Loops in feedback, in order of declaration."""
+    """Returns loops in feedback, in order of declaration."""
 
     def feedback_parts() -> tuple[Group, ...]:
         model = subject.model
@@ -66,13 +66,13 @@ def groups(subject: Subject) -> tuple[Group, ...]:
 
 
 def needs(subject: Subject, group: Group) -> str:
-    """The fact without which the group cannot be run, in words; empty where it can."""
+    """Returns the fact without which the group cannot be run, in words; empty where it can."""
     missing = blocked(subject.model, tuple(loop.signal for loop in group.loops if loop.signal))
     return missing or next((f"a value of {path}" for path in group.model.inputs), "")
 
 
 def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
-    """The exact run from each end of the ranges, as many as the time limit allows and at least one.
+    """Returns the exact run from each end of the ranges, as many as the time limit allows and at least one.
 
     Raises NotExactError, MissingValueError.
     """
@@ -90,7 +90,7 @@ def _runs(model: Model, deadline: float) -> tuple[LongRun, ...]:
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """One answer per group of loops in feedback."""
+    """Yields one finding per group of loops in feedback."""
     for group in groups(subject):
         missing = needs(subject, group)
         if missing:
@@ -121,7 +121,9 @@ def _answer(question: Question, subject: Subject, group: Group) -> Finding:
 
 
 def _swinging(group: Group, deadline: float) -> LongRun | None:
-    """The first of the other starts and phases that never settles, where they are finitely many and time is left."""
+    """Returns the first of the other starts and phases that never settles, where they are finitely many and time is
+    left.
+    """
     try:
         for choices in every(group.model, MOST_STARTS):
             if wall_is_over(deadline):
@@ -135,7 +137,7 @@ def _swinging(group: Group, deadline: float) -> LongRun | None:
 
 
 def oscillates(group: Group, run: LongRun) -> bool:
-    """Does a command of the group keep changing direction on the orbit?"""
+    """Decides whether a command of the group keeps changing direction on the orbit."""
     return run.orbit is not None and any(run.orbit.turns(loop.signal) for loop in group.loops if loop.signal)
 
 
@@ -171,14 +173,14 @@ def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, 
 
 
 def middle(model: Model, run: LongRun) -> dict[str, Fraction]:
-    """The mean over the orbit (or the last instants) of every state and command."""
+    """Returns the mean over the orbit (or the last instants) of every state and command."""
     lap = run.orbit.lap if run.orbit else run.instants[-12:]
     names = (*model.states, *model.commands)
     return {n: sum((plain(i.after[n]) for i in lap), Fraction(0)) / len(lap) for n in names}
 
 
 def _linear(group: Group, run: LongRun) -> Linear | None:
-    """The linear verdict near the middle of the orbit, where the loops have a smooth law."""
+    """Returns the linear verdict near the middle of the orbit, where the loops have a smooth law."""
     if run.orbit is None or any(loop.law != "proportional" for loop in group.loops):
         return None
     try:
@@ -188,7 +190,7 @@ def _linear(group: Group, run: LongRun) -> Linear | None:
 
 
 def _linear_numbers(linear: Linear | None) -> dict[str, tuple[Fraction | float | int, str]]:
-    """Growth and period; at a kink those of each branch, named by the side that it takes."""
+    """Returns the growth and period; at a kink those of each branch, named by the side that it takes."""
     if linear is None:
         return {}
     numbers: dict[str, tuple[Fraction | float | int, str]] = {}
@@ -201,7 +203,7 @@ def _linear_numbers(linear: Linear | None) -> dict[str, tuple[Fraction | float |
 
 
 def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
-    """A hold-down window of one, three, ... periods for a proportional loop that has none that long."""
+    """Yields a hold-down window of one, three, ... periods for a proportional loop that has none that long."""
     for loop in group.loops:
         timescale = loop.source.timescale
         if loop.law != "proportional" or timescale is None or timescale.period is None:
@@ -260,7 +262,7 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
 
 
 def _all_settle(group: Group, deadline: float) -> Rests:
-    """The runs of every start, if every one of them settles; none where time runs out."""
+    """Returns the runs of every start, if every one of them settles; none where time runs out."""
     return every_rest(
         group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=lambda: wall_is_over(deadline)
     )

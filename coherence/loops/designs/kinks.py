@@ -29,7 +29,7 @@ class Branch:
     model: Model
 
     def render_sides(self, others: Sequence[Branch]) -> str:
-        """The sides in which it differs from another branch."""
+        """Renders the sides in which it differs from another branch."""
         apart = {kink for other in others for kink, side in other.sides if dict(self.sides).get(kink) != side}
         return ", ".join(f"{kink} = {side}" for kink, side in self.sides if kink in apart)
 
@@ -44,7 +44,7 @@ class Sides:
 
 
 def stopped(model: Model, point: dict[str, Fraction]) -> frozenset[str]:
-    """States that stand at an end of their range and are pressed against it: a small push is lost at once."""
+    """Returns states that stand at an end of their range and are pressed against it: a small push is lost at once."""
     run = Execution(model, Choices(point))
     view = View(run, Fraction(0), run.base())
     paths = set()
@@ -59,7 +59,7 @@ def stopped(model: Model, point: dict[str, Fraction]) -> frozenset[str]:
 
 
 def branches(model: Model, point: dict[str, Fraction]) -> Sides:
-    """One model for each combination of sides, at most MOST."""
+    """Returns one model for each combination of sides, at most MOST."""
     run = Execution(model, Choices(point))
     view = View(run, Fraction(0), run.base())
     safe = stopped(model, point)
@@ -77,7 +77,7 @@ def branches(model: Model, point: dict[str, Fraction]) -> Sides:
 
 
 def _kinks(model: Model) -> Iterator[Tree]:
-    """Every min, max and choice, once."""
+    """Yields every min, max and choice, once."""
     trees: list[Tree] = [*model.outputs.values()]
     trees += [t for s in model.states.values() for t in (s.next, s.flow) if t is not None]
     trees += [t for loop in model.loops for t in (loop.measured, loop.setpoint, loop.by, loop.to) if t is not None]
@@ -87,7 +87,7 @@ def _kinks(model: Model) -> Iterator[Tree]:
 
 
 def _sides(tree: Tree, view: View) -> tuple[Tree, ...]:
-    """The branches that meet at this point."""
+    """Returns the branches that meet at this point."""
     try:
         if isinstance(tree, Choose):
             return _choices(tree, view)
@@ -106,7 +106,7 @@ def _choices(tree: Choose, view: View) -> tuple[Tree, ...]:
 
 
 def _undecided(tree: Choose, view: View) -> bool:
-    """Does its condition compare two equal numbers?"""
+    """Decides whether the condition compares two equal numbers."""
     condition = tree.condition
     return isinstance(condition, Compare) and _equal(condition.left, condition.right, view)
 
@@ -117,7 +117,7 @@ def _equal(one: Tree, other: Tree, view: View) -> bool:
 
 
 def _jumps(tree: Choose, view: View, safe: frozenset[str]) -> bool:
-    """Do its two sides differ at the point, and can what it compares move?"""
+    """Decides whether its two sides differ at the point, and what it compares can move."""
     try:
         if not _undecided(tree, view) or _equal(tree.then, tree.otherwise, view):
             return False
@@ -128,7 +128,7 @@ def _jumps(tree: Choose, view: View, safe: frozenset[str]) -> bool:
 
 
 def mapped(model: Model, change: Callable[[Tree], Tree | None]) -> Model:
-    """The model with nodes of its expressions replaced, outermost first (None: kept)."""
+    """Returns the model with nodes of its expressions replaced, outermost first (None: kept)."""
 
     def new(tree: Tree | None) -> Any:
         return None if tree is None else substituted(tree, change)
@@ -148,7 +148,7 @@ def mapped(model: Model, change: Callable[[Tree], Tree | None]) -> Model:
 
 
 def substituted(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
-    """One tree, as `mapped`; what takes a node's place is passed through as well."""
+    """Replaces nodes of one tree, as `mapped`; what takes a node's place is passed through as well."""
     replacement = change(tree)
     if replacement is not None and replacement != tree:
         return substituted(replacement, change)
@@ -173,7 +173,7 @@ def substituted(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
 
 
 def written(tree: Tree) -> str:
-    """The expression as text, short."""
+    """Renders the expression, short."""
     from coherence.base.units import show
     from coherence.language.expressions.tree import Name, Number, Truth
 

@@ -1,4 +1,4 @@
-"""One lap of a group around an operating point with every loop cut open: exact matrices, closed again at will.
+"""Computes one lap of a group with every loop cut open: exact matrices at a point, closed again at will.
 
 The lap that is differentiated is the lap that is executed.  A decision changes what is there by law - before; a
 loop is opened there, so that with the state x (everything that is remembered, the past included)
@@ -73,12 +73,14 @@ class _Opened(Execution):
         return super()._write(loop, variable(name, plain(value)), rule, seen)
 
     def renumber(self) -> None:
-        """Landings on their way, in the order in which they land: each has its own name, the same in every lap."""
+        """Orders the landings on their way by when they land: each has its own name, the same in every lap."""
         self.pending = sorted(self.pending, key=lambda p: p[0])
 
 
 def opened(model: Model, point: Mapping[str, Fraction], deadline: Deadline) -> Lap:
-    """The lap of a smooth model (see `linear.skeleton`) at a constant point.  Raises LapError, OutOfTimeError."""
+    """Returns the lap of a smooth model (see `linear.skeleton`) at a constant point.
+    Raises LapError, OutOfTimeError.
+    """
     run, lap = _Opened(model, Choices(dict(point))), hyperperiod(model)
     landing = max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
     laps = 1 + int((run.horizon or Fraction(0)) / lap) + landing
@@ -140,7 +142,7 @@ def closed(
     held: Collection[str] = (),
     left_open: Collection[str] = (),
 ) -> Closed:
-    """Close the lap: `held` loops keep their command, `left_open` ones stay inputs.  `paths`: signals to keep."""
+    """Closes the lap: `held` loops keep their command, `left_open` ones stay inputs.  `paths`: signals to keep."""
     inputs: Table = {}
     laws: list[Row] = []
     free: list[tuple[str, str]] = []
@@ -183,7 +185,7 @@ def _row(row: Row, columns: Collection[str]) -> list[Fraction]:
 
 
 def _put(row: Row, inputs: Table) -> Row:
-    """The row with known inputs expressed by x."""
+    """Returns the row with known inputs expressed by x."""
     if not any(name in inputs for name in row):
         return row
     total: Row = {}
@@ -201,7 +203,7 @@ def _mix(law: Row, before: Row, by_law: Fraction, by_before: Fraction) -> Row:
 
 
 def _pruned(end: Table, laws: list[Row], columns: Collection[str]) -> Table:
-    """Without variables that nothing reads, and without those that nothing kept (and no input) moves."""
+    """Returns the table without variables that nothing reads, and those that nothing in it (and no input) moves."""
     outside, table = set(columns), dict(end)
     while True:
         read = {name for row in (*table.values(), *laws) for name in row}

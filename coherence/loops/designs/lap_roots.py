@@ -1,4 +1,4 @@
-"""What a closed lap does: an exact count of its growing modes, the dominant one's period and damping, responses."""
+"""Decides about a closed lap: an exact count of its growing modes, the dominant one's period and damping, responses."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Roots:
 
 
 def floats(rows: list[list[Fraction]], columns: int) -> Array:
-    """A matrix of floats, also with no rows."""
+    """Returns a matrix of floats, also with no rows."""
     return np.array([[float(x) for x in row] for row in rows], dtype=float).reshape(len(rows), columns)
 
 
 def roots(lap: Closed, length: Fraction) -> Roots:
-    """The verdict on a closed lap of `length` seconds."""
+    """Returns the verdict on a closed lap of `length` seconds."""
     size = len(lap.names)
     if not size:
         return Roots("stable", "no memory: the first decision is the last", 0, 0.0, None, 1.0, (), 0)
@@ -81,12 +81,12 @@ def _decided(lap: Closed, matrix: Array, multipliers: Array) -> tuple[str, str, 
 
 
 def spectral_radius(rows: Array) -> float:
-    """The largest modulus."""
+    """Returns the largest modulus."""
     return float(np.abs(np.linalg.eigvals(rows)).max()) if len(rows) else 0.0
 
 
 def is_stable(lap: Closed) -> bool:
-    """Exactly, where the lap is small enough; with room for rounding, otherwise."""
+    """Decides stability exactly, where the lap is small enough; with room for rounding, otherwise."""
     if len(lap.names) <= EXACT_SIZE:
         counts = count_roots(characteristic_polynomial(lap.a))
         return not counts.outside and not counts.on
@@ -95,7 +95,9 @@ def is_stable(lap: Closed) -> bool:
 
 
 def _period(lap: Closed, length: Fraction, growth: float) -> float | None:
-    """Seconds per turn of the dominant mode, counted along the decision that turns most (a lap may hold several)."""
+    """Returns the seconds per turn of the dominant mode, counted along the decision that turns most (a lap may hold
+    several).
+    """
     size = len(lap.names)
     if not growth:
         return None
@@ -144,7 +146,9 @@ class Response:
 
 
 def sensitivity(opened: Closed, lap: Lap, loop: str, *, points: int = 240) -> Response | None:
-    """From the lap with this loop open and all others closed; None where the loop decides nothing."""
+    """Returns the sensitivity of a lap with this loop open and all others closed;
+    None where the loop decides nothing.
+    """
     count = len(opened.opened)
     if not count:
         return None
@@ -166,7 +170,7 @@ def sensitivity(opened: Closed, lap: Lap, loop: str, *, points: int = 240) -> Re
 
 
 def _sensitivity(a: Array, b: Array, c: Array, d: Array, z: complex) -> Array:
-    """(I - D - C (z I - A)^-1 B)^-1; infinite on a pole."""
+    """Returns (I - D - C (z I - A)^-1 B)^-1; infinite on a pole."""
     count = len(d)
     try:
         through = d + (c @ np.linalg.solve(z * np.eye(len(a)) - a, b) if len(a) else 0)
@@ -189,7 +193,7 @@ def _refined(parts: tuple[Array, ...], length: float, omegas: Array, norms: Arra
 
 
 def coupling(opened: Closed, z: complex) -> Mapping[tuple[str, str], float]:
-    """|gain| from each loop's command to each loop's next decision at z, all loops open: (to, from) -> gain."""
+    """Returns |gain| from each loop's command to each loop's next decision at z, all loops open: (to, from) -> gain."""
     size, count = len(opened.names), len(opened.opened)
     a, b = floats(opened.a, size), floats(opened.b, count)
     c, d = floats(opened.c, size), floats(opened.d, count)

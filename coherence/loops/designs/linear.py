@@ -40,19 +40,21 @@ class Linear:
 
     @property
     def period(self) -> float | None:
-        """Period of the dominant mode in seconds."""
+        """Returns the period of the dominant mode in seconds."""
         return None if self.verdict.period is None else self.verdict.period * float(self.lap)
 
 
 def skeleton(model: Model) -> tuple[Model, tuple[str, ...]]:
-    """The model without what has no derivative, and the names of what was dropped."""
+    """Returns the model without what has no derivative, and the names of what was dropped."""
     dropped: list[str] = []
     loops = tuple(_smooth(loop, dropped) for loop in model.loops)
     return replace(model, loops=loops), tuple(dropped)
 
 
 def _smooth(loop: SampledLoop, dropped: list[str]) -> SampledLoop:
-    """The loop with its law alone; a negative tolerance, since at the operating point the ratio is exactly one."""
+    """Returns the loop with its law alone; a negative tolerance, since at the operating point the ratio is exactly
+    one.
+    """
     named = [
         ("ceil", loop.integer), ("tolerance", bool(loop.tolerance)),
         ("hold windows", bool(loop.hold_down or loop.hold_up)), ("cooldown", loop.cooldown is not None),
@@ -73,7 +75,7 @@ def _smooth(loop: SampledLoop, dropped: list[str]) -> SampledLoop:
 
 
 def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
-    """The linear verdicts at the operating point nearest to `near`; None where Newton does not find one."""
+    """Returns the linear verdicts at the operating point nearest to `near`; None where Newton does not find one."""
     smooth, dropped = skeleton(model)
     point = operating_point(smooth, near)
     if point is None:
@@ -101,7 +103,7 @@ def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
 
 
 def shortened(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
-    """The matrix itself, or rounded where its numbers are so long that counting roots would take for ever.
+    """Returns the matrix itself, or rounded where its numbers are so long that counting roots would take for ever.
 
     The point is rational to a part in 10^12 only, so that digits beyond the 50th carry nothing.
     """
@@ -113,7 +115,7 @@ def shortened(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
 def operating_point(
     model: Model, near: Mapping[str, Fraction], check: Callable[[], object] = bool
 ) -> dict[str, Fraction] | None:
-    """x with lap(x) = x, by Newton with exact derivatives and rounded iterates; `check` may raise to end it."""
+    """Solves lap(x) = x by Newton with exact derivatives and rounded iterates; `check` may raise to end it."""
     names = [*model.states, *model.commands]
     point = {name: near[name] for name in names}
     for _ in range(NEWTON_STEPS):
@@ -131,7 +133,7 @@ def operating_point(
 
 
 def _lap_from(model: Model, point: Mapping[str, Fraction], check: Callable[[], object]) -> dict[str, Affine]:
-    """The end of a lap that starts from a constant history, as a function of the constant."""
+    """Returns the end of a lap that starts from a constant history, as a function of the constant."""
     run = Execution(model, Choices({name: variable(name, value) for name, value in point.items()}))
     lap = hyperperiod(model)
     while run.next_time() < lap:
@@ -141,7 +143,7 @@ def _lap_from(model: Model, point: Mapping[str, Fraction], check: Callable[[], o
 
 
 def monodromy(model: Model, point: dict[str, Fraction]) -> list[list[Fraction]] | None:
-    """The Jacobian of one lap over everything that is remembered; None where it is too large or has none."""
+    """Returns the Jacobian of one lap over everything that is remembered; None where it is too large or has none."""
     run, lap = Execution(model, Choices(dict(point))), hyperperiod(model)
     laps = (
         1
@@ -176,7 +178,9 @@ def monodromy(model: Model, point: dict[str, Fraction]) -> list[list[Fraction]] 
 
 
 def influential(names: list[str], end: dict[str, Affine]) -> list[str]:
-    """Variables that matter for the non-zero roots: read by something that is kept, and moved by something kept."""
+    """Returns variables that matter for the non-zero roots: read by something that is kept, and moved by something
+    kept.
+    """
     remaining = list(names)
     while True:
         read = {column for row in remaining for column, _ in end[row].gradient}

@@ -1,4 +1,4 @@
-"""Operating points: where a group's smooth loops are at rest, all that Newton finds from a grid of starts.
+"""Finds operating points, where a group's smooth loops are at rest, by Newton from a grid of starts.
 
 Loops with thresholds have no law to solve: they are held at the levels they take on a run, and a point counts
 for the design only if none of them acts there.  A point outside a loop's bounds is told as such: the loop then
@@ -40,12 +40,12 @@ class Point:
 
     @property
     def real(self) -> bool:
-        """Does the whole design rest here, as far as its laws are smooth?"""
+        """Decides whether the whole design rests here, as far as its laws are smooth."""
         return not self.acts and not self.outside
 
 
 def smooth_part(model: Model, levels: Mapping[str, Fraction]) -> tuple[Model, tuple[str, ...]]:
-    """The model with its threshold loops switched off, laws only; and what was dropped."""
+    """Returns the model with its threshold loops switched off, laws only; and what was dropped."""
     rough = [loop.name for loop in model.loops if not is_smooth(loop)]
     made, dropped = skeleton(frozen(model, levels, rough))
     return made, (*(f"threshold of {name}" for name in rough), *dropped)
@@ -54,7 +54,7 @@ def smooth_part(model: Model, levels: Mapping[str, Fraction]) -> tuple[Model, tu
 def operating_points(
     model: Model, choices: Choices, levels: Iterable[Mapping[str, Fraction]], deadline: Deadline
 ) -> tuple[Point, ...]:
-    """Points for each set of levels (of every command), each found once."""
+    """Returns points for each set of levels (of every command), each found once."""
     points: list[Point] = []
     for level in levels:
         smooth, _ = smooth_part(model, level)
@@ -85,7 +85,7 @@ def _solved(smooth: Model, start: dict[str, Fraction], deadline: Deadline) -> di
 
 
 def _shortened(smooth: Model, point: dict[str, Fraction], deadline: Deadline) -> dict[str, Fraction]:
-    """Short fractions nearby, if they are a rest point as well."""
+    """Returns short fractions nearby, if they are a rest point as well."""
     short = {path: number.limit_denominator(10**4) for path, number in point.items()}
     again = operating_point(smooth, short, deadline.check)
     return point if again is None or not _same(again, point) else again
@@ -98,7 +98,7 @@ def _same(one: Mapping[str, Fraction], other: Mapping[str, Fraction]) -> bool:
 def _starts(
     model: Model, smooth: Model, choices: Choices, level: Mapping[str, Fraction]
 ) -> Iterable[dict[str, Fraction]]:
-    """A grid over bounds and initial ranges of what is not held."""
+    """Returns a grid over bounds and initial ranges of what is not held."""
     axes: dict[str, list[Fraction]] = {}
     for path in (*smooth.states, *smooth.commands):
         bounds = [loop.bounds for loop in model.loops if loop.signal == path]
@@ -116,7 +116,7 @@ def _starts(
 
 
 def _middle(low: Fraction, high: Fraction) -> Fraction:
-    """The geometric mean, roughly."""
+    """Returns the geometric mean of two ends, roughly."""
     return Fraction((float(low) * float(high)) ** 0.5).limit_denominator(1000)
 
 
@@ -131,7 +131,7 @@ def _point(model: Model, choices: Choices, values: dict[str, Fraction], deadline
 
 
 def _stirs(model: Model, choices: Choices, values: dict[str, Fraction], deadline: Deadline) -> tuple[str, ...]:
-    """Threshold loops that act within a few laps, the smooth ones staying where they are."""
+    """Returns threshold loops that act within a few laps, the smooth ones staying where they are."""
     smooth = [loop.name for loop in model.loops if is_smooth(loop)]
     still = frozen(model, values, smooth)
     given = {**choices.values, **{p: v for p, v in values.items() if p in still.states or p in still.commands}}
@@ -145,7 +145,7 @@ def _stirs(model: Model, choices: Choices, values: dict[str, Fraction], deadline
 
 
 def _streaks(model: Model) -> Fraction:
-    """The longest `for` of a condition."""
+    """Returns the longest `for` of a condition."""
     from coherence.language.expressions.tree import Held, walk
 
     spans = [n.duration for loop in model.loops for t in loop.trees for n in walk(t) if isinstance(n, Held)]
@@ -153,7 +153,9 @@ def _streaks(model: Model) -> Fraction:
 
 
 def with_basins(points: Sequence[Point], ends: Sequence[Mapping[str, Fraction] | None]) -> tuple[Point, ...]:
-    """Each point with the number of runs that came to rest nearer to it than to any other (relative distance)."""
+    """Returns each point with the number of runs that came to rest nearer to it than to any other (relative
+    distance).
+    """
     from dataclasses import replace
 
     resting = [end for end in ends if end is not None]

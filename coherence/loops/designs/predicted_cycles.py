@@ -1,4 +1,4 @@
-"""Predicted cycles of a design: period, ranges and duty of every loop that switches over a linear plant.
+"""Predicts cycles of a design: period, ranges and duty of every loop that switches over a linear plant.
 
 Sampled loops (relays with `enter` and `leave`, rules, tolerances, whole replicas) by the word of their ticks, flows
 with kinks (`min`, `max`, `floor`, `a if c else b`, delayed or not) as switching loops in continuous time.  Each
@@ -66,7 +66,7 @@ class CycleReading:
         return self.multiplier is not None and self.multiplier < 1 - 1e-9
 
     def render_line(self) -> str:
-        """One line."""
+        """Renders the reading on one line."""
         if self.verdict != "cycle" or self.period is None:
             verdict = "no cycle" if self.verdict == "none" else "undecided"
             return f"{self.loop}: {verdict}" + (f": {self.reason}" if self.reason else "")
@@ -77,7 +77,8 @@ class CycleReading:
 
 
 def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = None) -> tuple[CycleReading, ...]:
-    """One reading per group of loops, and per set of flows that feed back with kinks; one more per start that differs.
+    """Returns one reading per group of loops, and per set of flows that feed back with kinks;
+    one more per start that differs.
 
     `choices`: values of what the design leaves open (default: the ends of its ranges).
     """
@@ -87,7 +88,7 @@ def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = N
 
 
 def starts(model: Model, chosen: Mapping[str, Fraction]) -> list[dict[str, Fraction]]:
-    """Values of every state, command, constant and input, for the first few ends of what is open.
+    """Returns values of every state, command, constant and input, for the first few ends of what is open.
 
     Raises MissingValueError.
     """
@@ -157,7 +158,7 @@ def _sampled(model: Model, name: str, values: Mapping[str, Fraction]) -> CycleRe
 
 
 def _judged(reading: CycleReading, agrees: bool | None, why: str) -> CycleReading:
-    """With what the executor says: a prediction that it contradicts is undecided."""
+    """Returns the reading with what the executor says: a prediction that it contradicts is undecided."""
     if agrees is None or agrees:
         return replace(reading, confirmed=bool(agrees), reason=why)
     period = f"{reading.period:.6g} s" if reading.period else ""
@@ -165,7 +166,7 @@ def _judged(reading: CycleReading, agrees: bool | None, why: str) -> CycleReadin
 
 
 def _duty(model: Model, cycle: SampledCycle) -> float | None:
-    """Of the first loop that writes something that moves, or is a relay that switches."""
+    """Returns the duty of the first loop that writes something that moves, or is a relay that switches."""
     for loop in model.loops:
         low, high = cycle.ranges.get(loop.signal, (0.0, 0.0))
         if high > low or (loop.relay and 0 < cycle.duty[loop.name] < 1):
@@ -174,7 +175,9 @@ def _duty(model: Model, cycle: SampledCycle) -> float | None:
 
 
 def _flowing(model: Model) -> list[tuple[str, ...]]:
-    """States with a flow that feed back on each other and on no loop: the strongly connected parts with a kink."""
+    """Returns states with a flow that feed back on each other and on no loop:
+    the strongly connected parts with a kink.
+    """
     paths = [path for path, state in model.states.items() if state.flow is not None]
     loops = {loop.name for loop in model.loops}
     free = [path for path in paths if not influences(model, [path]) & loops]
@@ -222,7 +225,7 @@ def _switching(model: Model, name: str, elements: Elements, values: Mapping[str,
 
 
 def _beside(elements: Elements, x: Array, side: int) -> Start:
-    """At rest in x; an input on a threshold counts as below (`side` -1) or above it (1)."""
+    """Returns the start at rest in x; an input on a threshold counts as below (`side` -1) or above it (1)."""
     start = start_at(elements.system, x)
     inputs = elements.system.matrices[2] @ x
     seen = tuple(
@@ -251,7 +254,7 @@ def _from(model: Model, name: str, elements: Elements, values: Mapping[str, Frac
 
 
 def _seen(elements: Elements, cycle: Cycle) -> Ranges:
-    """Ranges of the states that some element sees."""
+    """Returns ranges of the states that some element sees."""
     by_path: dict[str, tuple[float, float]] = {}
     for seen, low, high in zip(elements.inputs, cycle.lowest, cycle.highest, strict=True):
         if len(seen) == 1:

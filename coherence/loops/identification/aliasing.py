@@ -1,4 +1,4 @@
-"""Does the scrape interval hide the period?  Aliases, attenuation by averaging, and warnings in words.
+"""Names periods that a scrape interval hides: aliases, attenuation by averaging, and warnings.
 
 A swing of period P scraped every T seconds shows the period 1 / |1/P - k/T| with the k that makes it longest;
 for P = T, T/2, ... it shows nothing at all.  A metric averaged over a window W keeps |sin(pi W/P) / (pi W/P)|
@@ -35,7 +35,7 @@ class Hidden:
 
 
 def seen(period: float, interval: float, *, window: float = 0.0) -> Seen:
-    """A swing of this period, averaged over `window` and scraped every `interval` seconds."""
+    """Returns how a swing of this period looks, averaged over `window` and scraped every `interval` seconds."""
     if not (period > 0 and interval > 0 and window >= 0):
         raise UsageError("period and interval must be > 0, the window >= 0")
     turns = interval / period
@@ -45,13 +45,15 @@ def seen(period: float, interval: float, *, window: float = 0.0) -> Seen:
 
 
 def share_after_averaging(period: float, window: float) -> float:
-    """The share of a swing's size that a moving average over the window keeps."""
+    """Returns the share of a swing's size that a moving average over the window keeps."""
     angle = math.pi * window / period
     return abs(math.sin(angle) / angle) if angle else 1.0
 
 
 def aliases(apparent: float, interval: float, *, shortest: float) -> tuple[float, ...]:
-    """True periods of at least `shortest` seconds that show this apparent period (>= 2 intervals), longest first."""
+    """Returns true periods of at least `shortest` seconds that show this apparent period (>= 2 intervals), longest
+    first.
+    """
     if not (apparent >= 2 * interval * (1 - 1e-12) and interval > 0 and shortest > 0):
         raise UsageError("an apparent period is at least two scrape intervals")
     own = 1 / apparent
@@ -64,7 +66,7 @@ def aliases(apparent: float, interval: float, *, shortest: float) -> tuple[float
 def warnings(
     periods: Mapping[str, float], interval: float, *, window: float = 0.0, apparent: float | None = None
 ) -> tuple[Hidden, ...]:
-    """What this telemetry hides of loops whose swings have these periods (s).
+    """Returns what this telemetry hides of loops whose swings have these periods (s).
 
     `apparent`: a period identified from it; then a loop whose faster swing would look the same is named too.
     """

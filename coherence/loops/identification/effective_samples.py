@@ -1,4 +1,4 @@
-"""How much telemetry knows: effective sample size of correlated series, and means with honest intervals.
+"""Counts effective samples of correlated series, and gives means with honest intervals.
 
 Successive scrapes of a queue repeat each other; n of them carry the information of far fewer.
 SOURCE: Bayley and Hammersley 1946, The "effective" number of independent observations in an autocorrelated
@@ -35,14 +35,16 @@ class Autoregression:
 
 
 def effective_size_ar1(count: float, correlation: float) -> float:
-    """n (1 - phi) / (1 + phi): independent values worth n with correlation phi from one to the next."""
+    """Returns n (1 - phi) / (1 + phi): how many independent values n with correlation phi are worth."""
     if not -1 < correlation < 1:
         raise UsageError(f"a correlation of {correlation:g}: give one inside (-1, 1)")
     return count * (1 - correlation) / (1 + correlation)
 
 
 def effective_size(series: ArrayLike) -> float:
-    """Independent values whose mean is as good as that of the series: n variance / (spectral density at zero)."""
+    """Returns independent values whose mean is as good as that of the series:
+    n variance / (spectral density at zero).
+    """
     x = cleaned(series)
     model = autoregression(x)
     long_run = model.noise / (1 - sum(model.coefficients)) ** 2
@@ -50,7 +52,7 @@ def effective_size(series: ArrayLike) -> float:
 
 
 def mean(series: ArrayLike, *, confidence: float = 0.95) -> Estimate:
-    """The mean with Student's interval of the effective sample size."""
+    """Returns the mean with Student's interval of the effective sample size."""
     from scipy.stats import t
 
     x = cleaned(series)
@@ -62,7 +64,7 @@ def mean(series: ArrayLike, *, confidence: float = 0.95) -> Estimate:
 
 
 def autoregression(series: ArrayLike, *, most: int | None = None) -> Autoregression:
-    """Burg's method, which is always stable, with the order of least BIC up to `most` (10 log10 n by default).
+    """Fits by Burg's method, which is always stable, with the order of least BIC up to `most` (default 10 log10 n).
 
     SOURCE: Burg 1967; Brockwell and Davis, Time Series, 8.2.
     """
@@ -91,7 +93,7 @@ def autoregression(series: ArrayLike, *, most: int | None = None) -> Autoregress
 
 
 def cleaned(series: ArrayLike) -> Array:
-    """The series as numbers.  Raises UsageError for too few or for numbers that are not finite."""
+    """Returns the series as numbers.  Raises UsageError for too few or for numbers that are not finite."""
     try:
         x = np.asarray(series, dtype=float).ravel()
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Period and decay of a loop's swing from steady telemetry, with intervals, or that there is none.
+"""Estimates period and decay of an oscillation from steady telemetry, with intervals, or that there is none.
 
 A loop that is shaken by noise shows a resonance: a second-order mode seen through measurement noise over a
 slowly drifting background.  Its spectrum is fitted to the periodogram (Whittle's likelihood, which accounts
@@ -56,7 +56,7 @@ class Silence:
 
 
 def oscillation(series: ArrayLike, interval: float, *, confidence: float = 0.95) -> Oscillation | Silence:
-    """The dominant oscillation of a stationary series scraped every `interval` seconds."""
+    """Returns the dominant oscillation of a stationary series scraped every `interval` seconds."""
     x = cleaned(series)
     if not interval > 0:
         raise UsageError(f"a scrape interval of {interval:g} s: give one > 0")
@@ -136,7 +136,7 @@ class _Spectrum:
         self.inflation = n * float((window**4).sum()) / power**2
 
     def mode(self, p: Array) -> Array:
-        """1 / |1 - 2 r cos(angle) z + r^2 z^2|^2 with a numerator 1 + m cos, of mean 1."""
+        """Returns the spectrum 1 / |1 - 2 r cos(angle) z + r^2 z^2|^2 with a numerator 1 + m cos, of mean 1."""
         r, theta = math.exp(-math.exp(min(p[0], 3.0))), _angle(p[1])
         c = r * math.cos(theta)
         bottom = 1 + 4 * c * c + r**4 - 4 * c * (1 + r * r) * self.cosine + 2 * r * r * self.double
@@ -144,19 +144,19 @@ class _Spectrum:
         return np.asarray(shape / shape.mean())
 
     def background(self, p: Array) -> Array:
-        """White noise of mean 1 and a first-order drift."""
+        """Returns the spectrum of white noise of mean 1 and a first-order drift."""
         phi = 1 / (1 + math.exp(-p[0]))
         drift = 1 / (1 + phi * phi - 2 * phi * self.cosine)
         return np.asarray(1 + math.exp(min(p[1], 30.0)) * drift / drift.mean())
 
     def model(self, p: Array, *, mode: bool) -> Array:
-        """The spectrum up to its scale."""
+        """Returns the spectrum up to its scale."""
         if not mode:
             return self.background(p)
         return self.background(p[4:]) + math.exp(min(p[2], 30.0)) * self.mode(p)
 
     def loss(self, p: Array, *, mode: bool) -> float:
-        """Minus log likelihood, the scale at its best; with the weak pull."""
+        """Returns the negative log likelihood, the scale at its best; with the weak pull."""
         shape = self.model(p, mode=mode)
         nuisance = p[2:] if mode else p
         return float(
@@ -166,7 +166,7 @@ class _Spectrum:
         )
 
     def fit(self, start: Array, *, mode: bool) -> tuple[float, Array]:
-        """(loss, parameters) of a nearby optimum."""
+        """Returns (loss, parameters) of a nearby optimum."""
         from scipy.optimize import minimize
 
         bounds = BOX if mode else BOX[4:]
@@ -177,7 +177,8 @@ class _Spectrum:
         return [np.array([2.0, 1.0]), np.array([4.0, 4.0]), np.array([0.0, -3.0])]
 
     def starts(self) -> list[Array]:
-        """At the highest places of the whitened, smoothed periodogram, with fast and slow decay; the best few.
+        """Returns starts at the highest places of the whitened, smoothed periodogram, with fast and slow decay;
+        the best few.
 
         The best one under each background: one that was fitted without a mode explains the mode too, and a search
         from there alone ends beside it.
@@ -198,7 +199,9 @@ class _Spectrum:
         return best
 
     def errors(self, p: Array) -> Array:
-        """Standard errors of the parameters from the curvature of the likelihood, tapering accounted for."""
+        """Returns the standard errors of the parameters from the curvature of the likelihood, tapering accounted
+        for.
+        """
         free = [i for i, (low, high) in enumerate(BOX) if low + 0.01 < p[i] < high - 0.01]
         n, h = len(free), 1e-3
         curvature = np.zeros((n, n))
@@ -216,7 +219,9 @@ class _Spectrum:
         return np.asarray(np.minimum(standard, 100.0))
 
     def extent(self, p: Array, quantile: float) -> list[tuple[float, float]]:
-        """Of log decay and logit angle: how far the likelihood region and the curvature reach, whichever is farther."""
+        """Returns intervals of log decay and logit angle: the likelihood region or the curvature, whichever reaches
+        farther.
+        """
         error = self.errors(p)[:2]
         limit = self.loss(p, mode=True) + quantile**2 * self.inflation / 2
         marks = np.linspace(-1.6, 1.6, GRID) * quantile
@@ -231,7 +236,7 @@ class _Spectrum:
         return [(low, high) for low, high in ends]
 
     def amplitude(self, p: Array) -> float:
-        """Root mean square of the mode."""
+        """Returns the root mean square of the mode."""
         shape = self.model(p, mode=True)
         scale = float((self.values / shape).mean())
         return math.sqrt(scale * math.exp(p[2]) * float(self.mode(p).mean()))

@@ -1,4 +1,4 @@
-"""Gain, delay and time constant from what went into a tier to what came out, with intervals.
+"""Estimates gain, delay and time constant of a tier from its input and output series, with intervals.
 
 y(t) = c + gain u(t - delay) passed through a first-order lag + first-order noise, with the input held between
 scrapes: the delay need not be a multiple of the scrape interval.  Output-error least squares of whitened
@@ -42,7 +42,7 @@ class Response:
 def response(
     given: ArrayLike, seen: ArrayLike, interval: float, *, most_delay: float, confidence: float = 0.95
 ) -> Response:
-    """The fit for series scraped every `interval` seconds, for delays from 0 to `most_delay` seconds."""
+    """Fits series scraped every `interval` seconds, for delays from 0 to `most_delay` seconds."""
     u, y = cleaned(given), cleaned(seen)
     if len(u) != len(y) or not interval > 0 or not 0 <= most_delay < interval * len(u) / 2:
         raise UsageError("the two series must be equally long, the interval > 0 and the delay below half their length")
@@ -64,7 +64,7 @@ def response(
 
 
 def _columns(p: Array, u: Array) -> Array:
-    """1 and the lagged, delayed input for (delay, log time constant), both in scrape intervals."""
+    """Returns the columns 1 and lagged, delayed input for (delay, log time constant), both in scrape intervals."""
     from scipy.signal import lfilter
 
     delay, lag = max(float(p[0]), 0.0), math.exp(float(p[1]))
@@ -89,14 +89,14 @@ def _residual(p: Array, u: Array, y: Array, correlation: float) -> Array:
 
 
 def _coarse(u: Array, y: Array, most: float) -> Array:
-    """The best of a grid of delays and time constants."""
+    """Returns the best of a grid of delays and time constants."""
     lags = np.log([0.2, 1.0, 3.0, 10.0, max(len(u) / 20, 12.0)])
     grid = [np.array([delay, lag]) for delay in np.linspace(0, most, min(int(most * 2) + 1, 81)) for lag in lags]
     return min(grid, key=lambda p: float(np.sum(_residual(p, u, y, 0.0) ** 2)))
 
 
 def _fitted(start: Array, u: Array, y: Array, most: float, correlation: float) -> Array:
-    """Least squares from the start and from the neighbouring whole delays: the error has a corner at each."""
+    """Fits least squares from the start and from the neighbouring whole delays: the error has a corner at each."""
     from scipy.optimize import least_squares
 
     box = ([-1e-9, math.log(FASTEST)], [most + 1e-6, math.log(len(u) * 2.0)])

@@ -1,4 +1,4 @@
-"""The frequency of a steady tone: a swing that lasts as long as the series, so that its line is narrower than it shows.
+"""Estimates the frequency of a steady tone, one that lasts as long as the series.
 
 A constant and one sinusoid are fitted by least squares; the frequency is where the rest is least.  What is left over
 about the line (drift of the phase, noise, a second tone) sets the interval.
@@ -36,7 +36,7 @@ class Tone:
 
 
 def tone(x: Array, near: float) -> Tone:
-    """The sinusoid near an angle (radians per sample) that explains the series best."""
+    """Returns the sinusoid near an angle (radians per sample) that explains the series best."""
     from scipy.optimize import minimize_scalar
 
     line = 2 * math.pi / len(x)
@@ -66,7 +66,7 @@ def _rest(x: Array, angle: float) -> Array:
 
 
 def _power(rest: Array, angle: float) -> float:
-    """Mean periodogram of the rest about the line."""
+    """Returns the mean periodogram of the rest about the line."""
     values = np.abs(np.fft.rfft(rest)) ** 2 / len(rest)
     middle, width = round(angle * len(rest) / (2 * math.pi)), max(NEAR, len(rest) // 32)
     return float(values[max(middle - width, 0) : middle + width + 1].mean())

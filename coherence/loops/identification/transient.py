@@ -1,4 +1,4 @@
-"""Period and decay of a swing that dies down after a step or a failure (a transient), with intervals.
+"""Estimates period and decay of a transient after a step or a failure, with intervals.
 
 y = c + exp(-t / decay) (a cos wt + b sin wt) + first-order noise, by least squares of whitened residuals; the
 linear part is solved for inside (variable projection).  Intervals are Student's on logarithmic scales.
@@ -42,7 +42,7 @@ class RingDown:
 
 
 def ring_down(series: ArrayLike, interval: float, *, confidence: float = 0.95) -> RingDown:
-    """Fit of one transient scraped every `interval` seconds.  Raises UsageError for a constant series."""
+    """Fits one transient scraped every `interval` seconds.  Raises UsageError for a constant series."""
     x = cleaned(series)
     if not interval > 0 or x.std() <= 1e-12 * max(1.0, abs(float(x.mean()))):
         raise UsageError("the series is constant, or the scrape interval is not > 0")
@@ -57,7 +57,7 @@ def ring_down(series: ArrayLike, interval: float, *, confidence: float = 0.95) -
 
 
 def _basis(p: Array, n: int) -> Array:
-    """Columns 1, exp(-dk) cos(ok), exp(-dk) sin(ok) for (decay, angle) per sample."""
+    """Returns the columns 1, exp(-dk) cos(ok), exp(-dk) sin(ok) for (decay, angle) per sample."""
     k = np.arange(n)
     fade = np.exp(np.clip(-p[0] * k, -700, 50))
     return np.column_stack([np.ones(n), fade * np.cos(p[1] * k), fade * np.sin(p[1] * k)])
@@ -93,7 +93,7 @@ def _fitted(x: Array, correlation: float) -> Array:
 
 
 def _starts(x: Array, correlation: float) -> list[Array]:
-    """Angles of the highest places of the periodogram of the first half and of all, slow and fast decay."""
+    """Returns angles of the highest places of the periodogram of the first half and of all, slow and fast decay."""
     starts = []
     for part in (x, x[: max(len(x) // 2, 8)], x[: max(len(x) // 4, 8)]):
         power = np.abs(np.fft.rfft(part - part.mean(), 4 * len(part)))
@@ -137,7 +137,7 @@ def _turns(angle: float, interval: float) -> float:
 
 
 def _extent(x: Array, p: Array, error: Array, correlation: float, quantile: float) -> list[tuple[float, float]]:
-    """Per parameter, how far its profile stays within the F threshold: extents of the region on a grid around p.
+    """Returns per parameter how far its profile stays within the F threshold: the region's extents on a grid around p.
 
     SOURCE: Bates and Watts, Nonlinear Regression Analysis (1988), 6.1 (profile t intervals).
     """

@@ -1,1 +1,1 @@
-"""How far a network is from its next oscillation, how large its peaks are, and whose fault they are."""
+"""Margins of networks: distances to instability, largest gains, and minimal unstable sets of loops."""

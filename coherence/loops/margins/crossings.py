@@ -1,4 +1,4 @@
-"""Every frequency at which a real function of the closed loop is zero, found by bounds and not on a grid.
+"""Finds every frequency at which a real function of the closed loop is zero, by bounds and not on a grid.
 
 For one point of a network the sensitivity S(jw) decides all: with L = 1/S - 1 the loop opened there,
 |L| = 1 exactly where Re S = 1/2, and L is real where Im S = 0.  On an interval f keeps its sign where
@@ -44,7 +44,8 @@ REAL: Part = (lambda s: np.asarray(s.imag), lambda s: np.asarray(s.imag))  # L r
 
 
 def crossings(of: Response, part: Part, edge: float, skip: Skip) -> Crossings:
-    """All zeros of the part of S (one row, one column) in [0, edge], but where `skip(S(m), reach)` allows to leave out.
+    """Returns all zeros of the part of S (one row, one column) in [0, edge], but where `skip(S(m), reach)` allows to
+    leave out.
 
     `reach` bounds |S(w) - S(m)| over the interval.  `complete` is false when the work limit was met first.
     """
@@ -81,7 +82,7 @@ def _bend(found: Local) -> Real:
 
 
 def _zero(of: Response, function: Callable[[Complex], Real], low: float, high: float) -> list[float]:
-    """The only zero in an interval where the function is monotone, if there is one."""
+    """Returns the only zero in an interval where the function is monotone, if there is one."""
 
     def of_one(omega: float) -> float:
         return float(function(at(of, np.array([omega]))[:, 0, 0])[0])
@@ -95,7 +96,9 @@ def _zero(of: Response, function: Callable[[Complex], Real], low: float, high: f
 
 
 def _distinct(places: list[float], edge: float) -> tuple[float, ...]:
-    """Sorted, neighbours within rounding taken as one (a zero at the common end of two intervals)."""
+    """Returns the places sorted, neighbours within rounding taken as one (a zero at the common end of two
+    intervals).
+    """
     distinct: list[float] = []
     for zero in sorted(places):
         if not distinct or zero - distinct[-1] > 4 * NARROW * max(zero, NARROW * edge):

@@ -1,4 +1,4 @@
-"""How strongly loops act on each other: relative gains, Niederlinski's index, structured singular values.
+"""Measures interaction of loops: relative gains, Niederlinski's index, structured singular values.
 
     relative gain array      RGA(G) = G * (G^-1)^T, entry by entry: gain of a pair with all other loops open over
                              its gain with all other loops closed and tight (pair on entries near 1, never < 0)
@@ -39,7 +39,7 @@ class Scaled:
 
 
 def relative_gains(gain: ArrayLike) -> Complex:
-    """The relative gain array of a square matrix (real for real matrices).  UsageError: singular."""
+    """Returns the relative gain array of a square matrix (real for real matrices).  UsageError: singular."""
     matrix = _square(gain)
     try:
         inverse = np.linalg.inv(matrix)
@@ -49,7 +49,9 @@ def relative_gains(gain: ArrayLike) -> Complex:
 
 
 def niederlinski(gain: ArrayLike) -> float:
-    """Niederlinski's index of the diagonal pairing of real steady-state gains.  UsageError: a zero on the diagonal."""
+    """Returns Niederlinski's index of the diagonal pairing of real steady-state gains.  UsageError:
+    a zero on the diagonal.
+    """
     matrix = _square(gain)
     if np.iscomplexobj(matrix) and np.any(matrix.imag):
         raise UsageError("Niederlinski's index is one of real steady-state gains")
@@ -67,7 +69,7 @@ def _square(gain: ArrayLike) -> Complex:
 
 
 def structured(matrix: ArrayLike, *, start: Real | None = None) -> Scaled:
-    """An upper bound of mu for diagonal complex factors, one per row."""
+    """Returns an upper bound of mu for diagonal complex factors, one per row."""
     given = np.asarray(_square(matrix), dtype=complex)
     first = np.zeros(len(given)) if start is None else np.log(start)
     first = min((first, _balanced(given)), key=lambda x: _largest(given, x))
@@ -86,7 +88,7 @@ def _largest(matrix: Complex, exponents: Real) -> float:
 
 
 def _balanced(matrix: Complex) -> Real:
-    """Osborne's scaling: rows and columns of equal length, by turns."""
+    """Returns Osborne's scaling: rows and columns of equal length, by turns."""
     x = np.zeros(len(matrix))
     size = np.abs(matrix) ** 2
     np.fill_diagonal(size, 0)
@@ -100,7 +102,7 @@ def _balanced(matrix: Complex) -> Real:
 
 
 def _schatten(exponents: Real, matrix: Complex, order: int) -> tuple[float, Real]:
-    """log (sum sigma^order)^(1/order) of D M D^-1, which is convex in log D, and its gradient."""
+    """Returns log (sum sigma^order)^(1/order) of D M D^-1, which is convex in log D, and its gradient."""
     d = np.exp(np.clip(exponents - exponents.mean(), -40, 40))
     left, sigma, right = np.linalg.svd(d[:, None] * matrix / d)
     relative = sigma / sigma[0]

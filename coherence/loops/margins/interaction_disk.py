@@ -1,4 +1,4 @@
-"""The multiloop disk margin: how much all loops may change at the same time, each in its own way.
+"""Computes the multiloop disk margin: how much all loops may change at the same time, each in its own way.
 
 Margins of one loop at a time miss interaction: a plant can have unlimited gain margins in each loop and
 be destabilised by a change of 10 % in two.  The multiloop margin is 1 / max over w of mu(S + (skew - 1)/2 I)
@@ -52,7 +52,7 @@ def multiloop_disk(
     tolerance: float = 1e-6,
     judge: Judge = stability,
 ) -> Multiloop:
-    """The disk margin at the outputs of several blocks together (of all, where none are named)."""
+    """Returns the disk margin at the outputs of several blocks together (of all, where none are named)."""
     names = list(network.names if points is None else points)
     of = response(network, outputs=names, inputs=names, sensitivity=True, shift=(1 - skew) / 2)
     verdict = judge(network)
@@ -98,7 +98,7 @@ class _Scalings:
 
 
 def _under(taylor: Local, half: Real, k: int, scaling: Real) -> tuple[float, float]:
-    """|D T D^-1| at the middle of an interval and its bound over the interval."""
+    """Returns |D T D^-1| at the middle of an interval and its bound over the interval."""
     ratio = scaling[:, None] / scaling
 
     def norm(matrix: NDArray[np.complex128]) -> float:

@@ -1,4 +1,4 @@
-"""Certificates that loops do not disturb each other: small gain, and separation of time scales.
+"""Certifies that loops do not disturb each other: small gain, and separation of time scales.
 
 Both show that a matrix of non-negative numbers which bounds the interaction at frequency w has a spectral
 radius below 1 at every w.  Without a certificate nothing is said: the loops may still be stable together.
@@ -49,7 +49,7 @@ class Certificate:
 
 
 def small_gain(network: Network, *, judge: Judge = stability) -> Certificate:
-    """A certificate that a network and every part of it are stable."""
+    """Returns a certificate that a network and every part of it are stable."""
     alone = [network.part([name]) for name in network.names]
     for part in alone:
         verdict = judge(part)
@@ -72,7 +72,8 @@ def small_gain(network: Network, *, judge: Judge = stability) -> Certificate:
 
 
 def separation(network: Network, fast: Sequence[str], *, judge: Judge = stability) -> Certificate:
-    """A certificate that a network is stable because some blocks are so fast that their static gain may stand for them.
+    """Returns a certificate that a network is stable because some blocks are so fast that their static gain may
+    stand for them.
 
     Raises UsageError for unknown names.
     """
@@ -122,7 +123,7 @@ def _static(block: Block) -> Block:
 
 
 def _sizes(taylor: Local, half: Real) -> tuple[Real, Real]:
-    """|T| entry by entry: at the middles, and bounds over the intervals."""
+    """Returns |T| entry by entry: at the middles, and bounds over the intervals."""
     wide = half[:, None, None]
     bend = np.where(taylor.contraction < 1, taylor.bend, np.inf)[:, None, None]
     size = np.abs(taylor.value)
@@ -130,7 +131,7 @@ def _sizes(taylor: Local, half: Real) -> tuple[Real, Real]:
 
 
 def _contracts(entries: Entries, beyond: Callable[[float], Real], what: str) -> Certificate:
-    """Whether the spectral radius stays below 1 from 0 to infinity."""
+    """Decides whether the spectral radius stays below 1 from 0 to infinity."""
     with np.errstate(invalid="ignore"):
         edge = first_edge(lambda start: bool(_radius(beyond(start)[None])[0] < 1)) or FAR
         highest, where, spent = float(_radius(beyond(edge)[None])[0]), math.inf, 0
@@ -157,7 +158,7 @@ def _contracts(entries: Entries, beyond: Callable[[float], Real], what: str) -> 
 
 
 def _radius(matrices: Real) -> Real:
-    """Spectral radii; infinite for matrices that are not finite."""
+    """Returns spectral radii; infinite for matrices that are not finite."""
     finite = np.isfinite(matrices).all(axis=(1, 2))
     radii = np.full(len(matrices), np.inf)
     if finite.any():

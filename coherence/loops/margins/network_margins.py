@@ -1,4 +1,4 @@
-"""Gain, phase, delay and disk margins at one point of a closed network: how far it is from its next oscillation.
+"""Computes gain, phase, delay and disk margins at one point of a closed network.
 
 The loop is opened at the output of one block, all others stay closed: L = 1/S - 1 with S the entry of
 (I - G K)^-1 of that block, so that 1 + L = 0 is the characteristic equation.  Margins are distances of a
@@ -94,7 +94,7 @@ class Margins:
 
     @property
     def crossover(self) -> float | None:
-        """The gain crossing whose phase margin is least, in rad/s."""
+        """Returns the gain crossing whose phase margin is least, in rad/s."""
         return min(self.phases, key=lambda c: abs(c.phase)).frequency if self.phases else None
 
 
@@ -118,7 +118,7 @@ def margins(
     tolerance: float = 1e-6,
     judge: Judge = stability,
 ) -> Judged:
-    """All margins at the output of one block (the only one, where a network has one).
+    """Returns all margins at the output of one block (the only one, where a network has one).
 
     Raises UsageError for a point that is no block, and for sampled blocks.
     """
@@ -159,7 +159,9 @@ def _margins(network: Network, of: Response, name: str, skew: float, searched: f
 
 
 def gain_crossings(of: Response, searched: float) -> tuple[Crossings, float]:
-    """Frequencies at which L is real with a factor of 1/searched .. searched, and the least factor beyond them all."""
+    """Returns frequencies at which L is real with a factor of 1/searched .. searched, and the least factor beyond
+    them all.
+    """
     least = 1 / (1 + searched)
     edge, beyond = _last_real(of, least)
 
@@ -172,7 +174,7 @@ def gain_crossings(of: Response, searched: float) -> tuple[Crossings, float]:
 
 
 def unit_crossings(of: Response) -> Crossings:
-    """Frequencies at which |L| = 1."""
+    """Returns frequencies at which |L| = 1."""
 
     def skip(s: NDArray[np.complex128], reach: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.zeros(np.broadcast(s, reach).shape, dtype=bool)
@@ -181,12 +183,12 @@ def unit_crossings(of: Response) -> Crossings:
 
 
 def _first(of: Response, holds: Callable[[Tail], bool]) -> float:
-    """The frequency from which a tail has a property; a very high one where none has."""
+    """Returns the frequency from which a tail has a property; a very high one where none has."""
     return first_edge(lambda edge: holds(tail(of, edge))) or FAR
 
 
 def _last_unit(of: Response) -> float:
-    """A frequency beyond which |L| = 1 cannot be.
+    """Returns a frequency beyond which |L| = 1 cannot be.
 
     Feedback E that contracts gives 2 S - I = (I + E)(I - E)^-1 a positive real part, in the scaling in which its norm
     is its spectral radius: Re S > 1/2.
@@ -198,7 +200,7 @@ def _last_unit(of: Response) -> float:
 
 
 def _last_real(of: Response, least: float) -> tuple[float, float]:
-    """A frequency, and the least factor by which a loop can oscillate beyond it."""
+    """Returns a frequency, and the least factor by which a loop can oscillate beyond it."""
     limit = tail(of, FAR)
     if not limit.attained:
         turns = 8 * math.pi / float(of.delays[of.delays > 0].min())
@@ -214,7 +216,7 @@ def _last_real(of: Response, least: float) -> tuple[float, float]:
 
 
 def _far(of: Response) -> float:
-    """A bound of |L| at high frequency."""
+    """Returns a bound of |L| at high frequency."""
     beyond = tail(of, FAR)
     if not beyond.attained:
         return beyond.contraction
@@ -239,12 +241,12 @@ def _phase(of: Response, omega: float) -> PhaseCrossing:
 
 
 def open_loop(s: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """L from S."""
+    """Returns L from S."""
     return np.asarray((1 - s) / s)
 
 
 def disk_of(size: float, where: float, skew: float = 0.0) -> Disk:
-    """The factors of a disk margin: (1 + (1 - skew)/2 d) / (1 - (1 + skew)/2 d) for all complex |d| < size."""
+    """Returns the factors of a disk margin: (1 + (1 - skew)/2 d) / (1 - (1 + skew)/2 d) for all complex |d| < size."""
     ends = sorted(_factor(d, skew) for d in (-size, size))
     low, high = (ends[0], ends[1]) if (1 + skew) / 2 * size < 1 else (max(_factor(-size, skew), 0.0), math.inf)
     low = max(low, 0.0)

@@ -60,7 +60,7 @@ class Peak:
 
     @property
     def period(self) -> float:
-        """Seconds of one oscillation at the peak."""
+        """Returns seconds of one oscillation at the peak."""
         return 2 * math.pi / self.frequency if self.frequency else math.inf
 
 
@@ -80,21 +80,21 @@ def amplification(
     tolerance: float = 1e-8,
     judge: Judge = stability,
 ) -> Amplification:
-    """H-infinity norm from what enters at the inputs of some blocks to the outputs of some blocks."""
+    """Returns the H-infinity norm from what enters at the inputs of some blocks to the outputs of some blocks."""
     return _judged(network, response(network, outputs=outputs, inputs=inputs), tolerance, judge)
 
 
 def sensitivity_peak(
     network: Network, *, at: Sequence[str] | None = None, tolerance: float = 1e-8, judge: Judge = stability
 ) -> Amplification:
-    """Ms: the norm of S = (I - G K)^-1 at the outputs of some blocks (1 / Ms: distance of L from -1)."""
+    """Returns Ms: the norm of S = (I - G K)^-1 at the outputs of some blocks (1 / Ms: distance of L from -1)."""
     return _judged(network, response(network, outputs=at, inputs=at, sensitivity=True), tolerance, judge)
 
 
 def complementary_peak(
     network: Network, *, at: Sequence[str] | None = None, tolerance: float = 1e-8, judge: Judge = stability
 ) -> Amplification:
-    """Mt: the norm of S - I at the outputs of some blocks; for one loop |L / (1 + L)|."""
+    """Returns Mt: the norm of S - I at the outputs of some blocks; for one loop |L / (1 + L)|."""
     return _judged(network, response(network, outputs=at, inputs=at, sensitivity=True, shift=1.0), tolerance, judge)
 
 
@@ -104,7 +104,9 @@ def _judged(network: Network, of: Response, tolerance: float, judge: Judge) -> A
 
 
 def spectral(taylor: Local, half: Real, best: float) -> tuple[Real, Real]:
-    """Largest singular values at the middles (or less, where below `best`) and bounds of them over the intervals."""
+    """Returns the largest singular values at the middles (or less, where below `best`) and bounds of them over the
+    intervals.
+    """
     ahead, behind = taylor.value + _wide(half) * taylor.slope, taylor.value - _wide(half) * taylor.slope
     above = np.where(taylor.contraction < 1, taylor.bend * half**2 / 2, np.inf)
     size = np.nan_to_num(np.linalg.norm(taylor.value, axis=1).max(axis=1), nan=0.0, posinf=0.0)  # of a column: no more
@@ -118,7 +120,7 @@ def spectral(taylor: Local, half: Real, best: float) -> tuple[Real, Real]:
 
 
 def _cheap(matrices: Complex) -> Real:
-    """sqrt(|M|_1 |M|_inf): an upper bound of the largest singular value, equal to it for one entry."""
+    """Returns sqrt(|M|_1 |M|_inf): an upper bound of the largest singular value, equal to it for one entry."""
     sizes = np.abs(matrices)
     return np.asarray(np.sqrt(sizes.sum(axis=1).max(axis=1) * sizes.sum(axis=2).max(axis=1)))
 
@@ -138,7 +140,7 @@ def _norm(matrices: Complex) -> Real:
 
 
 def largest(of: Response, *, tolerance: float = 1e-8, bound: Bound = spectral) -> Peak:
-    """The largest singular value (or another size, given its bound) of a response over all frequencies >= 0.
+    """Returns the largest singular value (or another size, given its bound) of a response over all frequencies >= 0.
 
     Says nothing about stability: ask that first.
     """
@@ -155,7 +157,7 @@ def largest(of: Response, *, tolerance: float = 1e-8, bound: Bound = spectral) -
 
 
 def _searched(of: Response, tolerance: float, bound: Bound, best: float) -> Top:
-    """The largest size above `best` with its bound, from bounds of all intervals."""
+    """Returns the largest size above `best` with its bound, from bounds of all intervals."""
     where, settled, wide = math.nan, best, tolerance
     edge = last = outset(of)
     furthest = last * (1e15 if tail(of, last).attained else 64.0)  # with delayed feedthrough there is no limit to reach
@@ -184,7 +186,7 @@ def _searched(of: Response, tolerance: float, bound: Bound, best: float) -> Top:
 
 
 def _end(of: Response, edge: float, bound: Bound) -> tuple[float, float]:
-    """(bound of the size beyond the edge, the size in the limit if there is one)."""
+    """Returns (bound of the size beyond the edge, the size in the limit if there is one)."""
     beyond = tail(of, edge)
     still = Local(beyond.limit[None], 0 * beyond.limit[None], np.zeros(1), np.zeros(1))
     size = float(bound(still, np.zeros(1), 0.0)[0][0])

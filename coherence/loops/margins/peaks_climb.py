@@ -1,5 +1,8 @@
-"""The largest gain of a large closed loop by level sets: no interval may exceed the best value found by more than the
-tolerance; where one may, its middle is looked at and it is halved."""
+"""Finds the largest gain of a large closed loop by level sets.
+
+No interval may exceed the best value found by more than the tolerance; where one may, its middle is looked at
+and it is halved.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ class Top:
 
 
 def climbed(of: Response, tolerance: float, best: float) -> Top | None:
-    """The largest singular value over all frequencies, if above `best`; nothing where levels do not settle it."""
+    """Returns the largest singular value over all frequencies, if above `best`;
+    nothing where levels do not settle it.
+    """
     test, where, settled, left = Test(of), math.nan, best, TESTS
     edge = outset(of)
     furthest, beyond = edge * 2.0**12, tail(of, edge)
@@ -57,7 +62,7 @@ def climbed(of: Response, tolerance: float, best: float) -> Top | None:
 
 
 def halved(middle: Real, half: Real) -> tuple[Real, Real]:
-    """Both halves of intervals."""
+    """Returns both halves of intervals."""
     half = half / 2
     return np.concatenate([middle - half, middle + half]), np.concatenate([half, half])
 
@@ -65,7 +70,7 @@ def halved(middle: Real, half: Real) -> tuple[Real, Real]:
 def _round(
     test: Test, intervals: tuple[Real, Real], tolerance: float, known: tuple[float, float, float]
 ) -> tuple[float, float, float, NDArray[np.bool_]]:
-    """Better values from the middles, and the intervals that are not settled yet."""
+    """Returns better values from the middles, and the intervals that are not settled yet."""
     best, where, settled = known
     middle, half = intervals
     still = np.ones(len(middle), dtype=bool)
@@ -81,7 +86,7 @@ def _round(
 
 
 def _size(test: Test, omega: float, best: float) -> float:
-    """The gain at a frequency: a quick value if that is above the best, else the exact one."""
+    """Returns the gain at a frequency: a quick value if that is above the best, else the exact one."""
     size = test.gain(omega)
     if size > best:
         return size

@@ -1,4 +1,4 @@
-"""Is a large closed loop's gain below a level all over an interval?  One factorisation at each end says so.
+"""Decides whether a closed loop's gain is below a level all over an interval, by one factorisation at each end.
 
 For T = A^-1 B with all blocks as outputs, |T| <= level at a frequency exactly where A A^* - B B^* / level^2 >= 0.  B is
 diagonal and A = diag(D) - diag(N exp(-s tau)) K, so the entries of A A^* follow from K K^T without any product of
@@ -34,7 +34,7 @@ POWERS = 12  # steps towards the largest singular value
 
 
 def serves(of: Response, tolerance: float) -> bool:
-    """Whether levels decide about this response."""
+    """Decides whether levels decide about this response."""
     return of.size >= LARGE and tolerance >= LOOSE and not of.shift and len(set(of.rows)) == of.size
 
 
@@ -54,7 +54,7 @@ class Level:
 
 
 def level(of: Response, middle: Real, half: Real, *, width: float | None = None) -> Level:
-    """What the test of any level needs of some intervals; `width` is |K|, computed if not given."""
+    """Returns what the test of any level needs of some intervals; `width` is |K|, computed if not given."""
     top, bottom = taylor(of.numerators, middle), taylor(of.denominators, middle)
     far_top, far_bottom = reach(top, half), reach(bottom, half)
     mixed = np.abs(top[0]) * np.linalg.norm(of.gains, axis=1)
@@ -84,7 +84,7 @@ class Test:
         self.start = np.random.default_rng(0).normal(size=len(of.columns)) + 0j
 
     def below(self, at: Level, k: int, level: float) -> bool:
-        """Proved: no gain above the level in interval k."""
+        """Decides whether it is proved that no gain in interval k is above the level."""
         theta = float(at.left[k]) * level
         if not theta < 0.5:
             return False
@@ -99,11 +99,11 @@ class Test:
         )
 
     def reached(self, at: Level, k: int, level: float) -> bool:
-        """The gain in the middle of interval k is at the level or above, or nearly so."""
+        """Decides whether the gain in the middle of interval k is at the level or above, or nearly so."""
         return not self._positive(self._flat(at, k), at, k, at.size[0][k] / level**2)
 
     def gain(self, omega: float) -> float:
-        """The largest singular value at a frequency, or slightly less."""
+        """Returns the largest singular value at a frequency, or slightly less."""
         response = transfer(self.of, omega)
         if response is None:
             return 0.0
@@ -119,7 +119,7 @@ class Test:
         return size
 
     def _flat(self, at: Level, k: int) -> Complex:
-        """Half of A0 A0^*: the whole is this and its conjugate transpose."""
+        """Returns half of A0 A0^*: the whole is this and its conjugate transpose."""
         d, n = at.d[0][k], at.n[0][k]
         half = (0.5 * n)[:, None] * self.products
         half -= d[:, None] * self.across
@@ -128,7 +128,7 @@ class Test:
         return np.asarray(half)
 
     def _slope(self, at: Level, k: int) -> Complex:
-        """Half of A1 A0^* + A0 A1^*."""
+        """Returns half of A1 A0^* + A0 A1^*."""
         d, n, d1, n1 = at.d[0][k], at.n[0][k], at.d[1][k], at.n[1][k]
         half = n1[:, None] * self.products
         half -= d1[:, None] * self.across
@@ -138,7 +138,7 @@ class Test:
         return np.asarray(half)
 
     def _positive(self, half: Complex, at: Level, k: int, less: Real) -> bool:
-        """Whether half + half^* - diag(less) is positive definite, rounding on the safe side."""
+        """Decides whether half + half^* - diag(less) is positive definite, rounding on the safe side."""
         whole = half + np.conj(half.T)
         wide = at.half[k]
         sizes = (np.abs(at.d[0][k]) + wide * np.abs(at.d[1][k])) + self.lengths * (
@@ -149,12 +149,12 @@ class Test:
 
 
 def _diagonal(whole: Complex) -> Complex:
-    """The diagonal itself, to be written to, whatever the order in memory."""
+    """Returns the diagonal itself, to be written to, whatever the order in memory."""
     return np.asarray(np.einsum("ii->i", whole))
 
 
 def transfer(of: Response, omega: float) -> Complex | None:
-    """T at one frequency, all outputs; nothing where A is singular."""
+    """Returns T at one frequency, all outputs; nothing where A is singular."""
     middle = np.array([omega])
     top, bottom = taylor(of.numerators, middle), taylor(of.denominators, middle)
     n, d = delayed(top, of.delays, middle)[0], bottom[0]

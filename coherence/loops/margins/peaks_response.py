@@ -93,7 +93,7 @@ def response(
     sensitivity: bool = False,
     shift: float = 0.0,
 ) -> Response:
-    """The closed loop from some inputs to some outputs (all, where none are named).
+    """Returns the closed loop from some inputs to some outputs (all, where none are named).
 
     Raises UsageError for unknown names and for sampled blocks, which have no transfer function of s.
     """
@@ -124,7 +124,7 @@ def response(
 
 
 def separate(of: Response) -> list[Response]:
-    """The parts that nothing couples to each other and that have inputs and outputs: theirs is the gain."""
+    """Returns the parts that nothing couples to each other and that have inputs and outputs: theirs is the gain."""
     count, labels = connected_components(of.gains != 0, directed=False)
     responses = []
     for part in range(count):
@@ -140,7 +140,7 @@ def separate(of: Response) -> list[Response]:
 
 
 def _ascending(polynomials: Sequence[Sequence[float]]) -> Real:
-    """One row each, padded to one length, divided by nothing."""
+    """Returns polynomials as rows of ascending coefficients, padded to one length, divided by nothing."""
     rows = np.zeros((len(polynomials), max(map(len, polynomials))))
     for row, polynomial in zip(rows, polynomials, strict=True):
         row[: len(polynomial)] = polynomial[::-1]
@@ -148,12 +148,12 @@ def _ascending(polynomials: Sequence[Sequence[float]]) -> Real:
 
 
 def at(of: Response, omega: Real) -> Complex:
-    """T - shift I at some frequencies, one matrix each."""
+    """Returns T - shift I at some frequencies, one matrix each."""
     return local(of, np.asarray(omega, dtype=float), np.zeros(len(omega))).value
 
 
 def frames(of: Response, middle: Real, half: Real) -> Frames:
-    """A and B at j middle with their derivatives along the axis, and what these reach within `half` of it."""
+    """Returns A and B at j middle with their derivatives along the axis, and what these reach within `half` of it."""
     top, bottom = taylor(of.numerators, middle), taylor(of.denominators, middle)
     n, d = delayed(top, of.delays, middle), tuple(bottom[k] * (1j**k * math.factorial(k)) for k in range(3))
     far_n, far_d = delayed_reach(reach(top, half), of.delays), reach(bottom, half)
@@ -166,14 +166,14 @@ def frames(of: Response, middle: Real, half: Real) -> Frames:
 
 
 def delayed(top: Sequence[Complex], delays: Real, middle: Real) -> tuple[Complex, Complex, Complex]:
-    """N exp(-s tau) and its first two derivatives along the axis."""
+    """Returns N exp(-s tau) and its first two derivatives along the axis."""
     turn = np.exp(-1j * middle[:, None] * delays)
     first, second = top[1] - delays * top[0], 2 * top[2] - 2 * delays * top[1] + delays**2 * top[0]
     return top[0] * turn, 1j * first * turn, -second * turn
 
 
 def delayed_reach(far: Sequence[Real], delays: Real) -> tuple[Real, ...]:
-    """Bounds of the derivatives 0 to 3 of N exp(-s tau), by Leibniz' rule."""
+    """Returns bounds of the derivatives 0 to 3 of N exp(-s tau), by Leibniz' rule."""
     return tuple(
         np.asarray(sum(math.comb(order, k) * delays ** (order - k) * far[k] for k in range(order + 1)))
         for order in range(4)
@@ -181,7 +181,7 @@ def delayed_reach(far: Sequence[Real], delays: Real) -> tuple[Real, ...]:
 
 
 def taylor(polynomials: Real, middle: Real) -> list[Complex]:
-    """p^(l)(j middle) / l! for l = 0, 1, ...: arrays of [interval, polynomial]; at least four of them."""
+    """Returns p^(l)(j middle) / l! for l = 0, 1, ...: arrays of [interval, polynomial]; at least four of them."""
     degree = polynomials.shape[1] - 1
     powers = np.asarray((1j * middle[:, None]) ** np.arange(degree + 1), dtype=complex)
     derivatives = []
@@ -193,7 +193,7 @@ def taylor(polynomials: Real, middle: Real) -> list[Complex]:
 
 
 def reach(terms: Sequence[Complex], half: Real) -> tuple[Real, ...]:
-    """Bounds of |p|, |p'|, |p''| and |p'''| within `half` of the middle."""
+    """Returns bounds of |p|, |p'|, |p''| and |p'''| within `half` of the middle."""
     sizes = [np.abs(term) for term in terms]
     wide = half[:, None]
 
@@ -204,7 +204,7 @@ def reach(terms: Sequence[Complex], half: Real) -> tuple[Real, ...]:
 
 
 def norms(of: Response, diagonal: Real, scaled: Real, *, width: float | None = None) -> Real:
-    """A bound of |diag(x) - diag(y) K| for all complex |x| <= diagonal, |y| <= scaled; `width` is |K|."""
+    """Returns a bound of |diag(x) - diag(y) K| for all complex |x| <= diagonal, |y| <= scaled; `width` is |K|."""
     lengths = np.linalg.norm(of.gains, axis=1)
     width = float(np.linalg.norm(of.gains, 2)) if width is None else width
     coupled = np.minimum(np.linalg.norm(scaled * lengths, axis=1), scaled.max(axis=1) * width)
@@ -212,7 +212,7 @@ def norms(of: Response, diagonal: Real, scaled: Real, *, width: float | None = N
 
 
 def matrix(of: Response, diagonal: Complex, scaled: Complex) -> Complex:
-    """Diag(x) - diag(y) K."""
+    """Returns diag(x) - diag(y) K."""
     entries = -scaled[:, :, None] * of.gains
     index = np.arange(of.size)
     entries[:, index, index] += diagonal
@@ -220,7 +220,7 @@ def matrix(of: Response, diagonal: Complex, scaled: Complex) -> Complex:
 
 
 def local(of: Response, middle: Real, half: Real) -> Local:
-    """Value, slope and bend of T - shift I over the intervals middle - half .. middle + half."""
+    """Returns value, slope and bend of T - shift I over the intervals middle - half .. middle + half."""
     step = max(1, WORK // of.size**2)
     parts = [_local(of, middle[k : k + step], half[k : k + step]) for k in range(0, len(middle), step)]
     return Local(
@@ -247,7 +247,7 @@ def _local(of: Response, middle: Real, half: Real) -> Local:
 
 
 def _derivatives(frame: Frames, inverse: Complex, columns: list[int]) -> tuple[Complex, Complex, Complex]:
-    """T = X B, T' = X (B' - A' T) and T'' = X (B'' - A'' T - 2 A' T') at the middles, in some columns."""
+    """Returns T = X B, T' = X (B' - A' T) and T'' = X (B'' - A'' T - 2 A' T') at the middles, in some columns."""
     narrow = np.ascontiguousarray(inverse[:, :, columns])
     value = narrow * frame.b[0][:, None, columns]
     slope = narrow * frame.b[1][:, None, columns] - inverse @ (frame.a[1] @ value)
@@ -256,7 +256,7 @@ def _derivatives(frame: Frames, inverse: Complex, columns: list[int]) -> tuple[C
 
 
 def _bend(frame: Frames, inverse: Complex, values: Sequence[Complex], half: Real, centre: Real) -> Real:
-    """A bound of |T''| over each interval, from norms alone or from T'' at the middle and a bound of T'''."""
+    """Returns a bound of |T''| over each interval, from norms alone or from T'' at the middle and a bound of T'''."""
     (a1, a2, a3), (b1, b2, b3) = frame.reach_a, frame.reach_b
     size = _size(inverse)
     contraction = half * size * a1
@@ -270,7 +270,7 @@ def _bend(frame: Frames, inverse: Complex, values: Sequence[Complex], half: Real
 
 
 def _inverse(matrices: Complex) -> Complex:
-    """Inverses; infinite where there is none."""
+    """Returns inverses; infinite where there is none."""
     if matrices.shape[1] == 1:
         return np.asarray(1 / matrices)
     try:
@@ -287,7 +287,9 @@ def _one_inverse(matrix: Complex) -> Complex:
 
 
 def _size(matrices: Complex) -> Real:
-    """An upper bound of the largest singular value: itself for small matrices, the cheaper sqrt(|M|_1 |M|_inf) else."""
+    """Returns an upper bound of the largest singular value: itself for small matrices, the cheaper sqrt(|M|_1
+    |M|_inf) else.
+    """
     sizes = np.abs(matrices)
     bound = np.sqrt(sizes.sum(axis=1).max(axis=1) * sizes.sum(axis=2).max(axis=1))
     if 1 < matrices.shape[1] <= 40 and bool(np.isfinite(bound).all()):

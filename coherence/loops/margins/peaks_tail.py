@@ -1,4 +1,4 @@
-"""A closed loop at all high frequencies at once: its limit, and how far from it it can still be.
+"""Bounds a closed loop at all high frequencies at once: its limit, and the largest distance from it.
 
 Beyond some frequency the blocks differ from their undelayed feedthrough by little; where what remains contracts,
 Neumann's series bounds the closed loop's distance from its limit.
@@ -42,7 +42,7 @@ class Tail:
 
 
 def tail(of: Response, start: float) -> Tail:
-    """What holds for every frequency >= start, and in the right half plane for every |s| >= start.
+    """Returns what holds for every frequency >= start, and in the right half plane for every |s| >= start.
 
     Entry by entry |S - S(oo)| <= ((I - M)^-1 - I) |S(oo)| for any M >= |S(oo) (G - D) K| of spectral radius < 1.
     Raises UsageError where an undelayed algebraic loop has no solution (I - D K singular).
@@ -58,7 +58,7 @@ def tail(of: Response, start: float) -> Tail:
 
 
 def _remaining(of: Response, start: float, direct: Real, closed: Real) -> tuple[float, float]:
-    """The spectral radius of M from `start` on, and the bound of the distance from the limit."""
+    """Returns the spectral radius of M from `start` on, and the bound of the distance from the limit."""
     rest = _beyond(of, start, direct)
     if not np.isfinite(rest).all():
         return math.inf, math.inf
@@ -77,7 +77,8 @@ def _remaining(of: Response, start: float, direct: Real, closed: Real) -> tuple[
 
 
 def largest_factor(of: Response, start: float, row: int, most: float) -> float:
-    """The factors on the gain of one block from 1 on to this one (at most `most`) that let what remains contract.
+    """Returns the factors on the gain of one block from 1 on to this one (at most `most`) that let what remains
+    contract.
 
     From `start` on no loop of the scaled network can then be on its edge, whatever the phases of the delays.
     """
@@ -107,7 +108,7 @@ def _contraction(of: Response, rest: Real, closed: Real) -> float:
 
 
 def _radius(matrix: Real) -> float:
-    """The spectral radius of a non-negative matrix; of a large one an upper bound where that is below 1.
+    """Returns the spectral radius of a non-negative matrix; of a large one an upper bound where that is below 1.
 
     SOURCE: Collatz and Wielandt: min (Mx)_i / x_i <= radius <= max (Mx)_i / x_i for every x > 0.
     """
@@ -123,7 +124,7 @@ def _radius(matrix: Real) -> float:
 
 
 def outset(of: Response) -> float:
-    """A frequency beyond which the remaining feedback contracts, or a large one where it never does."""
+    """Returns a frequency beyond which the remaining feedback contracts, or a large one where it never does."""
     enough = max(0.5, (1 + tail(of, FAR).contraction) / 2)
     edge = first_edge(lambda start: tail(of, start).contraction < enough) or FAR
     delays = of.delays[of.delays > 0]
@@ -131,7 +132,9 @@ def outset(of: Response) -> float:
 
 
 def first_edge(holds: Callable[[float], bool]) -> float | None:
-    """The first of 1e-9, 2e-9, 4e-9, ... rad/s at which a property holds that holds ever after; none up to 1e18."""
+    """Returns the first of 1e-9, 2e-9, 4e-9, ... rad/s at which a property holds that holds ever after;
+    none up to 1e18.
+    """
     low, high = -1, 90  # powers of two; the bounds of a tail fall with its start, so halving finds the first
     if not holds(1e-9 * 2.0**high):
         return None
@@ -139,7 +142,7 @@ def first_edge(holds: Callable[[float], bool]) -> float | None:
 
 
 def closing(of: Response, direct: Real) -> Real:
-    """(I - D K)^-1 of the undelayed feedthrough D."""
+    """Returns (I - D K)^-1 of the undelayed feedthrough D."""
     if not direct.any():
         return np.eye(of.size)
     matrix = np.eye(of.size) - direct[:, None] * of.gains
@@ -149,14 +152,14 @@ def closing(of: Response, direct: Real) -> Real:
 
 
 def _direct(of: Response) -> Real:
-    """G at infinite frequency without delays."""
+    """Returns G at infinite frequency without delays."""
     degree, top = _leading(of)
     rows = np.arange(of.size)
     return np.asarray(top[rows, degree] / of.denominators[rows, degree])
 
 
 def _leading(of: Response) -> tuple[NDArray[np.intp], Real]:
-    """The degrees of the denominators, and the numerators padded to the denominators' length."""
+    """Returns the degrees of the denominators, and the numerators padded to the denominators' length."""
     width = of.denominators.shape[1]
     top = np.zeros((of.size, width))
     shared = min(width, of.numerators.shape[1])
@@ -165,7 +168,7 @@ def _leading(of: Response) -> tuple[NDArray[np.intp], Real]:
 
 
 def _beyond(of: Response, start: float, direct: Real) -> Real:
-    """Bounds of |G_i(s) - direct_i| for |s| >= start, Re s >= 0."""
+    """Returns bounds of |G_i(s) - direct_i| for |s| >= start, Re s >= 0."""
     degree, top = _leading(of)
     rows, order = np.arange(of.size), np.arange(of.denominators.shape[1])
     top = top - direct[:, None] * of.denominators

@@ -1,4 +1,4 @@
-"""python-control systems in and out.
+"""Converts python-control systems to networks and back.
 
 In: a StateSpace becomes one integrator per state and one block without dynamics per output (exact, any number of
 inputs and outputs); a TransferFunction of one input and output becomes one block.  Delays are no part of a
@@ -34,7 +34,7 @@ def _control() -> Any:
 
 
 def block_of(system: Any, name: str = "plant", *, delay: float = 0.0) -> Block:
-    """One block of a python-control system with one input and one output.
+    """Returns one block of a python-control system with one input and one output.
 
     Raises UsageError for several inputs or outputs, for discrete time and for what is improper.
     """
@@ -48,7 +48,7 @@ def block_of(system: Any, name: str = "plant", *, delay: float = 0.0) -> Block:
 
 
 def network_of(system: Any, name: str = "plant", *, feedback: ArrayLike | None = None, delay: float = 0.0) -> Network:
-    """The network of a python-control system: inputs `name_u1`, states `name_x1`, outputs `name_y1` and so on.
+    """Returns the network of a python-control system: inputs `name_u1`, states `name_x1`, outputs `name_y1` and so on.
 
     `feedback` F closes the loops u = r - F y (inputs by outputs); `delay` in seconds stands at every output.
     Raises UsageError for discrete time and for a feedback of another shape.
@@ -95,7 +95,7 @@ def _couplings(matrix: np.ndarray[Any, Any], sources: Sequence[str], targets: Se
 def frequency_response(
     closed: Network, omega: ArrayLike, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None
 ) -> Any:
-    """The exact closed loop, delays included, as control.FrequencyResponseData over frequencies in rad/s."""
+    """Returns the exact closed loop, delays included, as control.FrequencyResponseData over frequencies in rad/s."""
     control = _control()
     grid = np.atleast_1d(np.asarray(omega, dtype=float))
     of = response(closed, outputs=outputs, inputs=inputs)
@@ -106,7 +106,7 @@ def frequency_response(
 
 
 def state_space(closed: Network, *, pade: int | None = None) -> Any:
-    """The closed loop from all inputs to all outputs as control.StateSpace.
+    """Returns the closed loop from all inputs to all outputs as control.StateSpace.
 
     Raises UsageError for a network with delays, unless `pade` names the order that replaces each delay.
     """
@@ -129,7 +129,7 @@ def state_space(closed: Network, *, pade: int | None = None) -> Any:
 
 
 def _plain(name: str) -> str:
-    """python-control refuses dots in the names of signals."""
+    """Returns a name without dots, which python-control refuses in the names of signals."""
     return name.replace(".", "_")
 
 

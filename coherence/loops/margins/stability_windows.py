@@ -48,12 +48,12 @@ class Windows:
 
     @property
     def stable(self) -> tuple[tuple[float, float], ...]:
-        """The intervals that are proven stable."""
+        """Returns the intervals that are proven stable."""
         return tuple((w.low, w.high) for w in self.windows if w.stability.verdict == "stable")
 
 
 def delay_windows(network: Network, block: str, longest: float, *, judge: Judge = stability) -> Windows:
-    """The windows of the delay of one block from 0 to `longest` seconds."""
+    """Returns the windows of the delay of one block from 0 to `longest` seconds."""
     if not (longest > 0 and math.isfinite(longest)):
         raise UsageError(f"the longest delay is {longest:g} s: it must be > 0 and finite")
     of, own = _at(network, block), network.blocks[network.index[block]].delay
@@ -70,7 +70,7 @@ def delay_windows(network: Network, block: str, longest: float, *, judge: Judge 
 def gain_windows(
     network: Network, block: str, *, lowest: float = 0.01, highest: float = 100.0, judge: Judge = stability
 ) -> Windows:
-    """The windows of a factor on the gain of one block from `lowest` to `highest`."""
+    """Returns the windows of a factor on the gain of one block from `lowest` to `highest`."""
     if not 0 < lowest < highest < math.inf:
         raise UsageError(f"the factors are {lowest:g} to {highest:g}: 0 < lowest < highest is needed")
     of = _at(network, block)
@@ -93,7 +93,7 @@ def _at(network: Network, block: str) -> Response:
 
 
 def _lag(of: Response, omega: float) -> float:
-    """Seconds of more delay that bring L(j omega) of modulus 1 to -1."""
+    """Returns the seconds of more delay that bring L(j omega) of modulus 1 to -1."""
     turned = complex(open_loop(at(of, np.array([omega]))[:, 0, 0])[0])
     return (math.atan2(turned.imag, turned.real) + math.pi) / omega
 

@@ -58,7 +58,7 @@ def minimal_unstable(
     most_sets: int = MOST_SETS,
     judge: Judge = stability,
 ) -> Subsets:
-    """The minimal unstable sets of loops; `loops` names the blocks of each (default: every block is one loop).
+    """Returns the minimal unstable sets of loops; `loops` names the blocks of each (default: every block is one loop).
 
     Sets of more than `largest` loops, and what `most_sets` verdicts do not reach, are not searched but by
     shrinking, and listed.  Raises UsageError where loops share blocks or name unknown ones.
@@ -108,7 +108,7 @@ class _Search:
         return self.network.part(name for loop in loops for name in self.groups[loop])
 
     def component(self, part: frozenset[str], largest: int, unsearched: list[str]) -> Iterator[Blame]:
-        """The minimal unstable sets within one strongly connected component."""
+        """Yields the minimal unstable sets within one strongly connected component."""
         if len(part) > 2 and all(len(self.groups[loop]) == 1 for loop in part):  # noqa: SIM102
             if small_gain(self.part(part), judge=self.judge).holds:
                 return
@@ -134,7 +134,7 @@ class _Search:
     def candidates(
         self, part: frozenset[str], largest: int, unstable: Sequence[frozenset[str]]
     ) -> Iterator[frozenset[str]]:
-        """Strongly connected sets by size, without those that contain a found one."""
+        """Yields strongly connected sets by size, without those that contain a found one."""
         either = {loop: self.successors[loop] & part for loop in part}
         for loop in part:
             for other in self.successors[loop] & part:
@@ -155,7 +155,7 @@ class _Search:
     def beyond(
         self, part: frozenset[str], unstable: Sequence[frozenset[str]], size: int, unsearched: list[str], why: str
     ) -> Iterator[Blame]:
-        """What the limits left out; where nothing is to blame yet, an unstable component is shrunk."""
+        """Yields what the limits left out; where nothing is to blame yet, an unstable component is shrunk."""
         unsearched.append(f"sets of {size} or more loops of {self.render_names(part)} ({why})")
         if unstable or self.verdict(part).verdict != "unstable":
             return
@@ -167,7 +167,9 @@ class _Search:
         yield Blame(self.sorted(shrunk), self.verdict(shrunk), minimal)
 
     def shrunk(self, loops: frozenset[str]) -> frozenset[str]:
-        """An unstable set from which no single loop can be taken without making the rest stable (or undecided)."""
+        """Returns an unstable set from which no single loop can be taken without making the rest stable (or
+        undecided).
+        """
         for loop in self.sorted(loops):
             for rest in _components(self.successors, loops - {loop}) if len(loops) > 1 else ():
                 if self.verdict(rest).verdict == "unstable":
@@ -183,6 +185,6 @@ class _Search:
 
 
 def _components(successors: Mapping[str, set[str]], loops: frozenset[str]) -> list[frozenset[str]]:
-    """Strongly connected components among some loops, in the order of their first names."""
+    """Returns strongly connected components among some loops, in the order of their first names."""
     parts = components({loop: sorted(successors[loop] & loops) for loop in loops})
     return [frozenset(part) for part in sorted(parts, key=min)]

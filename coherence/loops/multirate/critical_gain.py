@@ -1,4 +1,4 @@
-"""Critical gains of sampled loops.
+"""Finds critical gains of sampled loops.
 
 `windows`: all gains at which p(z) + k q(z) is stable, for one loop of one rate; `critical_gain`: the first loss
 of stability of any sampled system that depends on a gain.
@@ -41,7 +41,7 @@ class Crossing:
 
     @property
     def period(self) -> float:
-        """Steps per oscillation; infinite where the root is 1."""
+        """Returns the steps per oscillation; infinite where the root is 1."""
         return math.tau / self.angle if self.angle else math.inf
 
 
@@ -55,7 +55,7 @@ class Window:
 
 
 def crossings(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> tuple[Crossing, ...]:
-    """Gains k > 0 at which p(z) + k q(z) has a root on the unit circle, ascending.
+    """Returns gains k > 0 at which p(z) + k q(z) has a root on the unit circle, ascending.
 
     There k = -p/q is real: p(z) z^n q(1/z) - q(z) z^n p(1/z) = 0.  The polynomials have descending powers.
     """
@@ -75,7 +75,9 @@ def crossings(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> t
 
 
 def _angles(both: Any) -> Iterator[float]:
-    """Angles in (0, pi) at which a polynomial with roots in pairs (z, 1/z) has a root on the circle, polished."""
+    """Yields angles in (0, pi) at which a polynomial with roots in pairs (z, 1/z) has a root on the circle,
+    polished.
+    """
     if not np.abs(both).max(initial=0.0):
         return
     n = (len(both) - 1) / 2
@@ -97,7 +99,9 @@ def _angles(both: Any) -> Iterator[float]:
 
 
 def windows(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> tuple[Window, ...]:
-    """The gains k > 0 by stability of p(z) + k q(z); each window is decided by an exact count at one gain inside."""
+    """Returns the gains k > 0 by stability of p(z) + k q(z);
+    each window is decided by an exact count at one gain inside.
+    """
     ends = [0.0, *_apart([crossing.gain for crossing in crossings(p, q)])]
     inner = [(a + b) / 2 for a, b in itertools.pairwise(ends)] + [2 * ends[-1] + 1]
     merged: list[Window] = []
@@ -112,7 +116,7 @@ def windows(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> tup
 
 
 def _apart(gains: Sequence[float]) -> Iterator[float]:
-    """Without repetitions of one gain."""
+    """Yields the gains without repetitions."""
     last = 0.0
     for gain in gains:
         if gain > last * (1 + 1e-9) + 1e-12:
@@ -127,7 +131,8 @@ def _sum(p: Sequence[Fraction | float], q: Sequence[Fraction | float], k: Fracti
 
 
 def gain_polynomials(build: Callable[[Any], Multirate]) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-    """(p, q) with characteristic polynomial p + k q of the lap; for one rate and one loop, where it is affine in k.
+    """Returns (p, q) with characteristic polynomial p + k q of the lap;
+    for one rate and one loop, where it is affine in k.
 
     Raises UsageError where it is not.
     """
@@ -144,7 +149,7 @@ def _rational(system: Multirate) -> list[list[Fraction]]:
 
 
 def critical_gain(build: Build, *, low: float, high: float, tolerance: float = TOLERANCE) -> float:
-    """The least gain in [low, high] at which a system that is stable at `low` ceases to be; inf if none is met.
+    """Returns the least gain in [low, high] at which a system that is stable at `low` ceases to be; inf if none is met.
 
     Gains are tried at `SCAN` even ratios, then halved between the last proved stable and the first not
     proved so.  A window of instability narrower than a step can be stepped over; `windows` finds all of
@@ -166,7 +171,9 @@ def _halved(build: Build, low: float, high: float, tolerance: float, test: Test)
 
 
 def _proved(build: Build, low: float, high: float, tolerance: float) -> float:
-    """The middle of the bracket, if below it stability is proved and above it is not; else proofs alone decide."""
+    """Returns the middle of the bracket, if below it stability is proved and above it is not;
+    else proofs alone decide.
+    """
     below, above = low * (1 - PROOF), high * (1 + PROOF)
     if _stable(build, below) and not _stable(build, above):
         return (low + high) / 2
@@ -174,7 +181,7 @@ def _proved(build: Build, low: float, high: float, tolerance: float) -> float:
 
 
 def _within(build: Build, gain: float) -> bool:
-    """Are all multipliers inside the circle, as far as floating point tells?"""
+    """Decides whether all multipliers are inside the circle, as far as floating point tells."""
     return bool(np.abs(np.linalg.eigvals(_lifted(build(gain)).floats)).max(initial=0.0) < 1)
 
 

@@ -45,12 +45,14 @@ class Lifted:
 
     @property
     def floats(self) -> NDArray[np.float64]:
-        """The matrix in floating point."""
+        """Returns the matrix in floating point."""
         return self.matrix.astype(float)
 
 
 def lift(system: Multirate) -> Lifted:
-    """The lap.  Raises UsageError where periods have no short common multiple, or more is remembered than fits."""
+    """Lifts the system.  Raises UsageError where periods have no short common multiple, or more is remembered than
+    fits.
+    """
     lap = _Lap(system)
     lap.run()
     return lap.lifted()
@@ -83,7 +85,7 @@ class _Lap:
         self._variables()
 
     def _readers(self, kind: Any) -> None:
-        """Per sampler: its window, its weights of blocks and of other samplers' commands."""
+        """Records per sampler its window, its weights of blocks and of other samplers' commands."""
         row = {block.name: i for i, block in enumerate(self.system.blocks)}
         index = {sampler.name: j for j, sampler in enumerate(self.system.samplers)}
         self.reads: list[tuple[Fraction, Array, Array]] = []
@@ -96,7 +98,7 @@ class _Lap:
             self.reads.append((exactly(sampler.window), outputs, held))
 
     def _variables(self) -> None:
-        """Unit rows for the state at -lag, the samplers' states, and the commands decided before 0."""
+        """Sets unit rows for the state at -lag, the samplers' states, and the commands decided before 0."""
         times = [list(self._before(j)) for j in range(len(self.periods))]
         sizes = [len(self.plant.a), *(len(law[0]) for law in self.laws), *map(len, times)]
         self.size = sum(sizes)
@@ -116,7 +118,7 @@ class _Lap:
         self.before = [len(one) for one in times]
 
     def _before(self, j: int) -> Iterator[Fraction]:
-        """Times < 0 of the commands of sampler j that act at 0 or later, ascending."""
+        """Yields times < 0 of the commands of sampler j that act at 0 or later, ascending."""
         seen = [Fraction(0), *(self.lag + delay for held, delay in self.plant.channels if held == j)]
         seen += [window for window, _, held in self.reads if held[j]]
         phase, period = exactly(self.system.samplers[j].phase), self.periods[j]
@@ -130,7 +132,7 @@ class _Lap:
             yield phase - k * period
 
     def run(self) -> None:
-        """All instants of the lap."""
+        """Runs through all instants of the lap."""
         due: dict[Fraction, list[int]] = {}
         for j, sampler in enumerate(self.system.samplers):
             for k in range(int(self.end / self.periods[j])):
@@ -150,7 +152,7 @@ class _Lap:
         self.states[j] = a @ state + b * read
 
     def _read(self, j: int, now: Fraction) -> Array:
-        """What sampler j reads, as a row over the variables."""
+        """Returns what sampler j reads, as a row over the variables."""
         window, outputs, held = self.reads[j]
         rank = self.system.samplers[j].rank
         total = zeros((1, self.size), exact=self.exact)[0]
@@ -162,7 +164,7 @@ class _Lap:
         return np.asarray(total)
 
     def _signal(self, i: int, now: Fraction, window: Fraction, rank: int) -> Array:
-        """The output of block i at an instant, or its mean over the window before it."""
+        """Returns the output of block i at an instant, or its mean over the window before it."""
         p, q, clock = self.plant.p[i], self.plant.q[i], now + self.plant.ahead[i]
         if not window:
             row = p @ self._state(clock, now)
@@ -184,7 +186,7 @@ class _Lap:
         return time if self.exact else float(time)
 
     def _state(self, at: Fraction, now: Fraction) -> Array:
-        """The continuous state at a time, from the nearest earlier one that is known."""
+        """Returns the continuous state at a time, from the nearest earlier one that is known."""
         known = self.marks[bisect.bisect_right(self.marks, at) - 1]
         state = self.trace[known]
         for _, h, inputs in self._pieces(known, at):
@@ -196,7 +198,9 @@ class _Lap:
         return state
 
     def _pieces(self, start: Fraction, end: Fraction) -> Iterator[tuple[Fraction, Fraction, Array]]:
-        """(begin, length, value of every channel) of the pieces of [start, end] on which all inputs are constant."""
+        """Yields (begin, length, value of every channel) of the pieces of [start, end] on which all inputs are
+        constant.
+        """
         cuts = {start, end}
         for k, delay in self.plant.channels:
             shift = delay + self.lands[k]
@@ -211,12 +215,12 @@ class _Lap:
             yield begin, stop - begin, np.array(values).reshape(len(values), self.size)
 
     def _landed(self, k: int, at: Fraction) -> Array:
-        """The command of sampler k in effect just after a time; zero before anything known."""
+        """Returns the command of sampler k in effect just after a time; zero before anything known."""
         index = bisect.bisect_right(self.times[k], at - self.lands[k]) - 1
         return np.asarray(self.rows[k][index]) if index >= 0 else zeros((1, self.size), exact=self.exact)[0]
 
     def _seen(self, k: int, at: Fraction, now: Fraction, rank: int) -> Array:
-        """The command of sampler k as a reading at `at` saw it: not what was decided in that instant itself."""
+        """Returns the command of sampler k as a reading at `at` saw it: not what was decided in that instant itself."""
         earlier = at == now and self.system.samplers[k].rank < rank
         if self.lands[k] or earlier:
             return self._landed(k, at)
@@ -229,7 +233,7 @@ class _Lap:
         return np.asarray(sum(parts[1:], parts[0]) / self._of(end - start))
 
     def lifted(self) -> Lifted:
-        """The end of the lap over its start."""
+        """Returns the end of the lap over its start."""
         rows = [self._state(self.end - self.lag, self.end), *self.states]
         rows += [np.array(self.rows[k][-n:]).reshape(n, self.size) for k, n in enumerate(self.before) if n]
         matrix = np.vstack(rows) if rows else zeros((0, 0), exact=self.exact)

@@ -46,7 +46,7 @@ class Plant:
 
 
 def plant(system: Multirate) -> Plant:
-    """The continuous part.  Raises UsageError for a delay inside it that cannot be moved out."""
+    """Returns the continuous part.  Raises UsageError for a delay inside it that cannot be moved out."""
     exact = all(not any(block.denominator[1:]) for block in system.blocks)
     row = {block.name: i for i, block in enumerate(system.blocks)}
     sampler = {one.name: j for j, one in enumerate(system.samplers)}
@@ -73,7 +73,7 @@ def _closed(
     ahead: tuple[Fraction, ...],
     exact: bool,
 ) -> Plant:
-    """Blocks x' = A x + B u, y = C x + D u with u = K y + G w solved for y."""
+    """Closes blocks x' = A x + B u, y = C x + D u with u = K y + G w solved for y."""
     a, b, c, d = (_diagonal([part[i] for part in parts], exact=exact) for i in range(4))
     within = np.eye(len(parts), dtype=int) - d @ k
     if exact and not (d @ k).any():
@@ -100,7 +100,7 @@ def _nilpotent(a: Array) -> bool:
 
 
 def zeros(shape: tuple[int, int], *, exact: bool) -> Array:
-    """Zeros: rational ones (an array of objects) where exact."""
+    """Returns zeros: rational ones (an array of objects) where exact."""
     return np.full(shape, Fraction(0), dtype=object) if exact else np.zeros(shape)
 
 
@@ -114,7 +114,7 @@ def _diagonal(parts: Sequence[Array], *, exact: bool) -> Array:
 
 
 def realised(block: Block, *, exact: bool) -> tuple[Array, Array, Array, Array]:
-    """Controllable canonical form of numerator / denominator."""
+    """Returns the controllable canonical form of numerator / denominator."""
     kind = exactly if exact else float
     return canonical([kind(x) for x in block.numerator], [kind(x) for x in block.denominator], exact=exact)
 
@@ -122,7 +122,7 @@ def realised(block: Block, *, exact: bool) -> tuple[Array, Array, Array, Array]:
 def canonical(
     numerator: Sequence[Any], denominator: Sequence[Any], *, exact: bool
 ) -> tuple[Array, Array, Array, Array]:
-    """(A, B, C, D) of a proper rational function, of s or of z."""
+    """Returns (A, B, C, D) of a proper rational function, of s or of z."""
     lead, n = denominator[0], len(denominator) - 1
     low = [x / lead for x in denominator[1:]]
     top = [0 * lead] * (n + 1 - len(numerator)) + [x / lead for x in numerator]
@@ -139,7 +139,9 @@ def canonical(
 
 
 def clocks(couplings: Sequence[tuple[int, int, Fraction]], delays: Sequence[Fraction]) -> list[Fraction]:
-    """ahead >= 0 with ahead[source] = ahead[target] + delay[target] for each coupling; UsageError where impossible."""
+    """Returns ahead >= 0 with ahead[source] = ahead[target] + delay[target] for each coupling;
+    UsageError where impossible.
+    """
     steps: list[list[tuple[int, Fraction]]] = [[] for _ in delays]
     for source, target, _ in couplings:
         steps[source].append((target, -delays[target]))
@@ -173,7 +175,7 @@ class Motion:
         self.over = lru_cache(maxsize=10_000)(self._over)
 
     def _over(self, h: Fraction) -> tuple[Array, Array, Array]:
-        """(e^(A h), integral of e^(A s) over [0, h], integral of that)."""
+        """Returns (e^(A h), integral of e^(A s) over [0, h], integral of that)."""
         return self._series(h) if self.exact else self._numeric(float(h))
 
     def _series(self, h: Fraction) -> tuple[Array, Array, Array]:
@@ -189,7 +191,9 @@ class Motion:
         return sums[0], sums[1], sums[2]
 
     def _numeric(self, h: float) -> tuple[Array, Array, Array]:
-        """From one exponential of a block matrix.  SOURCE: Van Loan 1978, Computing integrals involving e^A."""
+        """Integrates by one exponential of a block matrix.  SOURCE:
+        Van Loan 1978, Computing integrals involving e^A.
+        """
         from scipy.linalg import expm
 
         n = len(self.a)

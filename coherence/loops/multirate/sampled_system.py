@@ -61,17 +61,17 @@ class Multirate:
 
     @property
     def period(self) -> Fraction:
-        """The common period of all samplers, s."""
+        """Returns the common period of all samplers, s."""
         return common([exactly(sampler.period) for sampler in self.samplers])
 
 
 def exactly(number: Number) -> Fraction:
-    """The number as it is written: 0.1 is one tenth."""
+    """Returns the number as it is written: 0.1 is one tenth."""
     return Fraction(number) if isinstance(number, Fraction | int) else Fraction(repr(float(number)))
 
 
 def common(periods: Iterable[Fraction]) -> Fraction:
-    """The least common multiple."""
+    """Returns the least common multiple."""
     numerators, denominators = zip(*((p.numerator, p.denominator) for p in periods), strict=True)
     whole = math.lcm(*denominators)
     return Fraction(math.lcm(*(n * (whole // d) for n, d in zip(numerators, denominators, strict=True))), whole)
@@ -80,7 +80,8 @@ def common(periods: Iterable[Fraction]) -> Fraction:
 def multirate(
     network: Network, *, phases: Mapping[str, Number] | None = None, windows: Mapping[str, Number] | None = None
 ) -> Multirate:
-    """A network as samplers and blocks: a block with a rate becomes a sampler of its name and the plant behind it.
+    """Returns a network as samplers and blocks: a block with a rate becomes a sampler of its name and the plant
+    behind it.
 
     `phases` and `windows`: seconds by the name of a block with a rate.  Raises UsageError for other names.
     """
@@ -108,7 +109,7 @@ def multirate(
 
 
 def checked(samplers: Iterable[Sampler], blocks: Iterable[Block] = (), couplings: Iterable[Coupling] = ()) -> Multirate:
-    """A checked system.  Raises UsageError for what has no meaning, all problems at once."""
+    """Returns a checked system.  Raises UsageError for what has no meaning, all problems at once."""
     system = Multirate(tuple(samplers), tuple(blocks), tuple(couplings))
     names = [*(s.name for s in system.samplers), *(b.name for b in system.blocks)]
     problems = [f"the name '{name}' stands twice: give each its own" for name, n in Counter(names).items() if n > 1]

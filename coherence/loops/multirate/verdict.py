@@ -47,12 +47,12 @@ class Floquet:
 
     @property
     def modulus(self) -> float:
-        """Growth of the dominant mode per lap."""
+        """Returns the growth of the dominant mode per lap."""
         return float(abs(self.multipliers[0])) if len(self.multipliers) else 0.0
 
 
 def floquet(system: Multirate | Network | Lifted) -> Floquet:
-    """The verdict on a sampled system.  UsageError: nothing is sampled, or delays that cannot be lifted."""
+    """Returns the verdict on a sampled system.  UsageError: nothing is sampled, or delays that cannot be lifted."""
     lifted = (
         system if isinstance(system, Lifted) else lift(multirate(system) if isinstance(system, Network) else system)
     )
@@ -66,7 +66,7 @@ def floquet(system: Multirate | Network | Lifted) -> Floquet:
 
 
 def _modes(matrix: Array) -> tuple[Array, Array]:
-    """Eigenvalues by falling modulus (of a pair: the upper first) and their vectors."""
+    """Returns eigenvalues by falling modulus (of a pair: the upper first) and their vectors."""
     if not len(matrix):
         return np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
     multipliers, vectors = np.linalg.eig(matrix)
@@ -93,14 +93,14 @@ def _decided(lifted: Lifted, multipliers: Array) -> tuple[str, str, int | None]:
 
 
 def balanced(matrix: Array) -> Array:
-    """A similar matrix with rows and columns of like size; scaled by powers of two, hence without rounding."""
+    """Returns a similar matrix with rows and columns of like size; scaled by powers of two, hence without rounding."""
     from scipy.linalg import matrix_balance
 
     return np.asarray(matrix_balance(matrix, permute=False)[0]) if len(matrix) else matrix
 
 
 def clear_of_circle(matrix: Array, radius: float, distance: float) -> bool:
-    """Is sigma_min(z I - M) > distance proved for all |z| = radius?"""
+    """Decides whether sigma_min(z I - M) > distance is proved for all |z| = radius."""
     n = len(matrix)
     middle, half = np.linspace(0, math.pi, 17)[1::2], math.pi / 16
     spent = 0
@@ -119,7 +119,9 @@ def clear_of_circle(matrix: Array, radius: float, distance: float) -> bool:
 
 
 def _period(lifted: Lifted, multipliers: Array, modes: Array) -> float | None:
-    """Seconds per turn of the dominant mode: the turns of the command that turns most, between decisions of one lap."""
+    """Returns the seconds per turn of the dominant mode: the turns of the command that turns most, between decisions
+    of one lap.
+    """
     if not len(multipliers) or not abs(multipliers[0]):
         return None
     rate = 0.0

@@ -49,7 +49,7 @@ class Bounds:
         )
 
     def scaled(self, factor: Any) -> Bounds:
-        """All of it times a row's factor."""
+        """Returns the bounds times a factor for each row."""
         size = np.abs(factor)
         return Bounds(
             self.value * factor, self.slope * factor, self.highest * size, self.first * size, self.second * size
@@ -78,7 +78,7 @@ class Characteristic:
         self._balance()
 
     def _fill(self) -> None:
-        """Factors of all rows as rectangular arrays: (alpha s + beta) / (s + a), absent ones are 1."""
+        """Fills the factors of all rows into rectangular arrays: (alpha s + beta) / (s + a), absent ones are 1."""
         width = max((len(poles) for poles in self.poles), default=0)
         shape = (self.size, width)
         self.present: NDArray[np.bool_] = np.zeros(shape, dtype=bool)
@@ -94,7 +94,7 @@ class Characteristic:
             self.alphas[row, : len(zeros)] = 1
 
     def _balance(self) -> None:
-        """Choose units of the outputs so that gains back and forth are alike: roots stay, bounds get sharper."""
+        """Chooses units of the outputs so that gains back and forth are alike: roots stay, bounds get sharper."""
         self.units: Reals = np.ones(self.size)
         if self.size == 1 or not self.gains.any():
             return
@@ -107,12 +107,12 @@ class Characteristic:
 
     @cached_property
     def through_now(self) -> Reals:
-        """Feedthrough of the blocks without delay."""
+        """Returns the feedthrough of the blocks without delay."""
         return np.array([b.feedthrough if b.delay == 0 else 0.0 for b in self.network.blocks]) / self.units
 
     @cached_property
     def through_late(self) -> Reals:
-        """Feedthrough of the blocks with delay."""
+        """Returns the feedthrough of the blocks with delay."""
         return np.array([b.feedthrough if b.delay > 0 else 0.0 for b in self.network.blocks]) / self.units
 
     @cached_property
@@ -125,16 +125,18 @@ class Characteristic:
 
     @cached_property
     def largest_root(self) -> float:
-        """The largest modulus of a pole or zero of a block."""
+        """Returns the largest modulus of a pole or zero of a block."""
         every = np.concatenate([*self.poles, *self.zeros, np.zeros(1)])
         return float(np.max(np.abs(every)))
 
     def shifts(self, sigma: float) -> Reals:
-        """The a of each factor: none of (s + a) vanishes for Re s >= sigma."""
+        """Returns the a of each factor: none of (s + a) vanishes for Re s >= sigma."""
         return np.asarray(np.maximum(np.maximum(np.abs(self.roots), self.scale), 2 * abs(sigma)))
 
     def bounds(self, sigma: float, centre: Reals, radius: Reals) -> tuple[Bounds, Bounds]:
-        """d and g (without delay: with it) of all rows on the segments sigma + j [centre - radius, centre + radius]."""
+        """Returns d and g (without delay: with it) of all rows on the segments sigma + j [centre - radius, centre +
+        radius].
+        """
         s = sigma + 1j * centre
         a = self.shifts(sigma)
         below = np.maximum(np.abs(centre) - radius, 0.0)
@@ -152,7 +154,7 @@ class Characteristic:
         return d, top
 
     def _doubts(self, s: Complexes, sigma: float) -> tuple[Reals, Reals]:
-        """How far the products of computed roots may be from d and g as stated, in the scaling of `bounds`."""
+        """Returns how far the products of computed roots may be from d and g as stated, in the scaling of `bounds`."""
         a, size = self.shifts(sigma), np.abs(s)
         d, g = np.zeros((len(s), self.size)), np.zeros((len(s), self.size))
         for row, (pole, zero) in enumerate(zip(self._doubt_d, self._doubt_g, strict=True)):
@@ -169,7 +171,7 @@ class Characteristic:
         return d, g
 
     def entries(self, sigma: float, s: Complexes) -> tuple[Complexes, Complexes]:
-        """d and g at points whose real part is sigma, of the same scaling as `bounds`."""
+        """Returns d and g at points whose real part is sigma, of the same scaling as `bounds`."""
         a = self.shifts(sigma)
         point = s[:, None, None]
         w = 1 / (point + a)
@@ -178,14 +180,14 @@ class Characteristic:
         return d, g * self.leads * np.exp(-s[:, None] * self.delays)
 
     def matrix(self, d: Complexes, g: Complexes) -> Complexes:
-        """diag(d) - diag(g) K."""
+        """Returns diag(d) - diag(g) K."""
         entries = -g[:, :, None] * self.gains
         rows = np.arange(self.size)
         entries[:, rows, rows] += d
         return np.asarray(entries)
 
     def pencil(self, s: Complexes) -> tuple[Complexes, Complexes]:
-        """P(s) and P'(s) at any points, each row of both divided by one positive number."""
+        """Returns P(s) and P'(s) at any points, each row of both divided by one positive number."""
         d, slope, g, steep = self._plain(s)
         size = np.abs(d) + np.abs(g) + 1e-300
         p, q = self.matrix(d / size, g / size), self.matrix(slope / size, steep / size)
@@ -207,7 +209,7 @@ class Characteristic:
         return d, slope, g, steep
 
     def transfer_bound(self, sigma: float, radius: float) -> tuple[Reals, Reals]:
-        """Bounds of |n_i / d_i exp(-s tau_i)| for |s| >= radius, Re s >= sigma; and X = (I - D0 K)^-1.
+        """Returns bounds of |n_i / d_i exp(-s tau_i)| for |s| >= radius, Re s >= sigma; and X = (I - D0 K)^-1.
 
         D0 is the feedthrough of blocks without delay, which is taken out of their bound.  `radius` must be
         larger than every pole.  Raises ZeroDivisionError for an algebraic loop without solution.
@@ -236,7 +238,8 @@ class Characteristic:
 
 
 def root_doubt(polynomial: Sequence[float], roots: Complexes) -> Reals:
-    """A unit u and coefficients e (highest power first) with |p(s) / lead - product (s - root)| <= u^n e(|s| / u).
+    """Returns a unit u and coefficients e (highest power first) with |p(s) / lead - product (s - root)| <= u^n e(|s|
+    / u).
 
     What the computed roots give back is compared with the polynomial as stated; the rounding of that comparison is
     part of it.  A product of one factor is exact enough: its bound is zero, and the result is empty.
@@ -251,7 +254,7 @@ def root_doubt(polynomial: Sequence[float], roots: Complexes) -> Reals:
 
 
 def _scale(poles: Sequence[Complexes], blocks: Sequence[Block]) -> float:
-    """The slowest time scale of the part that is not infinite, as a frequency; not absurdly slow."""
+    """Returns the slowest time scale of the part that is not infinite, as a frequency; not absurdly slow."""
     sizes = [float(abs(p)) for row in poles for p in row if abs(p) > 0]
     sizes += [1 / block.delay for block in blocks if block.delay > 0]
     if sizes:
@@ -266,7 +269,7 @@ def _unit_bounds(shape: tuple[int, int]) -> Bounds:
 
 
 def _delay(delays: Reals, s: Complexes, sigma: float) -> Bounds:
-    """exp(-s tau) and its derivatives by s."""
+    """Returns exp(-s tau) and its derivatives by s."""
     size = np.broadcast_to(np.exp(-sigma * delays), (len(s), len(delays)))
     wave = np.exp(-s[:, None] * delays)
     return Bounds(wave, -delays * wave, size, delays * size, delays**2 * size)
@@ -280,7 +283,7 @@ def _factor(
     terms: tuple[Reals, Complexes, Reals],
     keep: NDArray[np.bool_],
 ) -> Bounds:
-    """(alpha s + beta) / (s + a) where kept, else 1."""
+    """Returns (alpha s + beta) / (s + a) where kept, else 1."""
     alpha, beta, a = terms
     c = np.where(keep, beta - alpha * a, 0)
     size = np.abs(c)

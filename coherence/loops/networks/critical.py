@@ -1,4 +1,4 @@
-"""Critical gain, critical delay and all windows of delay in which a loop is stable.
+"""Finds the critical gain, the critical delay and all windows of delay in which a loop is stable.
 
 One loop with one delay: the crossing frequencies are the roots of a polynomial (the delay is eliminated), so all
 windows are exact.  Any network: the verdict is carried along the parameter by boxes in which no root can reach the
@@ -63,7 +63,7 @@ class Critical:
 
 
 def delay_crossings(numerator: Sequence[float], denominator: Sequence[float], highest: float) -> list[Crossing]:
-    """All delays in (0, highest] at which a root of d(s) + n(s) exp(-s T) lies on the axis, in order.
+    """Returns all delays in (0, highest] at which a root of d(s) + n(s) exp(-s T) lies on the axis, in order.
 
     At such a root |d(j w)|^2 = |n(j w)|^2, a polynomial in w^2; the sign of its slope is the direction.
     """
@@ -79,7 +79,7 @@ def delay_crossings(numerator: Sequence[float], denominator: Sequence[float], hi
 
 
 def _frequencies(numerator: Sequence[float], denominator: Sequence[float]) -> list[tuple[float, float, bool]]:
-    """(frequency, smallest delay >= 0, outward) of every crossing."""
+    """Returns (frequency, smallest delay >= 0, outward) of every crossing."""
     difference = np.polysub(squared(np.array(denominator, float)), squared(np.array(numerator, float)))
     crossings = []
     for x, outward in _directed(difference):
@@ -95,7 +95,7 @@ def _frequencies(numerator: Sequence[float], denominator: Sequence[float]) -> li
 
 
 def _directed(polynomial: Reals) -> list[tuple[float, bool]]:
-    """Positive real roots, and whether the polynomial rises there.
+    """Returns positive real roots, and whether the polynomial rises there.
 
     Two next to each other, or a pair that rounding keeps off the real line, are one touch: it rises at one of them and
     falls at the other, whatever slopes as small as rounding say.
@@ -109,7 +109,7 @@ def _directed(polynomial: Reals) -> list[tuple[float, bool]]:
 
 
 def _positive(polynomial: Reals) -> list[float]:
-    """Positive real roots, polished where they are simple."""
+    """Returns positive real roots, polished where they are simple."""
     roots, slope = [], np.polyder(polynomial)
     for root in np.roots(polynomial):
         if root.real > 0 and abs(root.imag) <= 1e-7 * abs(root):
@@ -124,7 +124,7 @@ def _positive(polynomial: Reals) -> list[float]:
 def delay_windows(
     numerator: Sequence[float], denominator: Sequence[float], highest: float
 ) -> list[tuple[float, float]]:
-    """All intervals of the delay T in [0, highest] in which the loop d(s) + n(s) exp(-s T) = 0 is stable.
+    """Returns all intervals of the delay T in [0, highest] in which the loop d(s) + n(s) exp(-s T) = 0 is stable.
 
     Ends are exact crossings.  The count starts from the closed loop without delay (plain polynomial roots); a loop
     of higher numerator than denominator degree has no meaning here, one with feedthrough >= 1 has no window but T = 0.
@@ -149,7 +149,7 @@ def delay_windows(
 
 
 def _count_beside_zero(numerator: Sequence[float], denominator: Sequence[float], first: float) -> int | None:
-    """Roots right of the axis for delays in (0, first), where none crosses; None where that is not known.
+    """Returns roots right of the axis for delays in (0, first), where none crosses; None where that is not known.
 
     Without delay a root may lie on the axis and leave it with any delay, so that case is counted inside.
     """
@@ -161,7 +161,7 @@ def _count_beside_zero(numerator: Sequence[float], denominator: Sequence[float],
 
 
 def _free_of_axis(numerator: Sequence[float], denominator: Sequence[float], window: tuple[float, float]) -> bool:
-    """No hidden root on the axis (a pole that a zero cancels), which no delay moves?"""
+    """Decides that no root is hidden on the axis (a pole that a zero cancels), which no delay moves."""
     poles = np.roots(denominator)
     beside = 1j * poles.imag[np.abs(poles.real) <= 1e-6 * np.abs(poles)]
     size = np.polyval(np.abs(numerator), np.abs(beside))
@@ -171,7 +171,8 @@ def _free_of_axis(numerator: Sequence[float], denominator: Sequence[float], wind
 
 
 def critical_gain(network: Network, blocks: Sequence[str] = (), *, highest: float = 1e6) -> Critical:
-    """The smallest common factor on the gains of `blocks` (the first one, if none is named) that loses stability.
+    """Returns the smallest common factor on the gains of `blocks` (the first one, if none is named) that loses
+    stability.
 
     It starts from the present gain where that is stable, else from the largest of its halves that is.
     """
@@ -185,7 +186,9 @@ def critical_gain(network: Network, blocks: Sequence[str] = (), *, highest: floa
 
 
 def critical_delay(network: Network, blocks: Sequence[str] = (), *, highest: float) -> Critical:
-    """The smallest delay of `blocks` above the present one of the first of them at which the verdict changes."""
+    """Returns the smallest delay of `blocks` above the present one of the first of them at which the verdict
+    changes.
+    """
     names = blocks or network.names[:1]
     start = network.blocks[network.index[names[0]]].delay
     return first_change(network, [Range(name, "delay", start, highest) for name in names])
@@ -196,7 +199,7 @@ def _at(network: Network, names: Sequence[str], what: str, number: float) -> Net
 
 
 def first_change(network: Network, ranges: Sequence[Range]) -> Critical:
-    """Follow the ranges from their low to their high ends together: where does the verdict first change?"""
+    """Follows the ranges from their low to their high ends together to where the verdict first changes."""
     path = _Path(network, ranges)
     before = path.verdict(path.low)
     if before.verdict not in ("stable", "unstable"):
@@ -234,7 +237,7 @@ class _Path:
         return holds_throughout(self.network, box)
 
     def root(self, number: float, near: complex) -> complex | None:
-        """The root nearest to `near`, of the parts that the ranges are in."""
+        """Returns the root nearest to `near`, of the parts that the ranges are in."""
         names = {varied.block for varied in self.ranges}
         parts = [part for part in self.at(number).components() if names & set(part.names)]
         roots = [complex(z) for part in parts for z in polished(Characteristic(part), np.array([near]))]
@@ -242,7 +245,7 @@ class _Path:
 
 
 def _landed(path: _Path, here: float, step: float, before: DelayVerdict) -> Critical:
-    """Follow the root next to the axis onto it."""
+    """Follows the root next to the axis onto it."""
     low, high = here, here + step
     for _ in range(40):
         after = path.verdict(high)
@@ -272,6 +275,6 @@ def _differs(before: DelayVerdict, after: DelayVerdict) -> bool:
 
 
 def _nearest(*verdicts: DelayVerdict) -> complex | None:
-    """The rightmost root closest to the axis."""
+    """Returns the rightmost root closest to the axis."""
     roots = [root for one in verdicts for root in one.rightmost]
     return min(roots, key=lambda root: abs(root.real), default=None)

@@ -1,4 +1,4 @@
-"""Uncertain gains, delays and coefficients as intervals: a verdict that holds for the whole box, or where it changes.
+"""Decides for uncertain gains, delays and coefficients: a verdict that holds for the whole box, or changes in it.
 
 If no root can lie on the imaginary axis for any values of the box, all of them have as many unstable roots as the
 middle has.  That is proved by covering the axis with segments on which |M(c)^-1 (M(s, values) - M(c))| < 1, with a
@@ -64,7 +64,7 @@ class BoxVerdict:
 
 
 def box_verdict(network: Network, ranges: Iterable[Range], *, most: int = 2000) -> BoxVerdict:
-    """The verdict for all values in the ranges, by at most `most` boxes.
+    """Returns the verdict for all values in the ranges, by at most `most` boxes.
 
     "changes" as soon as one box is proved stable and another one proved unstable.
     """
@@ -97,12 +97,12 @@ def _summary(examples: dict[str, tuple[Range, ...]], left: list[tuple[Range, ...
 
 
 def replaced(one: Range, at: float) -> Range:
-    """The range shrunk to one value."""
+    """Returns the range shrunk to one value."""
     return Range(one.block, one.what, at, at, one.index)
 
 
 def at_middle(network: Network, box: Sequence[Range]) -> Network:
-    """The network with the middle of every range."""
+    """Returns the network with the middle of every range."""
     blocks = {block.name: block for block in network.blocks}
     for varied in box:
         blocks[varied.block] = _with(blocks[varied.block], varied, varied.middle)
@@ -135,7 +135,7 @@ def _checked(network: Network, ranges: Sequence[Range]) -> None:
 
 
 def _halved(box: Sequence[Range], start: Sequence[Range]) -> list[tuple[Range, ...]]:
-    """Two boxes, cut across the relatively widest range; none where all are narrow."""
+    """Returns two boxes, cut across the relatively widest range; none where all are narrow."""
     shares = [(widest.half / whole.half) if whole.half else 0.0 for widest, whole in zip(box, start, strict=True)]
     k = int(np.argmax(shares))
     if shares[k] < 1e-6:
@@ -147,7 +147,7 @@ def _halved(box: Sequence[Range], start: Sequence[Range]) -> list[tuple[Range, .
 
 
 def holds_throughout(network: Network, box: Sequence[Range]) -> bool:
-    """Is it proved that no root lies on the imaginary axis for any values of the box?  Parts one by one."""
+    """Decides whether it is proved that no root lies on the axis for any values of the box, parts one by one."""
     felt = Network(network.blocks, tuple(coupling for coupling in network.couplings if coupling.gain))
     names = {one.block for one in box}
     middle = {part.names: part for part in at_middle(felt, box).components()}
@@ -184,7 +184,7 @@ class _Spread:
             self.bottom[row, len(block.denominator) - 1 - varied.index] += varied.half / unit
 
     def entries(self, centre: Reals, radius: Reals, highest: Reals) -> tuple[Reals, Reals]:
-        """Bounds of the changes of d and g on segments of the imaginary axis."""
+        """Returns bounds of the changes of d and g on segments of the imaginary axis."""
         far, near = np.abs(centre) + radius, np.maximum(np.abs(centre) - radius, 0.0)
         a = self.char.shifts(0.0)
         scale = np.where(self.char.present, 1 / np.hypot(a, near[:, None, None]), 1).prod(axis=2)
@@ -194,7 +194,7 @@ class _Spread:
         return d, (powers @ self.top.T * scale) * (1 + self.gain) + highest * (self.gain + shaken * (1 + self.gain))
 
     def beyond(self, radius: float) -> Reals:
-        """Bounds of |g / d| for |s| >= radius, whatever the values; infinite if some d may vanish there."""
+        """Returns bounds of |g / d| for |s| >= radius, whatever the values; infinite if some d may vanish there."""
         bounds = np.zeros(self.char.size)
         for row, block in enumerate(self.char.network.blocks):
             lead, n = block.denominator[0], block.order
@@ -231,7 +231,7 @@ def _excluded(part: Network, box: Sequence[Range]) -> bool:
 
 
 def _errors(char: Characteristic, spread: _Spread, low: Reals, high: Reals) -> tuple[Reals, Reals]:
-    """What a segment and the ranges can do to M together, and what the ranges do at its centre alone.
+    """Returns what a segment and the ranges can do to M together, and what the ranges do at its centre alone.
 
     The ranges change few rows S, by (diag(dd) - diag(dg) K)_S, so det (I + E) is one of size |S|, whose entries are
     those of |M^-1|_SS dd + |K M^-1|_SS dg; a step e along the axis adds e / (1 - e) times the full norm.

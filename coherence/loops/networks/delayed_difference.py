@@ -1,4 +1,4 @@
-"""Feedthrough around loops with delay (neutral type): does the difference operator decay?
+"""Decides whether the difference operator decays: feedthrough around loops with delay (neutral type).
 
 At high frequency every block is its feedthrough D_i behind its delay, and what is left of the network is the
 difference equation y_i(t + tau_i) = D_i u_i(t), u = K y.  If it grows, infinitely many roots lie right of the axis.  It
@@ -49,7 +49,7 @@ def difference_growth(char: Characteristic) -> Growth:
 
 
 def _exact_radius(char: Characteristic, late: Reals) -> float | None:
-    """Growth per step of the common grid of the delays; None where that grid is too fine."""
+    """Returns the growth per step of the common grid of the delays; None where that grid is too fine."""
     steps = _steps([d for d, gain in zip(char.delays, late, strict=True) if gain])
     if steps is None or sum(steps) > REGISTERS:
         return None
@@ -65,7 +65,7 @@ def _exact_radius(char: Characteristic, late: Reals) -> float | None:
 
 
 def _steps(delays: list[float]) -> list[int] | None:
-    """The delays in steps of their common divisor, if they have one."""
+    """Returns the delays in steps of their common divisor, if they have one."""
     exact = [Fraction(delay).limit_denominator(10**6) for delay in delays]
     if any(abs(float(e) - d) > 1e-12 * d or e == 0 for e, d in zip(exact, delays, strict=True)):
         return None

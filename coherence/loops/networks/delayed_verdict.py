@@ -1,4 +1,4 @@
-"""The verdict on a network of continuous blocks with exact delays: stable, unstable, marginal or undecided.
+"""Decides stability of a network of continuous blocks with exact delays.
 
 Each strongly connected part is judged on its own, by two methods that must agree: an exact count of the roots right
 of the axis (`winding`) and the rightmost roots themselves (`rightmost`).  Feedthrough around a loop with delay is
@@ -53,18 +53,18 @@ class DelayVerdict:
 
     @property
     def abscissa(self) -> float:
-        """The largest real part, 1/s; minus infinity without any root, nan if not known."""
+        """Returns the largest real part, 1/s; minus infinity without any root, nan if not known."""
         return self.rightmost[0].real if self.rightmost else math.nan
 
     @property
     def period(self) -> float | None:
-        """Of the rightmost root's oscillation in seconds; None without oscillation."""
+        """Returns the period of the rightmost root's oscillation in seconds; None without oscillation."""
         frequency = self.rightmost[0].imag if self.rightmost else 0.0
         return math.tau / frequency if frequency else None
 
 
 def verdict(network: Network, *, decay: float = 0.0, confirm: bool = True) -> DelayVerdict:
-    """The verdict on all parts; with `decay`, every root must lie left of -decay (1/s).
+    """Returns the verdict on all parts; with `decay`, every root must lie left of -decay (1/s).
 
     `confirm=False` leaves out the proof that the rightmost root is the rightmost: half the time, same verdict.
     """
@@ -74,7 +74,7 @@ def verdict(network: Network, *, decay: float = 0.0, confirm: bool = True) -> De
 
 
 def combined(parts: Iterable[DelayVerdict]) -> DelayVerdict:
-    """The worst part decides; the rightmost root is that of all parts."""
+    """Combines verdicts: the worst part decides; the rightmost root is that of all parts."""
     ordered = sorted(parts, key=lambda part: ORDER.index(part.verdict))
     if not ordered:
         return DelayVerdict("stable", "there is nothing in the network", unstable=0, confirmed=True)
@@ -93,7 +93,7 @@ def combined(parts: Iterable[DelayVerdict]) -> DelayVerdict:
 
 
 def part_verdict(part: Network, *, decay: float = 0.0, confirm: bool = True) -> DelayVerdict:
-    """The verdict on one strongly connected part."""
+    """Returns the verdict on one strongly connected part."""
     sampled = [block.name for block in part.blocks if block.rate is not None]
     if sampled:
         return _undecided(part, f"{', '.join(sampled)} is sampled: lift it to its period instead (multirate)")
@@ -126,7 +126,9 @@ def _undecided(part: Network, reason: str, count: Count | None = None) -> DelayV
 
 
 def _alone(char: Characteristic, part: Network, decay: float) -> DelayVerdict | None:
-    """A block in no loop has its poles; None where they are too near the line to be read off."""
+    """Returns the verdict of a block in no loop from its poles;
+    None where they are too near the line to be read off.
+    """
     poles = char.poles[0]
     if not len(poles):
         return DelayVerdict("stable", "no states", (), 0, "poles of a block", confirmed=True, blocks=part.names)
@@ -148,7 +150,7 @@ def _alone(char: Characteristic, part: Network, decay: float) -> DelayVerdict | 
 
 
 def _told_apart(denominator: tuple[float, ...], poles: Complexes, decay: float) -> bool:
-    """Is it sure on which side of the line each pole lies, though its computed value is rounded?
+    """Decides whether it is sure on which side of the line each pole lies, though its computed value is rounded.
 
     A pole lies in the union of disks of radius n |W|, W the Weierstrass correction.  Poles at 0 are exact.
     """
@@ -186,7 +188,9 @@ def _agreed(char: Characteristic, part: Network, decay: float, confirm: bool) ->
 
 
 def _candidate_roots(char: Characteristic, count: Count) -> Complexes:
-    """Polished roots from the generator, or from the contour where the generator is too large or says too little."""
+    """Returns polished roots from the generator, or from the contour where the generator is too large or says too
+    little.
+    """
     values = generator_roots(char)
     starts = [] if values is None else [rightmost_starts(values)]
     if (values is None or (count.roots and not (values.real > count.sigma).any())) and count.places is not None:
@@ -197,7 +201,7 @@ def _candidate_roots(char: Characteristic, count: Count) -> Complexes:
 
 
 def _searched(char: Characteristic, roots: Complexes) -> Complexes:
-    """Look along contours ever further right, as long as they count roots."""
+    """Looks along contours ever further right, as long as they count roots."""
     line = char.scale / 10
     for _ in range(4 * CLIMBS):
         count = count_right_of(char, line)
@@ -213,7 +217,7 @@ def _given(samples: Complexes | None) -> Complexes:
 
 
 def _confirmed(char: Characteristic, roots: Complexes, count: Count) -> tuple[Complexes, bool]:
-    """The roots found, and whether the rightmost is proved to be.
+    """Returns the roots found, and whether the rightmost is proved to be.
 
     It is if as many are found as counted, or if a contour just right of it counts none.  Where that contour counts
     some, it says where to look for them.
@@ -239,7 +243,7 @@ def _more(count: Count) -> Complexes:
 
 
 def _number(char: Characteristic, roots: Complexes, wanted: int) -> int:
-    """Roots with their conjugates; where that is too few, with multiplicities by a small circle about each."""
+    """Counts roots with their conjugates; where that is too few, with multiplicities by a small circle about each."""
     plain = int(sum(1 if root.imag == 0 else 2 for root in roots))
     if plain >= wanted or plain == 0 or wanted > plain + 4:
         return plain
@@ -260,7 +264,7 @@ def _top(roots: Complexes) -> tuple[complex, ...]:
 
 
 def _on_axis(char: Characteristic, part: Network, count: Count, roots: Complexes) -> DelayVerdict:
-    """A root is next to the line: count on both sides of a strip about it."""
+    """Decides about a root next to the line by counts on both sides of a strip about it."""
     width = AXIS * (_at(count) + char.scale)
     right, left = count_right_of(char, count.sigma + width), count_right_of(char, count.sigma - width)
     if right.roots is None or left.roots is None:
@@ -288,7 +292,7 @@ def _in_strip(char: Characteristic, part: Network, strip: Complexes, counts: tup
 
 
 def _at_origin(char: Characteristic, part: Network, counted: int, how: str) -> DelayVerdict:
-    """A repeated root at 0 grows like a power of t, unless it has as many independent modes."""
+    """Decides about a repeated root at 0: it grows like a power of t, unless it has as many independent modes."""
     p, _ = char.pencil(np.zeros(1, dtype=complex))
     modes = int((np.linalg.svd(p[0], compute_uv=False) < 1e-12).sum())
     kind = "marginal" if modes == counted else "unstable"

@@ -1,4 +1,4 @@
-"""Blocks and couplings with exact delays: the researcher's way to state a network of loops.
+"""Networks of blocks and couplings with exact delays.
 
 A block is G(s) = numerator(s) / denominator(s) * exp(-s delay), or the same plant behind a zero-order
 hold of period `rate`.  A coupling adds gain times the output of its source to the input of its target.
@@ -43,21 +43,21 @@ class Block:
 
     @property
     def order(self) -> int:
-        """Degree of the denominator: the number of its states."""
+        """Returns the degree of the denominator: the number of its states."""
         return len(self.denominator) - 1
 
     @property
     def proper(self) -> bool:
-        """Has the numerator no higher degree than the denominator?"""
+        """Decides whether the numerator has no higher degree than the denominator."""
         return len(self.numerator) <= len(self.denominator)
 
     @property
     def feedthrough(self) -> float:
-        """G at infinite frequency, without its delay."""
+        """Returns G at infinite frequency, without its delay."""
         return self.numerator[0] / self.denominator[0] if len(self.numerator) == len(self.denominator) else 0.0
 
     def at(self, s: complex | NDArray[np.complex128]) -> NDArray[np.complex128]:
-        """G(s) of a continuous block, for one s or many."""
+        """Returns G(s) of a continuous block, for one s or many."""
         import numpy as np
 
         point = np.asarray(s, dtype=complex)
@@ -87,11 +87,11 @@ class Network:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Name -> row."""
+        """Returns the row of each name."""
         return {block.name: row for row, block in enumerate(self.blocks)}
 
     def part(self, names: Iterable[str]) -> Network:
-        """The network of some blocks alone, with the couplings among them."""
+        """Returns the network of some blocks alone, with the couplings among them."""
         members = set(names)
         return Network(
             tuple(block for block in self.blocks if block.name in members),
@@ -99,7 +99,7 @@ class Network:
         )
 
     def components(self) -> tuple[Network, ...]:
-        """The strongly connected parts that hold a loop or a state, in the order of their first block.
+        """Returns the strongly connected parts that hold a loop or a state, in the order of their first block.
 
         The network is stable exactly when all of them are.
         """
@@ -119,7 +119,7 @@ class Network:
 
 
 def network(blocks: Iterable[Block], couplings: Iterable[Coupling] = ()) -> Network:
-    """A checked network.  Raises UsageError for what has no meaning, all problems at once."""
+    """Returns a checked network.  Raises UsageError for what has no meaning, all problems at once."""
     net = Network(tuple(blocks), tuple(couplings))
     problems = [*_names(net), *itertools.chain.from_iterable(map(_block, net.blocks)), *_ends(net)]
     if problems:
@@ -130,7 +130,7 @@ def network(blocks: Iterable[Block], couplings: Iterable[Coupling] = ()) -> Netw
 def loop(
     numerator: Sequence[float], denominator: Sequence[float], delay: float = 0.0, *, name: str = "loop"
 ) -> Network:
-    """One negative-feedback loop around numerator / denominator * exp(-s delay)."""
+    """Returns one negative-feedback loop around numerator / denominator * exp(-s delay)."""
     block = Block(name, tuple(map(float, numerator)), tuple(map(float, denominator)), float(delay))
     return network([block], [Coupling(name, name, -1.0)])
 
@@ -167,7 +167,7 @@ def _ends(net: Network) -> list[str]:
 
 
 def _cut(polynomial: Polynomial) -> Polynomial:
-    """Without leading zeros."""
+    """Returns a polynomial without leading zeros."""
     return tuple(itertools.dropwhile(lambda c: c == 0, polynomial)) or (0.0,)
 
 

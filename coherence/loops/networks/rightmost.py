@@ -1,4 +1,4 @@
-"""Rightmost characteristic roots: starts from a discretised generator or from a contour, polished by Newton's method.
+"""Finds rightmost characteristic roots: starts from a generator or a contour, polished by Newton's method.
 
 The generator of the delay equation moves each delayed output along its delay; on Chebyshev points it is a matrix
 whose eigenvalues approach the roots from the right.  Newton's method then works on the exact characteristic
@@ -30,7 +30,7 @@ SAMPLES = 300  # of a contour, for a rational fit
 
 
 def generator_roots(char: Characteristic, *, level: float = 0.5) -> Complexes | None:
-    """Approximate rightmost roots with Im s >= 0; None where the matrix would be too large.
+    """Returns approximate rightmost roots with Im s >= 0; None where the matrix would be too large.
 
     Delays are resolved up to the frequency above which all feedback together is below `level`, if there is room.
     """
@@ -48,7 +48,7 @@ def generator_roots(char: Characteristic, *, level: float = 0.5) -> Complexes | 
 
 
 def busy_frequency(char: Characteristic, level: float) -> float:
-    """The highest frequency, on a grid, at which the feedback's spectral radius may reach `level`."""
+    """Returns the highest frequency, on a grid, at which the feedback's spectral radius may reach `level`."""
     top = 10 * max(char.largest_root, char.scale)
     top = max(top, 10 * float(np.max(np.abs(char.leads) * char.row_norms, initial=0.0)))
     grid = np.geomspace(char.scale / 10, top, 160)
@@ -64,7 +64,7 @@ def busy_frequency(char: Characteristic, level: float) -> float:
 
 
 def polished(char: Characteristic, starts: Complexes, *, rounds: int = 40) -> Complexes:
-    """The exact roots that Newton's method reaches, without repetition, Im s >= 0, rightmost first."""
+    """Returns the exact roots that Newton's method reaches, without repetition, Im s >= 0, rightmost first."""
     with np.errstate(all="ignore"):  # some starts run off to infinity, and are dropped
         return _polished(char, starts, rounds if char.size <= 8 else min(rounds, 15))
 
@@ -88,7 +88,7 @@ def _polished(char: Characteristic, starts: Complexes, rounds: int) -> Complexes
 
 
 def _by_vector(char: Characteristic, start: complex) -> list[complex]:
-    """Newton's method on P(s) v = 0, one factorisation a step, for parts where tr(P^-1 P') costs too much.
+    """Solves P(s) v = 0 by Newton's method, one factorisation a step, for parts where tr(P^-1 P') costs too much.
 
     SOURCE: Ruhe 1973, Algorithms for the nonlinear eigenvalue problem (inverse iteration).
     """
@@ -120,7 +120,7 @@ def _newton(char: Characteristic, s: Complexes) -> Complexes:
 
 
 def _traces(p: Complexes, slope: Complexes) -> Complexes:
-    """tr(P^-1 P'); infinite where P is singular, which ends the search: the point is a root."""
+    """Returns tr(P^-1 P'); infinite where P is singular, which ends the search: the point is a root."""
     try:
         return np.asarray(np.trace(np.linalg.solve(p, slope), axis1=1, axis2=2))
     except np.linalg.LinAlgError:
@@ -142,14 +142,14 @@ def _distinct(roots: Complexes, scale: float) -> Complexes:
 
 
 def rightmost_starts(values: Complexes) -> Complexes:
-    """Those approximate roots that may be rightmost: all right of the axis, and some left of it."""
+    """Returns those approximate roots that may be rightmost: all right of the axis, and some left of it."""
     order = np.argsort(-values.real)
     right = int((values.real > 0).sum())
     return np.asarray(values[order][: max(right + 4, 8)])
 
 
 def contour_starts(places: Complexes, logarithmic: Complexes, *, most: int = 24) -> Complexes:
-    """Where the logarithmic derivative on a contour says that roots are, nearest to it or right of it first.
+    """Returns where the logarithmic derivative on a contour says that roots are, nearest to it or right of it first.
 
     It is a sum of 1 / (s - root): the poles of a rational function through its samples are roots.
     """
@@ -165,7 +165,7 @@ def contour_starts(places: Complexes, logarithmic: Complexes, *, most: int = 24)
 
 
 def _rational_poles(z: Complexes, f: Complexes, *, tolerance: float = 1e-8, largest: int = 50) -> Complexes:
-    """Poles of the rational function that the AAA algorithm fits.
+    """Returns poles of the rational function that the AAA algorithm fits.
 
     SOURCE: Nakatsukasa, Sete & Trefethen 2018, The AAA algorithm for rational approximation.
     """
@@ -189,7 +189,7 @@ def _rational_poles(z: Complexes, f: Complexes, *, tolerance: float = 1e-8, larg
 
 
 def _poles(support: Complexes, weights: Complexes) -> Complexes:
-    """Zeros of the sum of weights / (s - support), as a generalised eigenvalue problem."""
+    """Returns zeros of the sum of weights / (s - support), as a generalised eigenvalue problem."""
     size = len(support) + 1
     a, b = np.zeros((size, size), dtype=complex), np.eye(size, dtype=complex)
     a[0, 1:], a[1:, 0], b[0, 0] = weights, 1, 0
@@ -200,7 +200,7 @@ def _poles(support: Complexes, weights: Complexes) -> Complexes:
 
 
 def multiplicity(char: Characteristic, root: complex, radius: float) -> float:
-    """The number of roots within `radius` of a root, by the trapezoidal rule on the circle: near an integer."""
+    """Returns the number of roots within `radius` of a root, by the trapezoidal rule on the circle: near an integer."""
     turn = np.exp(2j * np.pi * (np.arange(32) + 0.5) / 32)
     p, slope = char.pencil(root + radius * turn)
     return float((_traces(p, slope) * radius * turn).mean().real)
@@ -211,7 +211,9 @@ def _points(delay: float, highest: float) -> int:
 
 
 def _generator(char: Characteristic, points: list[int]) -> Reals:
-    """d/dt of (states, delayed outputs): u = (I - K0 D0)^-1 (K0 C x + K1 v), K0 and K1 for outputs without and with."""
+    """Returns d/dt of (states, delayed outputs): u = (I - K0 D0)^-1 (K0 C x + K1 v), K0 and K1 for outputs without
+    and with.
+    """
     blocks = char.network.blocks
     states = np.cumsum([0, *(b.order for b in blocks)])
     nodes = states[-1] + np.cumsum([0, *points])
@@ -241,7 +243,7 @@ def _generator(char: Characteristic, points: list[int]) -> Reals:
 
 
 def _states(block: Block) -> tuple[Reals, Reals, Reals, float]:
-    """A controllable realisation, with time scaled so that the coefficients are near one."""
+    """Returns a controllable realisation, with time scaled so that the coefficients are near one."""
     n, lead = block.order, block.denominator[0]
     monic = np.array(block.denominator) / lead
     top = np.concatenate([np.zeros(n + 1 - len(block.numerator)), np.array(block.numerator) / lead])
@@ -260,7 +262,7 @@ def _states(block: Block) -> tuple[Reals, Reals, Reals, float]:
 
 @lru_cache(maxsize=64)
 def _chebyshev(count: int) -> Reals:
-    """The differentiation matrix on count + 1 Chebyshev points from 1 down to -1."""
+    """Returns the differentiation matrix on count + 1 Chebyshev points from 1 down to -1."""
     x = np.cos(np.pi * np.arange(count + 1) / count)
     weights = np.ones(count + 1)
     weights[[0, -1]] = 2

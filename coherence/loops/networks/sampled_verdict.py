@@ -70,7 +70,7 @@ class SampledVerdict:
 
 
 def verdict(matrix: Matrix) -> SampledVerdict:
-    """The verdict on x[k+1] = A x[k] for a square rational A; every entry is taken as exact.
+    """Returns the verdict on x[k+1] = A x[k] for a square rational A; every entry is taken as exact.
 
     Raises ValueError if the matrix is not square.
     """
@@ -82,7 +82,7 @@ def verdict(matrix: Matrix) -> SampledVerdict:
 
 
 def polynomial_verdict(coefficients: Sequence[Fraction | int]) -> SampledVerdict:
-    """The verdict on the recurrence with this characteristic polynomial (highest degree first).
+    """Returns the verdict on the recurrence with this characteristic polynomial (highest degree first).
 
     A repeated root on the circle makes it unstable.  Raises ValueError for the zero polynomial.
     """
@@ -117,7 +117,7 @@ def _as_float(x: Fraction) -> float:
 
 
 def dominant_root(polynomial: Sequence[Fraction | int]) -> Root:
-    """The root of largest modulus, with non-negative imaginary part; 0 where there is no other root.
+    """Returns the root of largest modulus, with non-negative imaginary part; 0 where there is no other root.
 
     Of roots within `TIE` of the largest modulus it is the one with the smallest positive angle.  An
     exact count confirms that no root is larger by more than `CONFIRMED`.
@@ -139,7 +139,7 @@ def dominant_root(polynomial: Sequence[Fraction | int]) -> Root:
 
 
 def delayed_integrator(gain: Fraction | int, delay_steps: int) -> tuple[Fraction, ...]:
-    """z^(d+1) - z^d + k: the characteristic polynomial of x[k+1] = x[k] - gain * x[k - d].
+    """Returns z^(d+1) - z^d + k: the characteristic polynomial of x[k+1] = x[k] - gain * x[k - d].
 
     Stable for 0 < gain < 2 sin(pi / (2 (2d + 1))), where it oscillates with period 2 (2d + 1) steps.
     SOURCE: Levin & May 1976, A note on difference-delay equations.  Raises ValueError for negative d.
@@ -154,14 +154,15 @@ def delayed_integrator(gain: Fraction | int, delay_steps: int) -> tuple[Fraction
 
 
 def companion(coefficients: Sequence[Fraction | int]) -> tuple[tuple[Fraction, ...], ...]:
-    """The companion matrix of a polynomial (highest degree first, leading coefficient not 0)."""
+    """Returns the companion matrix of a polynomial (highest degree first, leading coefficient not 0)."""
     lead, n = Fraction(coefficients[0]), len(coefficients) - 1
     first = tuple(-c / lead for c in coefficients[1:])
     return (first, *(tuple(Fraction(i == j) for j in range(n)) for i in range(n - 1))) if n else ()
 
 
 def spectral_radius_bound(matrix: Matrix, *, tolerance: Fraction = TOLERANCE) -> Fraction:
-    """A rational r >= the spectral radius of A, at most a factor 1/(1 - tolerance) above it; proved by exact counts.
+    """Returns a rational r >= the spectral radius of A, at most a factor 1/(1 - tolerance) above it;
+    proved by exact counts.
 
     r < 1 exactly where all roots lie inside the unit circle, r = 1 exactly where the spectral radius
     is 1, r = 0 where A is nilpotent.  As a contraction factor: |A^k| <= C r^k for all k with some C
@@ -171,7 +172,7 @@ def spectral_radius_bound(matrix: Matrix, *, tolerance: Fraction = TOLERANCE) ->
 
 
 def root_radius_bound(polynomial: Sequence[Fraction | int], *, tolerance: Fraction = TOLERANCE) -> Fraction:
-    """As `spectral_radius_bound`, of the roots of a polynomial."""
+    """Returns a bound as `spectral_radius_bound` does, of the roots of a polynomial."""
     p = distinct_non_zero(polynomial)
     if len(p) == 1:
         return Fraction(0)
@@ -182,7 +183,7 @@ def root_radius_bound(polynomial: Sequence[Fraction | int], *, tolerance: Fracti
 
 
 def _beside(guess: Fraction, tolerance: Fraction) -> tuple[Fraction, Fraction]:
-    """Short rationals closely below and above the guess."""
+    """Returns short rationals closely below and above the guess."""
     grain = guess * tolerance / 16
     unit = Fraction(2) ** (grain.numerator.bit_length() - grain.denominator.bit_length() - 1)
     return math.floor(guess * (1 - tolerance / 4) / unit) * unit, math.ceil(guess * (1 + tolerance / 4) / unit) * unit
@@ -200,7 +201,7 @@ class _Search:
 
 
 def _search(p: Poly, radius: Fraction, level: int) -> _Search:
-    """The search for roots of p along the upper half of a circle, outside of which there are none."""
+    """Searches for roots of p along the upper half of a circle, outside of which there are none."""
     n = len(p) - 1
     exponent = radius.numerator.bit_length() - radius.denominator.bit_length() + 1
     bits = (2 * SETTLED + 2 * n) << level
@@ -211,7 +212,7 @@ def _search(p: Poly, radius: Fraction, level: int) -> _Search:
 
 
 def _reached(search: _Search, known: list[Point]) -> list[Point]:
-    """Roots that Newton's method reaches, repelled by the known ones and their conjugates (Maehly 1954).
+    """Returns roots that Newton's method reaches, repelled by the known ones and their conjugates (Maehly 1954).
 
     It starts where its first step is not longer than at both neighbours on the circle, and from the
     circle's real points: from there it cannot overshoot a real root that no other exceeds in size,
@@ -232,7 +233,7 @@ def _reached(search: _Search, known: list[Point]) -> list[Point]:
 
 
 def _rough(z: Point, bits: int) -> Point:
-    """One name for a root and its conjugate, whatever the last digits."""
+    """Returns one name for a root and its conjugate, whatever the last digits."""
     shift = bits - SETTLED + 8
     half = 1 << (shift - 1)
     return (z[0] + half) >> shift, (abs(z[1]) + half) >> shift
@@ -259,7 +260,9 @@ def _root(point: Point, search: _Search) -> Root:
 
 
 def _near_root(search: _Search, z: Point) -> bool:
-    """Whether some root lies within 2^-SETTLED of z: the disc of radius n |f/f'| holds one, rounding included."""
+    """Decides whether some root lies within 2^-SETTLED of z:
+    the disc of radius n |f/f'| holds one, rounding included.
+    """
     n = len(search.coefficients) - 1
     (a, b), (c, d) = _evaluated(search, z)
     noise = 8 * (n + 1) ** 2  # of Horner's rule for |z| <= 1, in units of 2^-bits
@@ -269,7 +272,7 @@ def _near_root(search: _Search, z: Point) -> bool:
 
 
 def _step(search: _Search, z: Point, avoided: Sequence[Point]) -> Point:
-    """f / (f' - f * sum of 1 / (z - avoided)); 0 where that is not finite."""
+    """Returns f / (f' - f * sum of 1 / (z - avoided)); 0 where that is not finite."""
     bits = search.bits
     f, (c, d) = _evaluated(search, z)
     for x, y in avoided:
@@ -279,7 +282,7 @@ def _step(search: _Search, z: Point, avoided: Sequence[Point]) -> Point:
 
 
 def _over(a: Point, b: Point, bits: int) -> Point:
-    """a / b; 0 where b is 0."""
+    """Returns a / b; 0 where b is 0."""
     size = b[0] * b[0] + b[1] * b[1]
     if size == 0:
         return 0, 0
@@ -287,7 +290,7 @@ def _over(a: Point, b: Point, bits: int) -> Point:
 
 
 def _evaluated(search: _Search, z: Point) -> tuple[Point, Point]:
-    """f(z) and f'(z) by Horner's rule."""
+    """Returns f(z) and f'(z) by Horner's rule."""
     bits = search.bits
     (x, y), a, b, c, d = z, 0, 0, 0, 0
     for coefficient in search.coefficients:

@@ -1,4 +1,4 @@
-"""Is a network stable?  The question that margins, peaks, windows and subsets ask before they answer.
+"""Decides whether a network is stable, for margins, peaks, windows and subsets.
 
 `stability` is the verdict of two methods that agree (`delayed.verdict`).  What asks takes a `judge`, so that a
 search over many networks can use a cheaper or a stricter one.
@@ -27,7 +27,9 @@ Judge = Callable[[Network], Stability]
 
 
 def stability(network: Network) -> Stability:
-    """The verdict of a closed network of continuous blocks with exact delays.  Raises UsageError: sampled blocks."""
+    """Returns the verdict of a closed network of continuous blocks with exact delays.  Raises UsageError:
+    sampled blocks.
+    """
     sampled = [block.name for block in network.blocks if block.rate is not None]
     if sampled:
         raise UsageError(f"{', '.join(sampled)}: sampled blocks have no continuous verdict; see `multirate`")

@@ -1,4 +1,4 @@
-"""Stability over two parameters of one loop, gain and delay, exactly counted at every point of a grid.
+"""Maps stability over gain and delay of one loop, exactly counted at every point of a grid.
 
 For each gain k the roots of d(s) + k n(s) exp(-s T) cross the axis at frequencies that do not depend on T (the delay
 is eliminated), each at equidistant delays and always in the same direction.  So the count at any T is that of the
@@ -74,7 +74,7 @@ def stability_map(
 
 
 def _without_delay(n: Reals, d: Reals, k: Reals) -> NDArray[np.int64]:
-    """Roots right of the axis of d + k n; UNKNOWN where one is next to it or the degree falls."""
+    """Returns roots right of the axis of d + k n; UNKNOWN where one is next to it or the degree falls."""
     closed = d + k[:, None] * np.pad(n, (len(d) - len(n), 0))
     falls = np.abs(closed[:, 0]) <= BESIDE * (abs(d[0]) + np.abs(k * n[0]))
     roots = batch_roots(np.where(falls[:, None], d, closed))
@@ -83,7 +83,7 @@ def _without_delay(n: Reals, d: Reals, k: Reals) -> NDArray[np.int64]:
 
 
 def batch_roots(polynomials: Reals) -> Complexes:
-    """Roots of many polynomials of one degree (highest power first, leading coefficient not 0), row by row."""
+    """Returns roots of many polynomials of one degree (highest power first, leading coefficient not 0), row by row."""
     degree = polynomials.shape[1] - 1
     if degree == 0:
         return np.zeros((len(polynomials), 0), dtype=complex)
@@ -99,13 +99,13 @@ def batch_roots(polynomials: Reals) -> Complexes:
 
 
 def squared(p: Reals) -> Reals:
-    """|p(j w)|^2 as a polynomial in w^2, highest power first."""
+    """Returns |p(j w)|^2 as a polynomial in w^2, highest power first."""
     even = np.polymul(p, p * (-1.0) ** np.arange(len(p))[::-1])[::2]
     return np.asarray(even * (-1.0) ** np.arange(len(even))[::-1])
 
 
 def _crossings(n: Reals, d: Reals, k: Reals) -> tuple[Reals, NDArray[np.int64], NDArray[np.bool_]]:
-    """Frequencies (nan where there is none), +1 or -1 for the direction, and whether all of a row are clear."""
+    """Returns frequencies (nan where there is none), +1 or -1 for the direction, and whether all of a row are clear."""
     below, above = squared(n), squared(d)
     difference = above - k[:, None] ** 2 * np.pad(below, (len(above) - len(below), 0))
     falls = np.abs(difference[:, 0]) <= BESIDE * np.abs(above[0])
@@ -122,7 +122,7 @@ def _crossings(n: Reals, d: Reals, k: Reals) -> tuple[Reals, NDArray[np.int64], 
 
 
 def _horner(rows: Reals, x: Reals) -> Reals:
-    """The polynomial of each row at each point of its row."""
+    """Returns the polynomial of each row at each point of its row."""
     total = np.zeros_like(x)
     for column in rows.T:
         total = total * x + column[:, None]
@@ -130,7 +130,7 @@ def _horner(rows: Reals, x: Reals) -> Reals:
 
 
 def _passed(n: Reals, d: Reals, at: tuple[Reals, Reals], delays: Reals) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """How many crossings of one frequency per gain lie at delays in (0, T], and whether T is next to one."""
+    """Returns how many crossings of one frequency per gain lie at delays in (0, T], and whether T is next to one."""
     k, omega = at
     exists = np.isfinite(omega)
     w = np.where(exists, omega, 1.0)

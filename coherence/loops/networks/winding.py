@@ -1,4 +1,4 @@
-"""How many roots of a characteristic function lie right of a vertical line: the argument principle with proved steps.
+"""Counts roots of a characteristic function right of a vertical line: the argument principle with proved steps.
 
 The line is covered by segments.  On each, E(s) = M(c)^-1 (M(s) - M(c)) stays below `STEP` in the Frobenius norm,
 by a bound on the first two derivatives; so det M has no zero there, and the change of its argument differs from
@@ -65,7 +65,7 @@ class _Cover:
 
 
 def count_right_of(char: Characteristic, sigma: float = 0.0, *, limit: int = LIMIT) -> Count:
-    """Roots with Re s > sigma.  Neutral parts need a difference operator that decays (see `delayed`)."""
+    """Counts roots with Re s > sigma.  Neutral parts need a difference operator that decays (see `delayed`)."""
     try:
         radius = closing_radius(char, sigma)
     except ZeroDivisionError:
@@ -104,7 +104,9 @@ def _samples(cover: _Cover, sigma: float) -> tuple[Complexes, Complexes]:
 
 
 def closing_radius(char: Characteristic, sigma: float) -> float:
-    """A radius beyond which the feedback's spectral radius is below one for Re s >= sigma; inf if there is none."""
+    """Returns a radius beyond which the feedback's spectral radius is below one for Re s >= sigma;
+    inf if there is none.
+    """
     radius = 2.5 * max(char.largest_root, abs(sigma), char.scale)
     late = np.abs(char.through_late) * np.exp(-min(sigma, 0.0) * char.delays)
     _, inverse = char.transfer_bound(sigma, radius)
@@ -124,7 +126,7 @@ def _feedback(char: Characteristic, inverse: Reals, bound: Reals) -> float:
 
 
 def feedback_bound(absolute: Reals, inverse: Reals, bound: Reals, char: Characteristic) -> float:
-    """An upper bound of the spectral radius of X diag(g) K for all |g_i| <= bound_i."""
+    """Returns an upper bound of the spectral radius of X diag(g) K for all |g_i| <= bound_i."""
     weights = np.ones(char.size)
     best = math.inf
     for _ in range(30):
@@ -139,7 +141,7 @@ def feedback_bound(absolute: Reals, inverse: Reals, bound: Reals, char: Characte
 
 
 def _covered(char: Characteristic, sigma: float, radius: float, limit: int) -> tuple[_Cover, int, float | None]:
-    """Segments from 0 to `radius`; the frequency where that failed, if it did."""
+    """Returns segments from 0 to `radius`; the frequency where that failed, if it did."""
     cover, segments = _Cover(), 0
     low, high = _first(char, radius)
     batch = max(1, BATCH // max(1, char.size) ** 2)
@@ -163,14 +165,14 @@ def _covered(char: Characteristic, sigma: float, radius: float, limit: int) -> t
 
 
 def _first(char: Characteristic, radius: float) -> tuple[Reals, Reals]:
-    """Segments that grow with frequency."""
+    """Returns segments that grow with frequency."""
     start = min(char.scale / 4, radius / 2)
     edges = np.concatenate([[0.0], np.geomspace(start, radius, max(4, math.ceil(math.log(radius / start) * 3)))])
     return edges[:-1], edges[1:]
 
 
 def split(low: Reals, high: Reals, parts: Integers) -> tuple[Reals, Reals]:
-    """Each segment in equal parts."""
+    """Splits each segment in equal parts."""
     which = np.repeat(np.arange(len(low)), parts)
     place = np.arange(len(which)) - np.repeat(np.cumsum(parts) - parts, parts)
     width, count = (high - low)[which], parts[which]
@@ -182,7 +184,7 @@ def split(low: Reals, high: Reals, parts: Integers) -> tuple[Reals, Reals]:
 def segment_errors(
     char: Characteristic, sigma: float, low: Reals, high: Reals
 ) -> tuple[Reals, tuple[Reals, ...], Complexes]:
-    """Bounds of |E| on the segments; (centre, arg det, Im tr E at both ends); tr(M^-1 dM/ds) at the centre."""
+    """Returns bounds of |E| on the segments; (centre, arg det, Im tr E at both ends); tr(M^-1 dM/ds) at the centre."""
     centre, radius = (low + high) / 2, (high - low) / 2
     d, g = char.bounds(sigma, centre, radius)
     m = char.matrix(d.value, g.value)
@@ -197,12 +199,12 @@ def segment_errors(
 
 
 def _diagonal(gains: Reals, inverse: Complexes) -> Complexes:
-    """The diagonal of K M^-1."""
+    """Returns the diagonal of K M^-1."""
     return np.asarray((gains * inverse.transpose(0, 2, 1)).sum(axis=2))
 
 
 def inverted(m: Complexes) -> tuple[Complexes, Complexes]:
-    """M^-1 and the sign of det M; infinite where M is singular."""
+    """Returns M^-1 and the sign of det M; infinite where M is singular."""
     if m.shape[1] == 1:
         with np.errstate(all="ignore"):
             return 1 / m, m[:, 0, 0] / np.abs(m[:, 0, 0])
@@ -220,7 +222,7 @@ def inverted(m: Complexes) -> tuple[Complexes, Complexes]:
 
 
 def _factored(m: Complexes) -> tuple[Complexes, complex]:
-    """As `_inverted`, of one matrix, with one factorisation for both."""
+    """Inverts one matrix as `inverted` does, with one factorisation for both."""
     factors, pivots, failed = zgetrf(m)
     if failed:
         return np.full(m.shape, np.inf + 0j), 1.0 + 0j  # singular
@@ -231,7 +233,7 @@ def _factored(m: Complexes) -> tuple[Complexes, complex]:
 
 
 def step_error(char: Characteristic, inverse: Complexes, columns: Reals, d: Bounds, g: Bounds, radius: Reals) -> Reals:
-    """A bound of |E| on segments about the points whose M^-1 is given, with the norms of its columns."""
+    """Returns a bound of |E| on segments about the points whose M^-1 is given, with the norms of its columns."""
     with np.errstate(all="ignore"):
         first = _slope_norm(char, inverse, d.slope, g.slope) * radius
         curved = (column_norm(columns, d.second) + through(char, columns, g.second)) * radius**2 / 2
@@ -242,7 +244,7 @@ def step_error(char: Characteristic, inverse: Complexes, columns: Reals, d: Boun
 
 
 def _slope_norm(char: Characteristic, inverse: Complexes, d: Complexes, g: Complexes) -> Reals:
-    """The Frobenius norm of M^-1 M'; K is real, so real and imaginary part are multiplied apart."""
+    """Returns the Frobenius norm of M^-1 M'; K is real, so real and imaginary part are multiplied apart."""
     through = inverse * g[:, None, :]
     own = inverse * d[:, None, :]
     real, imaginary = own.real - through.real @ char.gains, own.imag - through.imag @ char.gains
@@ -250,12 +252,12 @@ def _slope_norm(char: Characteristic, inverse: Complexes, d: Complexes, g: Compl
 
 
 def column_norm(columns: Reals, factors: Reals) -> Reals:
-    """The Frobenius norm of M^-1 diag(factors)."""
+    """Returns the Frobenius norm of M^-1 diag(factors)."""
     return np.asarray(np.linalg.norm(columns * factors, axis=1))
 
 
 def through(char: Characteristic, columns: Reals, factors: Reals) -> Reals:
-    """A bound of the Frobenius norm of M^-1 diag(f) K for |f| <= factors."""
+    """Returns a bound of the Frobenius norm of M^-1 diag(f) K for |f| <= factors."""
     together = column_norm(columns, factors) * char.coupling_norm
     return np.asarray(np.minimum(together, (columns * factors) @ char.row_norms))
 
@@ -275,7 +277,7 @@ def _trace(
 
 
 def _argument(char: Characteristic, sigma: float, radius: float, cover: _Cover) -> float | None:
-    """The change of arg det M from sigma to sigma + j radius; None where two steps disagree."""
+    """Returns the change of arg det M from sigma to sigma + j radius; None where two steps disagree."""
     table = cover.sorted()[0]
     sign = np.linalg.slogdet(char.matrix(*char.entries(sigma, sigma + 1j * np.array([0.0, radius]))))[0]
     args = np.concatenate([[np.angle(sign[0])], table[1], [np.angle(sign[1])]])
@@ -288,7 +290,7 @@ def _argument(char: Characteristic, sigma: float, radius: float, cover: _Cover) 
 
 
 def _arc(char: Characteristic, sigma: float, radius: float) -> float:
-    """The change of arg F on the quarter arc from the real axis up to sigma + j radius."""
+    """Returns the change of arg F on the quarter arc from the real axis up to sigma + j radius."""
     s = np.array([sigma + 1j * radius])
     d, g = char.entries(sigma, s)
     through = char.through_now

@@ -1,4 +1,4 @@
-"""Bullwhip: how an order-up-to policy amplifies the demand it forecasts, as closed forms and as a hop of a chain.
+"""Bullwhip: amplification of demand by an order-up-to policy, as closed forms and as a hop of a chain.
 
 Each period the order is what was sold plus the change of the order-up-to level, L times the forecast of one
 period; L is the lead time including the review period.  A replica pool that provisions for a smoothed load
@@ -27,7 +27,8 @@ class Bullwhip:
 
 
 def moving_average(lead: int, periods: int, *, correlation: Number = 0) -> Bullwhip:
-    """Order-up-to on the mean of the last `periods` demands; demand AR(1) with this correlation, |rho| < 1.
+    """Returns the order-up-to law on the mean of the last `periods` demands;
+    demand AR(1) of this correlation, |rho| < 1.
 
     1 + (2 L/p + 2 L^2/p^2) (1 - rho^p) and, where z^-p = -1, 1 + 2 L/p.  Exact for whole and rational numbers.
     """
@@ -39,7 +40,7 @@ def moving_average(lead: int, periods: int, *, correlation: Number = 0) -> Bullw
 
 
 def exponential_smoothing(lead: int, weight: Number, *, correlation: Number = 0) -> Bullwhip:
-    """Order-up-to on exponential smoothing with this weight of the newest demand, 0 < weight <= 1.
+    """Returns the order-up-to law on exponential smoothing with this weight of the newest demand, 0 < weight <= 1.
 
     1 + (2 L a + 2 L^2 a^2 / (2 - a)) (1 - rho) / (1 - (1 - a) rho) and, at the highest frequency, 1 + 2 L a / (2 - a).
     """
@@ -52,7 +53,8 @@ def exponential_smoothing(lead: int, weight: Number, *, correlation: Number = 0)
 
 
 def shared_demand(leads: Sequence[int], periods: int) -> tuple[Fraction, ...]:
-    """Variance ratio of stage 1, 2, ... where every stage forecasts from the customers' own demand (moving average).
+    """Returns the variance ratio of stage 1, 2, ... where every stage forecasts from the customers' own demand
+    (moving average).
 
     1 + 2 S/p + 2 S^2/p^2 with S the sum of the lead times so far: it grows as a polynomial, not as a power.
     """
@@ -64,7 +66,7 @@ def shared_demand(leads: Sequence[int], periods: int) -> tuple[Fraction, ...]:
 
 
 def moving_average_hop(lead: int, periods: int, *, name: str = "stage") -> Hop:
-    """Demand to orders: 1 + (L/p) (1 - z^-p)."""
+    """Returns the hop from demand to orders: 1 + (L/p) (1 - z^-p)."""
     share = moving_average(lead, periods).peak - 1
     half = Fraction(share) / 2
     middle = (Fraction(0),) * (periods - 1)
@@ -72,7 +74,7 @@ def moving_average_hop(lead: int, periods: int, *, name: str = "stage") -> Hop:
 
 
 def exponential_smoothing_hop(lead: int, weight: Number, *, name: str = "stage") -> Hop:
-    """Demand to orders: 1 + L a (1 - z^-1) / (1 - (1 - a) z^-1)."""
+    """Returns the hop from demand to orders: 1 + L a (1 - z^-1) / (1 - (1 - a) z^-1)."""
     exponential_smoothing(lead, weight)
     rest = 1 - weight
     return Hop(name, (1 + lead * weight, -rest - lead * weight), (1, -rest), step=1.0)

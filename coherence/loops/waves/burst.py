@@ -1,4 +1,4 @@
-"""A burst through a chain of tiers: backlog of every tier over time, and the tail of latency it leaves.
+"""Follows a burst through a chain of tiers: backlog of every tier over time, and the tail of latency.
 
 Fluid tiers with fixed service rates, first come first served.  All curves are piecewise linear and are
 followed from corner to corner, so the result is exact for the fluid.
@@ -33,18 +33,19 @@ class Burst:
     horizon: float
 
     def backlog(self, times: Sequence[float] | Array) -> Array:
-        """Requests waiting at every tier: times x tiers."""
+        """Returns requests waiting at every tier: times x tiers."""
         at = np.asarray(times, dtype=float)
         left = [_before(curve, at) for curve in self.curves]
         return np.stack([a - b for a, b in itertools.pairwise(left)], axis=1)
 
     @property
     def cleared(self) -> tuple[float, ...]:
-        """When the backlog of each tier is gone, s; infinite if not within the horizon."""
+        """Returns when the backlog of each tier is gone, s; infinite if not within the horizon."""
         return tuple(_cleared(a, b, self.horizon) for a, b in itertools.pairwise(self.curves))
 
     def latency(self, q: float) -> float:
-        """The q-th percentile (0 to 100) of the time in the chain over all requests that came within the horizon, s.
+        """Returns the q-th percentile (0 to 100) of the time in the chain over all requests that came within the
+        horizon, s.
 
         Infinite where requests of that percentile have not left by the horizon.
         """
@@ -68,7 +69,7 @@ class Burst:
         )
 
     def _waits(self) -> list[tuple[float, float, float]]:
-        """(requests, latency of the first, latency of the last) of pieces on which latency is linear."""
+        """Returns (requests, latency of the first, latency of the last) of pieces on which latency is linear."""
         first, last = self.curves[0], self.curves[-1]
         marks = sorted({count for _, count in (*first, *last) if count <= last[-1][1]})
         pieces = []
@@ -80,14 +81,14 @@ class Burst:
         return pieces
 
     def _clean(self, wait: float) -> float:
-        """Without the rounding of differences of times."""
+        """Removes the rounding of differences of times."""
         return wait if wait > 1e-12 * self.horizon else 0.0
 
 
 def burst(
     service: Sequence[float], *, load: float, extra: float, at: float = 0.0, lasting: float = 0.0, horizon: float
 ) -> Burst:
-    """`extra` requests at `at` seconds, at once or spread over `lasting`, upon a steady load (1/s).
+    """Returns what `extra` requests at `at` seconds, at once or spread over `lasting`, do upon a steady load (1/s).
 
     Raises UsageError where a tier is slower than the load: its backlog never clears.
     """
@@ -108,7 +109,7 @@ def burst(
 
 
 def _served(arrived: Curve, rate: float) -> Curve:
-    """Corners of what leaves a server of constant rate: it works at full rate while anything waits."""
+    """Returns corners of what leaves a server of constant rate: it works at full rate while anything waits."""
     left: Curve = [arrived[0]]
     for (t0, a0), (t1, a1) in itertools.pairwise(arrived):
         time, gone = left[-1]
@@ -126,7 +127,7 @@ def _plain(curve: Curve) -> Curve:
 
 
 def _before(curve: Sequence[tuple[float, float]], at: Array) -> Array:
-    """Requests by each time; at a jump, after it."""
+    """Returns requests by each time; at a jump, after it."""
     times, counts = (np.array(side) for side in zip(*curve, strict=True))
     index = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 1)
     after = np.minimum(index + 1, len(times) - 1)
@@ -136,7 +137,7 @@ def _before(curve: Sequence[tuple[float, float]], at: Array) -> Array:
 
 
 def _when(curve: Sequence[tuple[float, float]], count: float, *, after: bool) -> float:
-    """When a count is reached; on a level part its begin, or its end for what comes `after`."""
+    """Returns when a count is reached; on a level part its begin, or its end for what comes `after`."""
     index = [i for i, (_, c) in enumerate(curve) if (c <= count if after else c < count)]
     i = index[-1] if index else -1
     if i + 1 >= len(curve):
@@ -148,7 +149,7 @@ def _when(curve: Sequence[tuple[float, float]], count: float, *, after: bool) ->
 
 
 def _share(a: float, b: float, low: float, high: float) -> float:
-    """The share of a uniform piece from a to b that lies within [low, high]."""
+    """Returns the share of a uniform piece from a to b that lies within [low, high]."""
     a, b = min(a, b), max(a, b)
     return max(0.0, min(b, high) - max(a, low)) / (b - a) if b > a else 0.0
 

@@ -1,4 +1,4 @@
-"""The space-time field of a chain: what every tier sees at every time, as arrays for a picture.
+"""Computes the space-time field of a chain: the signal of every tier at every time.
 
 Discrete hops are filtered exactly.  Continuous hops are integrated exactly for an input that is held between
 its samples: in a chain all delays add up at the end, so tier n is the undelayed chain read that much earlier.
@@ -32,23 +32,23 @@ class Field:
 
     @property
     def peaks(self) -> Array:
-        """The largest deviation of every tier."""
+        """Returns the largest deviation of every tier."""
         return np.asarray(np.abs(self.values).max(axis=0))
 
     @property
     def arrivals(self) -> Array:
-        """When every tier is farthest from rest, s: the wave's path."""
+        """Returns when every tier is farthest from rest, s: the wave's path."""
         return np.asarray(self.time[np.abs(self.values).argmax(axis=0)])
 
     @property
     def hop_ratios(self) -> Array:
-        """Peak of each tier over that of the tier before."""
+        """Returns the peak of each tier over that of the tier before."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.peaks[1:] / self.peaks[:-1])
 
 
 def field(hops: Sequence[Hop], source: Sequence[float] | Array, *, step: float | None = None) -> Field:
-    """The field for an input sampled every `step` seconds (discrete hops: their own step), zero before.
+    """Returns the field for an input sampled every `step` seconds (discrete hops: their own step), zero before.
 
     Raises UsageError for a discrete delay that is no multiple of the step.
     """
@@ -82,7 +82,9 @@ def _filtered(chain: Sequence[Hop], given: Array, step: float) -> list[Array]:
 
 
 def _integrated(chain: Sequence[Hop], given: Array, step: float) -> list[Array]:
-    """Tier n at t is the undelayed tier n at t - (sum of delays so far), from the state at the grid point before."""
+    """Integrates: tier n at t is the undelayed tier n at t - (sum of delays so far), from the state a grid point
+    before.
+    """
     tiers, delay = [], 0.0
     states, _, _ = _states(chain, given, step)
     for n, hop in enumerate(chain, 1):

@@ -1,4 +1,4 @@
-"""How much a chain of tiers amplifies: the peak over frequencies, the variance of noise, the worst case of amplitude.
+"""Computes how much a chain of tiers amplifies: peak over frequencies, variance of noise, worst amplitude.
 
 The peak of a rational hop is the largest of its values where |G|^2 is stationary, and is proved by an exact
 inequality (`waves.passes_nothing_above`) just above it.  Of n equal hops it is the n-th power.
@@ -37,12 +37,12 @@ class Peak:
 
     @property
     def period(self) -> float:
-        """Seconds of the wave that grows most; infinite for slow changes."""
+        """Returns seconds of the wave that grows most; infinite for slow changes."""
         return math.tau / self.frequency if self.frequency else math.inf
 
 
 def peak(hops: Hop | Sequence[Hop]) -> Peak:
-    """The largest gain from the first tier to the last.  UsageError: a hop that does not settle.
+    """Returns the largest gain from the first tier to the last.  UsageError: a hop that does not settle.
 
     Of different hops the value is searched for and `bound` is the product of their own bounds.
     """
@@ -57,7 +57,7 @@ def peak(hops: Hop | Sequence[Hop]) -> Peak:
 
 
 def growth(hops: Sequence[Hop], frequency: float) -> tuple[float, ...]:
-    """The gain from the first tier to tier 1, 2, ... at one frequency (rad/s): the shape of the wave."""
+    """Returns the gain from the first tier to tier 1, 2, ... at one frequency (rad/s): the shape of the wave."""
     sizes = [float(abs(checked(hop).at(frequency))) for hop in hops]
     return tuple(float(x) for x in np.cumprod(sizes))
 
@@ -90,7 +90,7 @@ def _peak(hop: Hop) -> Peak:
 
 
 def _stationary(hop: Hop) -> list[float]:
-    """Frequencies at which d|G|^2/dw = 0: (N/D)' = 0 of the squares, N' D - N D' = 0."""
+    """Returns frequencies at which d|G|^2/dw = 0: (N/D)' = 0 of the squares, N' D - N D' = 0."""
     top, bottom = ([float(c) for c in side] for side in (hop.numerator, hop.denominator))
     return _on_axis(top, bottom) if hop.step is None else _on_circle(top, bottom, hop.step)
 
@@ -115,7 +115,7 @@ def _on_circle(top: Sequence[float], bottom: Sequence[float], step: float) -> li
 
 
 def _even(p: Sequence[float]) -> Array:
-    """|p(jw)|^2 as a polynomial in w^2."""
+    """Returns |p(jw)|^2 as a polynomial in w^2."""
     mirrored = [c * (-1) ** (len(p) - 1 - i) for i, c in enumerate(p)]
     product = np.convolve(p, mirrored)[::-1][::2]  # of s^0, s^2, ...
     return np.asarray((product * (-1.0) ** np.arange(len(product)))[::-1])
@@ -126,7 +126,9 @@ def _size(chain: Sequence[Hop], frequency: Any) -> Any:
 
 
 def _searched(chain: Sequence[Hop]) -> float:
-    """The frequency of the largest gain of different hops: a dense search around all their own peaks, refined."""
+    """Returns the frequency of the largest gain of different hops:
+    a dense search around all their own peaks, refined.
+    """
     from scipy.optimize import minimize_scalar
 
     own = [w for hop in chain for w in _stationary(hop) if w > 0]
@@ -147,7 +149,8 @@ def _searched(chain: Sequence[Hop]) -> float:
 
 
 def variance_ratio(hops: Hop | Sequence[Hop]) -> float:
-    """Variance at the last tier over that of independent samples at the first: the sum of squared impulse response.
+    """Returns the variance at the last tier over that of independent samples at the first:
+    the sum of squared impulse response.
 
     Continuous hops: variance per unit of white noise (1/s), infinite where noise passes through undelayed by a lag.
     SOURCE: Zhou, Doyle, Glover, Robust and Optimal Control, 4.6 (Gramians).
@@ -166,7 +169,8 @@ def variance_ratio(hops: Hop | Sequence[Hop]) -> float:
 
 
 def amplitude_ratio(hops: Hop | Sequence[Hop]) -> float:
-    """The largest deviation at the last tier that an input within +-1 can cause (l1 norm of the impulse response).
+    """Returns the largest deviation at the last tier that an input within +-1 can cause (l1 norm of the impulse
+    response).
 
     Of continuous hops it is taken from 20,000 samples of the step response: a lower bound, good to about 1e-6.
     """
@@ -189,7 +193,7 @@ def amplitude_ratio(hops: Hop | Sequence[Hop]) -> float:
 
 
 def _total(a: Array, b: Array, c: Array, count: int) -> float:
-    """Sum of |c a^k b| for k < count."""
+    """Returns the sum of |c a^k b| for k < count."""
     total, state = 0.0, b
     for _ in range(count):
         total += abs(float((c @ state)[0, 0]))
@@ -198,7 +202,7 @@ def _total(a: Array, b: Array, c: Array, count: int) -> float:
 
 
 def cascade(chain: Sequence[Hop]) -> tuple[Array, Array, Array, float]:
-    """The hops one after another, without their delays, as x' = A x + B u, y = C x + D u (or x[k+1] = ...)."""
+    """Returns the hops one after another, without their delays, as x' = A x + B u, y = C x + D u (or x[k+1] = ...)."""
     from coherence.loops.multirate.plant import canonical
 
     a, b, c, d = np.zeros((0, 0)), np.zeros((0, 1)), np.zeros((1, 0)), 1.0

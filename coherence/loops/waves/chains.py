@@ -1,4 +1,4 @@
-"""Waves along a chain of tiers: does a disturbance grow from hop to hop?
+"""Decides string stability of a chain of tiers: whether a disturbance grows from hop to hop.
 
 A `Hop` maps what happens at one tier to what happens at the next.  A chain is string stable if no frequency
 grows over a hop: sup |G| <= 1.  For rational hops that is a polynomial inequality and is decided exactly, also
@@ -33,7 +33,7 @@ class Hop:
     step: float | None = None
 
     def at(self, frequency: Any) -> Any:
-        """Gain and phase at frequencies in rad/s, without its delay."""
+        """Returns the gain and phase at frequencies in rad/s, without its delay."""
         import numpy as np
 
         point = 1j * np.asarray(frequency, dtype=float)
@@ -51,7 +51,7 @@ class StringVerdict:
 
 
 def checked(hop: Hop) -> Hop:
-    """The hop without leading zeros.  Raises UsageError for one that differentiates or has no denominator."""
+    """Returns the hop without leading zeros.  Raises UsageError for one that differentiates or has no denominator."""
     top, bottom = (tuple(side[_leading(side) :]) for side in (hop.numerator, hop.denominator))
     if not all(math.isfinite(c) for c in (*top, *bottom)) or not bottom:
         raise UsageError(f"{hop.name}: coefficients must be finite and the denominator not zero")
@@ -67,7 +67,7 @@ def _leading(side: Sequence[Number]) -> int:
 
 
 def closed_loop(numerator: Sequence[Number], denominator: Sequence[Number], *, name: str = "hop") -> Hop:
-    """L / (1 + L) of the open loop L = numerator / denominator: a tier that follows the one before it."""
+    """Returns L / (1 + L) of the open loop L = numerator / denominator: a tier that follows the one before it."""
     size = max(len(numerator), len(denominator))
     top, bottom = ([Fraction(0)] * (size - len(x)) + _rational(x) for x in (numerator, denominator))
     return checked(Hop(name, tuple(top), tuple(a + b for a, b in zip(top, bottom, strict=True))))
@@ -78,7 +78,7 @@ def _rational(numbers: Sequence[Number]) -> Poly:
 
 
 def unstable_poles(hop: Hop) -> int:
-    """Poles of the hop that do not decay: on or right of the axis, on or outside of the circle; exact."""
+    """Returns poles of the hop that do not decay: on or right of the axis, on or outside of the circle; exact."""
     polynomial = _rational(checked(hop).denominator)
     if hop.step is None:
         polynomial = _onto_circle(polynomial)
@@ -90,7 +90,7 @@ def unstable_poles(hop: Hop) -> int:
 
 
 def _onto_circle(p: Poly) -> Poly:
-    """(z + 1)... : p(s) with s = (z - 1) / (z + 1), times (z + 1)^n: the left half plane becomes the disc."""
+    """Returns (z + 1)^n p(s) with s = (z - 1) / (z + 1): the left half plane becomes the disc."""
     n = len(p) - 1
     total = [Fraction(0)] * (n + 1)
     for k, c in enumerate(p):
@@ -102,7 +102,7 @@ def _onto_circle(p: Poly) -> Poly:
 
 
 def string_stability(hops: Hop | Sequence[Hop]) -> StringVerdict:
-    """The verdict on a chain of hops, each judged by itself; exact.
+    """Returns the verdict on a chain of hops, each judged by itself; exact.
 
     A chain of different hops of which some amplify and some damp is undecided: ask for its `peak`.  UsageError: a chain
     without hops.
@@ -123,7 +123,7 @@ def string_stability(hops: Hop | Sequence[Hop]) -> StringVerdict:
 
 
 def passes_nothing_above(hop: Hop, level: Fraction) -> bool:
-    """Is |G| <= level at every frequency?  Exact, for the coefficients as they are written."""
+    """Decides whether |G| <= level at every frequency; exact, for the coefficients as they are written."""
     hop = checked(hop)
     squares = _square_of_axis if hop.step is None else _square_of_circle
     top, bottom = squares(_rational(hop.numerator)), squares(_rational(hop.denominator))
@@ -133,7 +133,7 @@ def passes_nothing_above(hop: Hop, level: Fraction) -> bool:
 
 
 def _square_of_axis(p: Poly) -> Poly:
-    """|p(jw)|^2 as a polynomial in w^2."""
+    """Returns |p(jw)|^2 as a polynomial in w^2."""
     n = len(p) - 1
     total = [Fraction(0)] * (n + 1)
     for i, a in enumerate(p):
@@ -145,7 +145,7 @@ def _square_of_axis(p: Poly) -> Poly:
 
 
 def _square_of_circle(p: Poly) -> Poly:
-    """|p(z)|^2 on the circle as a polynomial in z + 1/z."""
+    """Returns |p(z)|^2 on the circle as a polynomial in z + 1/z."""
     n = len(p) - 1
     sums = [sum((a * b for a, b in zip(p[k:], p, strict=False)), Fraction(0)) for k in range(n + 1)]
     total = [Fraction(0)] * n + [sums[0]]
@@ -161,7 +161,7 @@ def _square_of_circle(p: Poly) -> Poly:
 
 
 def nowhere_negative(polynomial: Poly, *, circle: bool) -> bool:
-    """Is it >= 0 on [-2, 2] (`circle`) or on [0, infinity)?  Only roots of odd multiplicity inside change a sign."""
+    """Decides whether it is >= 0 on [-2, 2] (`circle`) or on [0, inf): only roots of odd multiplicity change a sign."""
     p = sturm.primitive(polynomial)
     if not p:
         return True
@@ -179,7 +179,7 @@ def nowhere_negative(polynomial: Poly, *, circle: bool) -> bool:
 
 
 def _sign_inside(p: list[int], low: int, high: int) -> int:
-    """The sign at some inner point that is no root."""
+    """Returns the sign at some inner point that is no root."""
     count = len(p) + 1
     for k in range(1, count + 1):
         x = low + Fraction((high - low) * k, count + 1)

@@ -1,4 +1,4 @@
-"""The space-time field of a network with feedback and exact delays: what every tier of a path does over time.
+"""Computes the space-time field of a path through a network with feedback and exact delays.
 
 The transform of the answer is known in closed form; it is inverted on a line right of the axis, over twice
 the horizon so that what wraps around has been damped by 1e-8, with an input that is held between its samples.
@@ -31,7 +31,7 @@ CHUNK = 4096  # frequencies solved at once
 def closed_field(
     network: Network, path: Sequence[str], source: Sequence[float] | Array, *, step: float, judge: Judge = stability
 ) -> Field:
-    """The field along a path for an input at its first block, held between samples `step` seconds apart.
+    """Returns the field along a path for an input at its first block, held between samples `step` seconds apart.
 
     Accurate to about 1e-3 of the largest value, best for blocks that do not jump.  Raises UsageError for unknown
     or sampled blocks and for a closed loop that is not proved stable.
@@ -66,7 +66,9 @@ def _answer(network: Network, rows: Sequence[int], given: Array, step: float) ->
 
 
 def _held(given: Array, s: Array, damping: float, step: float, size: int) -> Array:
-    """Transform of the held input: (1 - exp(-s h)) / s times the sum of u_k exp(-s k h), periodic in frequency."""
+    """Returns the transform of the held input: (1 - exp(-s h)) / s times the sum of u_k exp(-s k h), periodic in
+    frequency.
+    """
     weighted = given * np.exp(-damping * step * np.arange(len(given)))
     whole = np.fft.fft(weighted, 2 * len(given))
     sums = whole[np.arange(size // 2 + 1) % (2 * len(given))]
@@ -74,7 +76,7 @@ def _held(given: Array, s: Array, damping: float, step: float, size: int) -> Arr
 
 
 def _transfer(network: Network, rows: Sequence[int], s: Array) -> Array:
-    """From the input of the first row's block to the outputs of the rows' blocks, for many s."""
+    """Returns the transfer from the input of the first row's block to the outputs of the rows' blocks, for many s."""
     size = len(network.blocks)
     gains = np.zeros((size, size))
     for coupling in network.couplings:

@@ -1,4 +1,4 @@
-"""Waves along a path through a network with exact delays and feedback: amplification at every tier, and per hop."""
+"""Computes amplification along a path through a network with feedback: at every tier, and per hop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Path:
 
 
 def along(network: Network, path: Sequence[str], *, tolerance: float = 1e-8, judge: Judge = stability) -> Path:
-    """What a disturbance at the input of the first block does at every block of the path, feedback included.
+    """Returns what a disturbance at the input of the first block does at every block of the path, feedback included.
 
     No tiers where the closed loop is not proved stable.  Raises UsageError for unknown blocks.
     """

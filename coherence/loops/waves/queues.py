@@ -1,4 +1,4 @@
-"""How fast a queue forgets: exact relaxation gap of M/M/c against the pole of its fluid model.
+"""Relaxation of queues: exact gap of M/M/c against the pole of its fluid model.
 
 The fluid pole is what a linearised design uses; near saturation it is up to four times too fast, so a loop
 designed on it meets a queue that answers more slowly than it thinks.
@@ -28,30 +28,31 @@ class Relaxation:
 
     @property
     def ratio(self) -> float:
-        """How many times faster the fluid model relaxes than the queue: (1 + sqrt(load))^2, below 4."""
+        """Returns how many times faster the fluid model relaxes than the queue: (1 + sqrt(load))^2, below 4."""
         return -self.fluid / self.gap
 
     @property
     def time_constant(self) -> float:
-        """Seconds in which what is left of a disturbance falls by e, exact."""
+        """Returns seconds in which what is left of a disturbance falls by e, exact."""
         return 1 / self.gap
 
 
 def relaxation(arrivals: float, service: float) -> Relaxation:
-    """M/M/1 with `arrivals` and `service` per second: gap mu (1 - sqrt rho)^2, fluid pole -mu (1 - rho)^2."""
+    """Returns the M/M/1 of `arrivals` and `service` per second: gap mu (1 - sqrt rho)^2, fluid pole -mu (1 - rho)^2."""
     rho = _load(arrivals, service, 1)
     return Relaxation(rho, service * (1 - math.sqrt(rho)) ** 2, -service * (1 - rho) ** 2)
 
 
 def fluid_pole(arrivals: float, service: float) -> float:
-    """Derivative of lam - mu L / (1 + L) at its rest point L = rho / (1 - rho), 1/s."""
+    """Returns the derivative of lam - mu L / (1 + L) at its rest point L = rho / (1 - rho), 1/s."""
     rho = _load(arrivals, service, 1)
     length = rho / (1 - rho)
     return -service / (1 + length) ** 2
 
 
 def numeric_gap(arrivals: float, service: float, *, servers: int = 1, states: int = 4000) -> float:
-    """The gap of the M/M/c generator cut off at `states` - 1 waiting or served, 1/s; from above, as pi^2 / states^2.
+    """Returns the gap of the M/M/c generator cut off at `states` - 1 waiting or served, 1/s;
+    from above, as pi^2 / states^2.
 
     A birth-death generator is similar to a symmetric tridiagonal matrix; its largest eigenvalue is 0.
     """
@@ -68,7 +69,7 @@ def numeric_gap(arrivals: float, service: float, *, servers: int = 1, states: in
 
 
 def gap(arrivals: float, service: float, *, servers: int = 1) -> float:
-    """The relaxation gap of M/M/c, 1/s: closed form for one server, else from two cut-offs extrapolated.
+    """Returns the relaxation gap of M/M/c, 1/s: closed form for one server, else from two cut-offs extrapolated.
 
     The cut-off errs as the square of 1 / states where the spectrum is continuous (near saturation).
     """
@@ -79,7 +80,9 @@ def gap(arrivals: float, service: float, *, servers: int = 1) -> float:
 
 
 def autocorrelation(arrivals: float, service: float, lags: np.ndarray, *, states: int = 800) -> np.ndarray:
-    """Correlation of the stationary M/M/1 queue length over time lags in s, from the generator's spectrum."""
+    """Returns the correlation of the stationary M/M/1 queue length over time lags in s, from the generator's
+    spectrum.
+    """
     from scipy.linalg import eigh_tridiagonal
 
     rho = _load(arrivals, service, 1)

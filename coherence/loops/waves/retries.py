@@ -1,4 +1,4 @@
-"""Retries over layers: how many tries reach the last tier for one request, worst case and on average.
+"""Retries over layers: tries that reach the last tier for one request, worst case and on average.
 
 SOURCE: Beyer et al., Site Reliability Engineering (2016), chapter 22 (three layers of four attempts: 64 tries).
 """
@@ -31,17 +31,19 @@ class Retries:
 
     @property
     def amplification(self) -> Any:
-        """Tries that reach the last tier per request of the user."""
+        """Returns tries that reach the last tier per request of the user."""
         return self.tries[-1]
 
 
 def worst_case(layers: Sequence[Layer] | Sequence[int]) -> Fraction:
-    """Tries at the last tier per request when everything fails: the product over the layers, each cut by its budget."""
+    """Returns tries at the last tier per request when everything fails:
+    the product over the layers, each cut by its budget.
+    """
     return Fraction(retries(layers, Fraction(1)).amplification)
 
 
 def retries(layers: Sequence[Layer] | Sequence[int], failure: Any) -> Retries:
-    """What happens when each try of the last tier fails by itself with this probability.
+    """Returns what happens when each try of the last tier fails by itself with this probability.
 
     A layer of n attempts over a callee that fails with p sends (1 - p^n) / (1 - p) tries and fails with p^n.
     A budget cuts the tries; the failures then are those of the tries that are left (mean-field).
