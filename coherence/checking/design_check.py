@@ -158,10 +158,19 @@ def _joined(
     for one in made:
         kept[one.piece.key] = _repaired(one, sources, rebuild, options, taken, end)
     done = {part.key: found for part in parts if (found := kept[part.key]) is not None}
-    ordered = tuple(sorted(_once(f for one in done.values() for f in one.findings), key=order_key))
+    answers = tuple(_once(f for one in done.values() for f in one.findings))
+    reviewed = _reviewed(Subject(design, sources), answers, options)
+    ordered = tuple(sorted((*answers, *reviewed), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
     cut_short = any(one.cut_short for one in done.values())
     return Analysis(Answers(ordered, account(design, ordered), outside, cut_short), options, done)
+
+
+def _reviewed(subject: Subject, answers: Sequence[Finding], options: Options) -> Iterator[Finding]:
+    """Yields what the answers themselves give rise to; of a selection of questions nothing can be said."""
+    if not (options.select or options.ignore):
+        for module in question_modules():
+            yield from module.review(subject, answers) if module.review is not None else ()
 
 
 def _may_repair(done: Done, before: Mapping[Names, Done], rebuild: Rebuild) -> bool:

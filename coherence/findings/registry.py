@@ -1,8 +1,9 @@
 """Discovers the question modules: every public module of the engines' question folders claims one or more codes.
 
 A question module has a docstring (What / Why it hurts / Example / Instead / Source), `QUESTIONS`
-(the `Question`s it owns) and `ask(subject) -> iterable of findings`.  No list is edited: a new file
-in one of the folders is found by the package walk, and a code claimed twice is an error.
+(the `Question`s it owns) and `ask(subject) -> iterable of findings`.  A module that judges the answers
+of all others has `review(subject, findings) -> iterable of findings` instead.  No list is edited: a new
+file in one of the folders is found by the package walk, and a code claimed twice is an error.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -26,12 +27,13 @@ FITTED = ("coherence.causal.checks",)  # asked of a design and its telemetry, by
 
 @dataclass(frozen=True)
 class QuestionModule:
-    """A question module: the codes it owns, and how to ask it."""
+    """A question module: the codes it owns, how to ask it, and how it judges what the others answered."""
 
     name: str
     questions: tuple[Question, ...]
     ask: Callable[[Subject], Iterable[Finding]]
     page: str
+    review: Callable[[Subject, Sequence[Finding]], Iterable[Finding]] | None = None
 
 
 @cache
@@ -61,7 +63,15 @@ def _public_modules(folder: str) -> list[str]:
 
 
 def _question_module(module: ModuleType) -> QuestionModule:
-    return QuestionModule(module.__name__, module.QUESTIONS, module.ask, inspect.cleandoc(module.__doc__ or ""))
+    review = getattr(module, "review", None)
+    ask = module.ask if review is None else _nothing
+    return QuestionModule(module.__name__, module.QUESTIONS, ask, inspect.cleandoc(module.__doc__ or ""), review)
+
+
+def _nothing(subject: Subject) -> tuple[Finding, ...]:
+    """Answers for a module that only reviews."""
+    del subject
+    return ()
 
 
 def question_pages() -> tuple[QuestionPage, ...]:

@@ -118,8 +118,8 @@ def _kept(follower: Follower, number: int, promise: Promise, *, lap: bool) -> It
     kind, condition = promise
     instant, frames = follower.run.instants[number], follower.frames
     always = kind in ("always", "never")
-    shown = (instant.sampled, instant.after) if always else (instant.after,)
-    terms = [lower_smt(frames.ground(condition, Frame(instant.time, values, PROMISED))) for values in shown]
+    moments = (instant.sampled, instant.after)
+    terms = [lower_smt(frames.ground(condition, Frame(instant.time, values, PROMISED))) for values in moments]
     if kind == "eventually":
         yield from terms
         return

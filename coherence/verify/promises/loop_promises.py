@@ -15,8 +15,8 @@ from coherence.language.expressions.tree import Logic
 from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Promise
 from coherence.model.model import Model, unit_of
-from coherence.simulate.execute.exact import MissingValueError, replay
-from coherence.simulate.execute.orbits import LongRun, long_run
+from coherence.simulate.execute.exact import Execution, MissingValueError, replay
+from coherence.simulate.execute.orbits import LongRun, long_run, looked_at
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
 from coherence.verify.facts.design_facts import Known, known
@@ -38,11 +38,13 @@ from coherence.verify.promises.threshold_repairs import lowered
 
 
 def driven(subject: Subject, promise: Promise) -> bool:
-    """Decides whether any loop that runs has a part in the promise (counts and events belong to other questions)."""
+    """Decides whether a loop or a plant moves what the promise reads; counts and events belong to other questions."""
     model = subject.model
     names = names_of(condition_of(model, promise))
     known = (*model.states, *model.commands, *model.outputs, *(loop.name for loop in model.loops))
-    return all(name in known or name in model.constants for name in names) and bool(_loops(model, promise))
+    moving = influences(model, names)
+    moves = any(path in moving for path in model.states) or bool(_loops(model, promise))
+    return all(name in known or name in model.constants for name in names) and moves
 
 
 def _loops(model: Model, promise: Promise) -> tuple[str, ...]:
@@ -160,11 +162,24 @@ def _conflict(
     )
 
 
+def _breaks_after(model: Model, promise: Promise, outcome: Refuted) -> bool:
+    """Decides whether the witness shows the values after its last instant, or those sampled at it."""
+    if promise.kind not in ("always", "never"):
+        return True
+    run = Execution(model, outcome.choices)
+    for _ in outcome.instants[:-1]:
+        run.advance()
+    sampled, _ = looked_at(run, run.advance(), condition_of(model, promise))
+    return bool(sampled) is (promise.kind == "always")
+
+
 def _last(model: Model, promise: Promise, outcome: Refuted) -> Step:
     instant = outcome.instants[-1]
-    names = [n for n in names_of(condition_of(model, promise)) if n in instant.after]
+    condition = condition_of(model, promise)
+    values = instant.after if _breaks_after(model, promise, outcome) else instant.sampled
+    names = [n for n in names_of(condition) if n in values]
     seen = ", ".join(
-        f"{n} = {str(v).lower() if isinstance(v := instant.after[n], bool) else shown(model, n, v)}" for n in names
+        f"{n} = {str(v).lower() if isinstance(v := values[n], bool) else shown(model, n, v)}" for n in names
     )
     return Step(instant.time, f"{promise.text} is broken" + (f": {seen}" if seen else ""))
 

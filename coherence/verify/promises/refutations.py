@@ -72,7 +72,7 @@ def _lap(model: Model) -> Fraction:
 
 
 def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
-    """Returns the condition after each instant of the orbit.  Raises NotExactError where it cannot be known."""
+    """Returns the condition as sampled and after each instant of the orbit.  Raises NotExactError where unknown."""
     orbit = run.orbit
     assert orbit is not None
     if not orbit.exact:
@@ -80,16 +80,17 @@ def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
         if any(past) or model.outputs:
             raise NotExactError("an orbit that is only approached, under a condition on computed signals")
         still = Execution(model, run.choices)
-        return [bool(evaluate(condition, View(still, i.time, dict(i.after)))) for i in orbit.lap]
+        moments = [(instant.time, values) for instant in orbit.lap for values in (instant.sampled, instant.after)]
+        return [bool(evaluate(condition, View(still, time, dict(values)))) for time, values in moments]
     return [truth for time, truth in truths(model, run, condition) if time >= orbit.lap[0].time]
 
 
 def truths(model: Model, run: LongRun, condition: Tree) -> Iterator[tuple[Fraction, bool]]:
-    """Yields (time, condition) after each instant of the run, executed again so that the past is there."""
+    """Yields (time, condition) as sampled and after each instant of the run, executed again to have its past."""
     execution = Execution(model, run.choices)
     for _ in run.instants:
         instant = execution.advance()
-        yield instant.time, bool(looked_at(execution, instant, condition)[1])
+        yield from ((instant.time, bool(truth)) for truth in looked_at(execution, instant, condition))
 
 
 def _ever(model: Model, condition: Tree, run: LongRun) -> bool:

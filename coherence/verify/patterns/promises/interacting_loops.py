@@ -59,10 +59,10 @@ KINDS = ("always", "never", "eventually", "eventually_always", "response")
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per promise that loops can influence."""
+    """Yields one answer per promise that loops or plants can influence."""
     touched = _touched(subject)
     candidates = [p for p in subject.design.promises.values() if p.kind in KINDS and _roots(p) & touched]
-    if not subject.design.loops or not candidates:
+    if not candidates:
         return
     from coherence.base.clock import now
     from coherence.verify.promises import (  # the engine, only where there is something to decide

@@ -1,0 +1,104 @@
+"""unanswered promise: nothing that was asked says whether a written promise is kept.
+
+## What
+Every promise of a design has one answer: conflict, vacuous, proved or undecided.  Where no question takes a promise,
+this one says so, with what the design does not state: what drives a signal, what times an event, or that no question
+decides promises of this form.
+
+## Why it hurts
+A promise that is read and then forgotten looks kept.
+
+## Example
+```yaml
+coherence: 1
+promises: {cool: always gpu.temperature <= 85 degC}
+```
+
+## Instead
+State what the promise is about, so that a question can decide it:
+```yaml
+coherence: 1
+components: {gpu: {state: "temperature' = 0.5 * temperature + 20 degC", step: 1 s, from: 30 degC}}
+promises: {cool: always gpu.temperature <= 85 degC}
+```
+
+## Source
+A property checker answers every property that it is given: CBMC and NuSMV list each with its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions import names as names_of
+from coherence.language.expressions import walk
+from coherence.language.expressions.tree import Call
+from coherence.language.sentences import Promise
+
+QUESTION = Question("COH106", "unanswered-promise")
+QUESTIONS = (QUESTION,)
+# the worst that any question says is the answer
+ORDER = (Verdict.CONFLICT, Verdict.VACUOUS, Verdict.PROVED, Verdict.UNDECIDED)
+TOGETHER = frozenset({"COH231", "COH234"})  # their proofs say that promises can hold, not that they do
+MEASURED = frozenset({"mean", "quantile", "tail"})
+
+
+def review(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yields one undecided finding for each promise that no other finding answers."""
+    answered = answers(subject, findings)
+    for promise in subject.design.promises.values():
+        if promise.name not in answered:
+            needs = f"{promise.text}: {_reason(subject, promise)}"
+            yield QUESTION.undecided(needs, (promise.place.labelled("no question decides this"),), (promise.name,))
+
+
+def answers(subject: Subject, findings: Sequence[Finding]) -> dict[str, Finding]:
+    """Returns the finding that answers each promise that has one, by the name of the promise."""
+    worst: dict[str, Finding] = {}
+    for finding in findings:
+        possible = finding.code in TOGETHER and finding.verdict is Verdict.PROVED
+        for name in _promises_of(subject, finding) if finding.verdict in ORDER and not possible else ():
+            known = worst.get(name)
+            if known is None or ORDER.index(finding.verdict) < ORDER.index(known.verdict):
+                worst[name] = finding
+    return worst
+
+
+def _promises_of(subject: Subject, finding: Finding) -> Iterator[str]:
+    """Yields the promises that a finding points at, or names where nothing else has the name."""
+    design = subject.design
+    spots = {(place.file, place.line, place.column) for place in finding.places}
+    for name, promise in design.promises.items():
+        own = promise.place
+        alone = name in finding.of and name not in design.loops and name not in design.components
+        if alone or (own.file, own.line, own.column) in spots:
+            yield name
+
+
+def _reason(subject: Subject, promise: Promise) -> str:
+    """Says what the design lacks for an answer about the promise."""
+    measured = sorted({function for function in _functions(promise) if function in MEASURED})
+    if measured:
+        return f"no question decides {' and '.join(measured)} of a signal; `coherence simulate` measures it"
+    words = dict.fromkeys(path for formula in promise.conditions for path in names_of(formula.tree))
+    events = [event.text for event in (promise.first, promise.second) if event is not None]
+    if events and not words:
+        return f"needs what ties {' and '.join(events)} together: no timer, activity, call or loop does"
+    model = subject.model
+    paths = [model.resolve(word) for word in words]
+    undriven = [path for path in paths if model.kind(path) == "input"]
+    if undriven:
+        return f"needs what drives {' and '.join(undriven)}: nothing in the design states or writes it"
+    from coherence.simulate.execute.slices import blocked  # the executor is a tenth of a policy check
+
+    missing = blocked(model, tuple(paths))
+    if missing:
+        return f"needs {missing}"
+    return f"no question decides promises of this form about {' and '.join((*paths, *events)) or 'these words'}"
+
+
+def _functions(promise: Promise) -> Iterator[str]:
+    for formula in promise.conditions:
+        yield from (node.function for node in walk(formula.tree) if isinstance(node, Call))
