@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.clock import left_until, now
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.schedules import Schedule, schedules
@@ -14,7 +13,7 @@ from coherence.verify.convergence.descent import reaches, settles
 from coherence.verify.convergence.set_chains import Descent
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 from coherence.verify.systems.cases import NotLinearError
-from coherence.verify.systems.lattices import readings
+from coherence.verify.systems.model_readings import first_reading, readings
 from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, Polyhedron, TransitionSystem
 from coherence.verify.systems.transitions import BROKEN, Encoder, ModelReading
 
@@ -36,49 +35,26 @@ def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Com
     ways, certificates, used, within = readings(model), list[str](), list[ModelReading](), Fraction(0)
     quadratic = False
     for schedule in schedules(model):
-        proof = _descent_by_reading(model, schedule, condition, stays, ways, deadline)
+
+        def attempt(reading: ModelReading, until: float, schedule: Schedule = schedule) -> tuple[Descent, int] | str:
+            encoder = Encoder(model, schedule, condition, reading=reading, deadline=until)
+            system = encoder.system()
+            end = (
+                settles(system, broken=BROKEN, deadline=until) if stays else reaches(_short_of(system), deadline=until)
+            )
+            return end if isinstance(end, str) else (end, len(encoder.plan.moments))
+
+        proof = first_reading(ways, deadline, attempt)
         if isinstance(proof, str):
             return proof
-        reading, descent, encoder = proof
+        reading, (descent, moments) = proof
         ways = [reading, *(way for way in ways if way != reading)]
         certificates.append(descent.certificate)
         used.append(reading)
         quadratic = quadratic or descent.quadratic
-        laps = Fraction(math.ceil(descent.levels / len(encoder.plan.moments)) + 1)
+        laps = Fraction(math.ceil(descent.levels / moments) + 1)
         within = max(within, laps * schedule.hyperperiod)
     return Come(tuple(certificates), tuple(dict.fromkeys(used)), within, quadratic)
-
-
-def _descent_by_reading(
-    model: Model,
-    schedule: Schedule,
-    condition: Tree,
-    stays: bool,
-    ways: list[ModelReading],
-    deadline: float,
-) -> tuple[ModelReading, Descent, Encoder] | str:
-    refused: NotLinearError | None = None
-    reason = ""
-    for number, reading in enumerate(ways):
-        left = left_until(deadline)
-        if left <= 0:
-            return reason or "the time is over"
-        until = deadline if number == len(ways) - 1 else now() + left / 3
-        try:
-            encoder = Encoder(model, schedule, condition, reading=reading, deadline=until)
-            system = encoder.system()
-            descent = (
-                settles(system, broken=BROKEN, deadline=until) if stays else reaches(_short_of(system), deadline=until)
-            )
-        except NotLinearError as error:
-            refused = refused or error
-            continue
-        if isinstance(descent, Descent):
-            return reading, descent, encoder
-        reason = descent
-    if not reason and refused is not None:
-        raise refused
-    return reason
 
 
 def _short_of(system: TransitionSystem) -> TransitionSystem:

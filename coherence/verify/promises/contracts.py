@@ -24,7 +24,7 @@ from coherence.verify.invariants.numeric import TIGHTEN, CoordinateFrame, Floats
 from coherence.verify.invariants.random_runs import frame_of, sample
 from coherence.verify.promises.proofs import ConditionProof, ProofFailure, proof_of
 from coherence.verify.systems.cases import NotLinearError
-from coherence.verify.systems.lattices import readings
+from coherence.verify.systems.model_readings import readings
 from coherence.verify.systems.piecewise_affine import TransitionSystem
 from coherence.verify.systems.transitions import Encoder
 

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.clock import left_until, now
+from coherence.base.clock import now
 from coherence.language.expressions.tree import Logic
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import Response
 from coherence.simulate.execute.schedules import Schedule, schedules
 from coherence.verify.invariants.proof import InvariantProof
 from coherence.verify.invariants.prover import prove
-from coherence.verify.systems.cases import NotLinearError, forks
+from coherence.verify.systems.cases import forks
 from coherence.verify.systems.instants import orders
-from coherence.verify.systems.lattices import readings
+from coherence.verify.systems.model_readings import first_reading, readings
 from coherence.verify.systems.registers import Moment
 from coherence.verify.systems.state_space import SystemMode, inside
 from coherence.verify.systems.symbolic_instant import InstantPath
@@ -111,34 +111,16 @@ def held_in_time(model: Model, response: Response, deadline: float) -> list[str]
     """Returns a certificate for every order of the instants, or why there is none.  Raises NotLinearError."""
     ways, certificates = readings(model), list[str]()
     for schedule in schedules(model, (response.within,)):
-        proof_or_reason = _proof_by_reading(model, schedule, response, ways, deadline)
-        if isinstance(proof_or_reason, str):
-            return proof_or_reason
-        proof, reading = proof_or_reason
-        ways = [reading, *(way for way in ways if way != reading)]
-        certificates.append(proof.certificate)
+
+        def attempt(reading: ModelReading, until: float, schedule: Schedule = schedule) -> InvariantProof | str:
+            left = until - now()
+            system = Counting(model, schedule, response, reading=reading, deadline=until).system()
+            answer = prove(system, time_limit=left)
+            return answer if isinstance(answer, InvariantProof) else answer.reason
+
+        proof = first_reading(ways, deadline, attempt)
+        if isinstance(proof, str):
+            return proof
+        ways = [proof[0], *(way for way in ways if way != proof[0])]
+        certificates.append(proof[1].certificate)
     return certificates
-
-
-def _proof_by_reading(
-    model: Model, schedule: Schedule, response: Response, ways: list[ModelReading], deadline: float
-) -> tuple[InvariantProof, ModelReading] | str:
-    refused: NotLinearError | None = None
-    reason = ""
-    for number, reading in enumerate(ways):
-        left = left_until(deadline)
-        if left <= 0:
-            return reason or "the time is over"
-        share = left if number == len(ways) - 1 else left / 3
-        try:
-            system = Counting(model, schedule, response, reading=reading, deadline=now() + share).system()
-        except NotLinearError as error:
-            refused = refused or error
-            continue
-        answer = prove(system, time_limit=share)
-        if isinstance(answer, InvariantProof):
-            return answer, reading
-        reason = answer.reason
-    if not reason and refused is not None:
-        raise refused
-    return reason

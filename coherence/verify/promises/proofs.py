@@ -15,7 +15,7 @@ from coherence.verify.invariants.prover import prove
 from coherence.verify.invariants.smtlib import Invariant, obligations
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 from coherence.verify.systems.cases import NotLinearError
-from coherence.verify.systems.lattices import readings
+from coherence.verify.systems.model_readings import readings
 from coherence.verify.systems.piecewise_affine import Constraint, LinearForm, TransitionSystem
 from coherence.verify.systems.transitions import Encoder, ModelReading
 

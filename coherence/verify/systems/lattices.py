@@ -10,7 +10,6 @@ from fractions import Fraction
 
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
 from coherence.model.model import Command, Interval, Model, SampledLoop
-from coherence.verify.systems.transitions import ModelReading
 
 MOST_VALUES = 100
 Starts = tuple[tuple[str, tuple[Fraction, ...]], ...]
@@ -20,15 +19,6 @@ def enumerable_commands(model: Model) -> Starts:
     """Returns (command, values it starts from) for every command that can be told apart."""
     found = ((path, _values(model, path, command)) for path, command in model.commands.items())
     return tuple((path, starts) for path, starts in found if starts)
-
-
-def readings(model: Model) -> list[ModelReading]:
-    """Returns how closely to read a model, the cheap ways first; every one of them is sound."""
-    held = any(loop.hold_down or loop.hold_up for loop in model.loops)
-    readings_ = [ModelReading(windows=False), ModelReading()] if held else [ModelReading()]
-    if discrete := enumerable_commands(model):
-        readings_ += [ModelReading(discrete, windows) for windows in ((True, False) if held else (True,))]
-    return readings_
 
 
 def _values(model: Model, path: str, command: Command) -> tuple[Fraction, ...]:

@@ -21,36 +21,11 @@ from coherence.verify.systems.piecewise_affine import (
     Constraint,
     LinearForm,
     Polyhedron,
-    Relation,
     TransitionSystem,
     after,
     step,
 )
-
-Number = Fraction | int | str
-
-
-def linear(coefficients: tuple[Number, ...], constant: Number = 0) -> LinearForm:
-    return LinearForm(tuple(Fraction(c) for c in coefficients), Fraction(constant))
-
-
-def row(coefficients: tuple[Number, ...], relation: str, bound: Number) -> Constraint:
-    """`coefficients . x REL bound`, with >= and > turned round."""
-    left = linear(coefficients)
-    if relation in {">=", ">"}:
-        turned: Relation = "<=" if relation == ">=" else "<"
-        return Constraint(LinearForm(tuple(-c for c in left.coefficients), Fraction(bound)), turned)
-    kept: dict[str, Relation] = {"<=": "<=", "<": "<", "==": "=="}
-    return Constraint(LinearForm(left.coefficients, -Fraction(bound)), kept[relation])
-
-
-def axis(width: int, i: int) -> tuple[int, ...]:
-    return tuple(int(k == i) for k in range(width))
-
-
-def between(width: int, i: int, low: Number, high: Number) -> Polyhedron:
-    return row(axis(width, i), ">=", low), row(axis(width, i), "<=", high)
-
+from tests.verify.affine_rows import Number, axis, between, linear, row
 
 # --- the power throttle and the scheduler's backfill: p' = 0.8 p + 0.2 (10 + b'), throttle first ---
 
