@@ -43,7 +43,7 @@ def pair(bad: tuple[int, int], update: tuple[tuple[int, int], tuple[int, int]]) 
 
 
 def test_every_template_has_the_box_and_the_rows_of_the_promise_both_ways() -> None:
-    rows = [(1, 0), (0, 1), (-1, 0), (0, -1), (1, "1/2"), (-1, "-1/2")]
+    rows: list[tuple[Number, Number]] = [(1, 0), (0, 1), (-1, 0), (0, -1), (1, "1/2"), (-1, "-1/2")]
     assert directions(pair((2, 1), ((1, 0), (0, 1))), 0) == {direction(*entries) for entries in rows}
 
 

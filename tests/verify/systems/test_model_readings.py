@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from coherence.base.clock import now
@@ -28,11 +30,16 @@ COARSE, FULL = ModelReading(windows=False), ModelReading()
     [
         ("", "law: set, to: s.x", [FULL]),
         (", hold_down: 5 s", "law: set, to: s.x", [COARSE, FULL]),
-        ("", "law: step, by: 1", [FULL, ModelReading((("f.v", (0,)),))]),
+        ("", "law: step, by: 1", [FULL, ModelReading((("f.v", (Fraction(0),)),))]),
         (
             ", hold_down: 5 s",
             "law: step, by: 1",
-            [COARSE, FULL, ModelReading((("f.v", (0,)),), True), ModelReading((("f.v", (0,)),), False)],
+            [
+                COARSE,
+                FULL,
+                ModelReading((("f.v", (Fraction(0),)),), True),
+                ModelReading((("f.v", (Fraction(0),)),), False),
+            ],
         ),
     ],
 )
@@ -48,7 +55,7 @@ def test_the_first_success_ends_the_search_and_names_its_reading() -> None:
         tried.append(reading)
         return "too coarse" if reading == COARSE else 7
 
-    assert first_reading([COARSE, FULL, ModelReading((("f.v", (0,)),))], now() + 9, attempt) == (FULL, 7)
+    assert first_reading([COARSE, FULL, ModelReading((("f.v", (Fraction(0),)),))], now() + 9, attempt) == (FULL, 7)
     assert tried == [COARSE, FULL]
 
 
