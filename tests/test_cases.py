@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from coherence.base.errors import InternalError
 from coherence.base.places import Place
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
+from coherence.findings.question_input import Question
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 from tests.case_files import CASES, Case, cases, differences, marks
@@ -30,9 +32,24 @@ def test_case(case: Case) -> None:
     assert not told, "\n".join(["", case.name, *told])
 
 
-def test_every_rule_has_a_case() -> None:
-    marked = {mark.code for case in ALL for mark in case.expected}
-    assert {question.code for module in question_modules() for question in module.questions} <= marked
+QUESTIONS = [question for module in question_modules() for question in module.questions]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.code)
+def test_every_question_has_a_case_that_fires_one_that_does_not_and_a_proof(question: Question) -> None:
+    own = [case for case in ALL if question.code in {mark.code for mark in case.expected}]
+    verdicts = {mark.verdict for case in own for mark in case.expected if mark.code == question.code}
+    assert question.fires in verdicts
+    assert (Verdict.PROVED in verdicts) is question.proves
+    files = {case.name.partition(":")[0] for case in own}
+    beside = [case for case in ALL if case.name.partition(":")[0] in files]
+    quiet = {Verdict.PROVED}
+    assert any({m.verdict for m in case.expected if m.code == question.code} <= quiet for case in beside)
+
+
+def test_a_question_that_proves_nothing_cannot_answer_a_proof() -> None:
+    with pytest.raises(InternalError, match="COH999 proves nothing"):
+        Question("COH999", "x", proves=False).proved("m", (), (), Evidence(Grade.PROVED, ""))
 
 
 def found(line: int, code: str = "COH201", verdict: Verdict = Verdict.CONFLICT) -> Finding:

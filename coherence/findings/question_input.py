@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from coherence.base.errors import InternalError
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Severity, Step, Verdict
 from coherence.language.design import Design
 
@@ -36,13 +37,16 @@ class Subject:
 class Question:
     """The identity of a question: the code, slug and domain that its module claims.
 
-    `slow`: it executes loops or searches their states, so that one answer may take seconds.
+    `slow`: it executes loops or searches their states, so that one answer may take seconds.  `fires`: what it answers
+    where something is wrong; `proves`: it may answer that nothing is.
     """
 
     code: str
     slug: str
     domain: str = ""
     slow: bool = False
+    fires: Verdict = Verdict.CONFLICT
+    proves: bool = True
 
     def conflict(
         self,
@@ -80,6 +84,8 @@ class Question:
         margin: bool = True,
     ) -> Finding:
         """A promise that every run keeps.  `margin=False`: it touches its limit (a warning, still proved)."""
+        if not self.proves:
+            raise InternalError(f"{self.code} proves nothing, and answers that it did")
         severity = Severity.INFO if margin else Severity.WARNING
         return self._finding(Verdict.PROVED, severity, message, places, of, evidence, "", assumptions, ())
 

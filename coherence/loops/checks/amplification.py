@@ -41,7 +41,7 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._coupling import feeds_back
 
-QUESTION = Question("COH302", "amplification", "ai.04 runtime control coherence", slow=True)
+QUESTION = Question("COH302", "amplification", "ai.04 runtime control coherence", slow=True, proves=False)
 QUESTIONS = (QUESTION,)
 
 

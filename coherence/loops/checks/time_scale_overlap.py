@@ -41,11 +41,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.findings.finding import Finding
+from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._coupling import feeds_back, reach
 
-QUESTION = Question("COH303", "time-scale-overlap", "ai.04 runtime control coherence", slow=True)
+QUESTION = Question("COH303", "time-scale-overlap", "ai.04 runtime control coherence", slow=True, fires=Verdict.NOTE)
 QUESTIONS = (QUESTION,)
 
 

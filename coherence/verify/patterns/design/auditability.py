@@ -35,11 +35,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.findings.finding import Finding
+from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Loop
 
-QUESTION = Question("COH701", "auditability-gap", "auditability")
+QUESTION = Question("COH701", "auditability-gap", "auditability", fires=Verdict.NOTE, proves=False)
 QUESTIONS = (QUESTION,)
 
 

@@ -36,7 +36,7 @@ from coherence.base import units
 from coherence.base.clock import wall_left_until
 from coherence.base.places import Place
 from coherence.base.solver import Answer, Outcome, unsat
-from coherence.findings.finding import Finding
+from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Limit, Loop, Relay
 from coherence.language.expressions import names as names_of
@@ -49,7 +49,7 @@ from coherence.verify.facts.satisfiability import TIMEOUT_MS, past_ranges, plain
 from coherence.verify.facts.satisfiability import Question as SatQuery
 from coherence.verify.patterns.design import _never
 
-QUESTION = Question("COH105", "vacuous-design", "")
+QUESTION = Question("COH105", "vacuous-design", "", fires=Verdict.VACUOUS, proves=False)
 QUESTIONS = (QUESTION,)
 
 
