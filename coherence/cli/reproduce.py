@@ -62,7 +62,7 @@ def _autoscaler(design: Design, folder: Path | None, dry_run: bool, output: str)
     if dry_run and folder:
         click.echo("\n".join(map(str, write_files(design, folder))))
         return 0
-    found = reproduce_autoscaler(design, told=lambda line: click.echo(line, err=True))
+    found = reproduce_autoscaler(design, progress=lambda line: click.echo(line, err=True))
     click.echo(_json(as_json(found)) if output == "json" else text(found), nl=False)
     return 0 if found.agrees else 1
 

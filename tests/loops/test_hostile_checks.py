@@ -20,7 +20,7 @@ from coherence.loops.identification.oscillation import Oscillation
 from coherence.loops.identification.oscillation import oscillation as identified
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.orbits import long_run
-from coherence.simulate.execute.single_loop_runs import every, told
+from coherence.simulate.execute.single_loop_runs import every, render_runs
 
 # rests in phase with its sensor, from each of its twelve starts; swings when it decides 5 s after a scrape
 SCRAPED = """\
@@ -80,7 +80,7 @@ class TestPhasesAgainstTheSensor:
 
     def test_where_nothing_ever_changes_the_phase_does_not_matter(self) -> None:
         (group,) = groups(subject(QUIET))
-        assert told(list(every(group.model, 10))) == "its only start"
+        assert render_runs(list(every(group.model, 10))) == "its only start"
 
     def test_analyze_does_not_contradict_itself(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         text = analyzed(tmp_path / "x.yaml", SCRAPED, capsys)

@@ -393,7 +393,7 @@ PROGRAM = """
 from coherence.language.reading import read_design
 from coherence.simulate.testbed.autoscaler import reproduce_autoscaler
 import sys
-reproduce_autoscaler(read_design(sys.argv[1]), told=lambda line: print(line, flush=True))
+reproduce_autoscaler(read_design(sys.argv[1]), progress=lambda line: print(line, flush=True))
 """
 
 

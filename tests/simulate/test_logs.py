@@ -28,7 +28,7 @@ from coherence.simulate.logs.predict import predict, thresholds, values_of
 from coherence.simulate.logs.runs import RunFiles, read_commands
 from coherence.simulate.logs.series import autoscaler, pod_list, pods
 from coherence.simulate.logs.spread import Spread, placeable
-from coherence.simulate.logs.tables import Table, read_table, table_of, told, unix
+from coherence.simulate.logs.tables import Table, read_table, table_of, unix, utc
 from tests.paths import DATA
 
 RECORD = DATA / "k8s_failure_reproduction"
@@ -73,7 +73,7 @@ def test_lines_of_an_autoscaler_are_typed() -> None:
         4,
     )
     assert (second.name, second.target) == ("web", "web")
-    assert told(second.time) == "2024-01-13T21:28:16Z"
+    assert utc(second.time) == "2024-01-13T21:28:16Z"
 
 
 @pytest.mark.parametrize(

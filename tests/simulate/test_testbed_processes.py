@@ -29,7 +29,7 @@ STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); 
 def stubborn(folder: Path) -> None:
     with Processes(folder) as processes:
         processes.start("stubborn", [sys.executable, "-c", STUBBORN])
-        processes.until(lambda: processes.said("stubborn") == "up", "it")
+        processes.until(lambda: processes.output("stubborn") == "up", "it")
         assert children_in(folder) == list(processes.ids().values())
         raise ZeroDivisionError
 
@@ -45,7 +45,7 @@ def test_a_process_that_does_not_listen_is_killed_after_an_exception(tmp_path: P
 def test_children_of_a_process_end_with_it(tmp_path: Path) -> None:
     with Processes(tmp_path) as processes:
         processes.start("shell", ["/bin/sh", "-c", "sleep 60 & sleep 60 & echo up; wait"])
-        processes.until(lambda: processes.said("shell") == "up", "it")
+        processes.until(lambda: processes.output("shell") == "up", "it")
         assert len(children_in(tmp_path)) == 3
     assert any(not children_in(tmp_path) for _ in within(2))
 
@@ -117,10 +117,10 @@ def test_an_interrupt_in_the_middle_leaves_nothing_behind(proxy: str, number: si
             waiting = (started.poll() is None and len(children_in(folder)) == 3 for _ in within(30))
             assert any(waiting), "no back end, proxy and load"
             started.send_signal(number)
-            _, said = started.communicate(timeout=20)
+            _, output = started.communicate(timeout=20)
         finally:
             started.kill()
     assert any(not children_in(folder) for _ in within(5))
     if number != signal.SIGKILL:
-        assert (started.returncode, said.strip()) == (2, "stopped")
+        assert (started.returncode, output.strip()) == (2, "stopped")
         assert not list(scratch.iterdir())

@@ -13,8 +13,7 @@ from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
 from coherence.simulate.execute.orbits import LongRun, Orbit, attracting, hyperperiod
-from coherence.simulate.execute.single_loop_runs import every
-from coherence.simulate.execute.single_loop_runs import told as told_of
+from coherence.simulate.execute.single_loop_runs import every, render_runs
 from coherence.simulate.execute.starts import corners
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
@@ -175,4 +174,4 @@ def _every(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[st
             settled.append(choices)
     except (NotExactError, MissingValueError) as error:
         return "", str(error), None
-    return told_of(settled), "", None
+    return render_runs(settled), "", None

@@ -50,21 +50,21 @@ def execute_many(
         return _one_by_one(model, points, shared, until)
     run = Lanes(model, points, shared)
     times: list[Fraction] = []
-    kept: dict[str, list[Array]] = {path: [] for path in (*model.states, *model.commands, *run.modes)}
+    columns: dict[str, list[Array]] = {path: [] for path in (*model.states, *model.commands, *run.modes)}
     while run.next_time() <= until:
         instant = run.advance()
         times.append(instant.time)
-        for path, levels in kept.items():
+        for path, levels in columns.items():
             levels.append(instant.after[path])
-    return _refereed(model, points, shared, run, times, kept)
+    return _refereed(model, points, shared, run, times, columns)
 
 
 def _refereed(
-    model: Model, points: Mapping[str, Any], shared: Choices, run: Lanes, times: list[Fraction], kept: dict[str, Any]
+    model: Model, points: Mapping[str, Any], shared: Choices, run: Lanes, times: list[Fraction], columns: dict[str, Any]
 ) -> Batch:
     import numpy as np
 
-    series = {path: np.array(levels).reshape(len(times), run.size) for path, levels in kept.items()}
+    series = {path: np.array(levels).reshape(len(times), run.size) for path, levels in columns.items()}
     again = tuple(int(j) for j in np.flatnonzero(run.doubtful))
     for j in again:
         instants = execute(model, point(points, shared, j), until=times[-1])
@@ -167,10 +167,10 @@ class Lanes(Execution):
             commanded, landed = self.commanded.get(loop.signal, none), self.values.get(loop.signal, none)
             memory = self.memories[loop.name]
             sample = Sample(loop, self.time, view.read, self.near, memory, commanded, landed)
-            made = sample.decide(masks[loop.name])
-            masks[loop.name] = seen[loop.name] = made.mode
+            decision = sample.decide(masks[loop.name])
+            masks[loop.name] = seen[loop.name] = decision.mode
             if loop.signal:
-                self._land(loop, made.writes, made.value, seen)
+                self._land(loop, decision.writes, decision.value, seen)
         self.modes = self.masks = masks
         return [], [], []
 

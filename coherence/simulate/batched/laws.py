@@ -112,19 +112,19 @@ class Sample:
         import numpy as np
 
         active, wanted = np.zeros(self.commanded.shape, bool), self.commanded
-        for (when, *_), made in zip(self.loop.rules, self.loop.recommendations, strict=True):
+        for (when, *_), recommendation in zip(self.loop.rules, self.loop.recommendations, strict=True):
             chosen = self._truth(when) & ~active
-            wanted, active = np.where(chosen, self._value(made, self.commanded), wanted), active | chosen
+            wanted, active = np.where(chosen, self._value(recommendation, self.commanded), wanted), active | chosen
         return active, wanted
 
-    def _value(self, made: Recommendation, current: Array) -> Array:
+    def _value(self, recommendation: Recommendation, current: Array) -> Array:
         """What the law recommends at every point."""
         import numpy as np
 
-        read = self.read(made.read) if made.read is not None else 0.0
+        read = self.read(recommendation.read) if recommendation.read is not None else 0.0
         bound = {CURRENT.path: current, READ.path: read}
-        wanted = lower_numpy(made.formula, bound, {"ceil": round_up})
-        if isinstance(made.formula, Choose):
+        wanted = lower_numpy(recommendation.formula, bound, {"ceil": round_up})
+        if isinstance(recommendation.formula, Choose):
             for edge in (1 - self.loop.tolerance, 1 + self.loop.tolerance):
                 self.near(read, np.full_like(current, float(edge)))
         return np.broadcast_to(wanted, self.commanded.shape)

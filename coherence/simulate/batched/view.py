@@ -43,8 +43,8 @@ class LanesView(dict[str, Any]):
             return self._special(self.special[path])
         if path in self.run.model.constants:
             return float(self.run.values[path])
-        made = self[path] = self.read(self.run.output(path))
-        return made
+        level = self[path] = self.read(self.run.output(path))
+        return level
 
     def size(self, tree: Tree) -> Array:
         """What the rounding of a tree's value is relative to: the sum of what is added and subtracted."""
@@ -64,9 +64,9 @@ class LanesView(dict[str, Any]):
     def _special(self, tree: Tree) -> Array:
         match tree:
             case Compare(op=op, left=left, right=right):
-                one, other = self.read(left), self.read(right)
-                self.run.near(one, other, self.size(left) + self.size(right))
-                return COMPARE[op](one, other)
+                first, second = self.read(left), self.read(right)
+                self.run.near(first, second, self.size(left) + self.size(right))
+                return COMPARE[op](first, second)
             case Held(condition=condition, duration=duration):
                 memory = self.run.memories[self.loop]
                 return memory.held(condition, self.read(condition), self.time, duration)

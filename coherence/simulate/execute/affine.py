@@ -101,8 +101,8 @@ def _combine(left: Affine, right: Affine, by_left: Fraction, by_right: Fraction,
     total = {name: by_left * slope for name, slope in left.gradient}
     for name, slope in right.gradient:
         total[name] = total.get(name, Fraction(0)) + by_right * slope
-    kept = tuple((name, slope) for name, slope in total.items() if slope)
-    return Affine(value, kept, left.exact and right.exact)
+    gradient = tuple((name, slope) for name, slope in total.items() if slope)
+    return Affine(value, gradient, left.exact and right.exact)
 
 
 def plain(value: Affine | Number) -> Fraction:

@@ -86,8 +86,8 @@ def waits(seen: Sequence[Seen], lap: int, period: Fraction, within: Fraction) ->
     waiting, shift, start = Waiting(within), Fraction(0), 0
     met: set[Fraction | None] = set()
     while True:
-        for one in seen[start:]:
-            now = Seen(one.time + shift, one.first, one.then)
+        for sample in seen[start:]:
+            now = Seen(sample.time + shift, sample.first, sample.then)
             if waiting.late(now.time):
                 assert waiting.since is not None
                 yield Wait(waiting.since, None)

@@ -40,14 +40,14 @@ class Track:
         tied = not gap if self.exact else abs(gap) <= self.slack + ROUNDING * (abs(left.value) + abs(right.value))
         if slope and not tied and (gap < 0) == (slope > 0):
             self.turn(-gap / slope)
-        made = slope if tied and slope else gap
-        return int(made > 0) - int(made < 0)
+        difference = slope if tied and slope else gap
+        return int(difference > 0) - int(difference < 0)
 
     def turn(self, after: Num) -> None:
         """A branch changes so many seconds from now."""
         self.turns = after if self.turns is None else min(self.turns, after)
 
-    def told(self, outcome: Any) -> Any:
+    def recorded(self, outcome: Any) -> Any:
         """Keep an outcome."""
         self.outcomes.append(outcome)
         return outcome
@@ -69,18 +69,18 @@ class Moving:
     def _other(self, other: Num) -> Moving:
         return other if isinstance(other, Moving) else Moving(other, 0, self.track)
 
-    def _made(self, other: Moving, value: Num, slope: Num, *, bent: bool = False) -> Moving:
+    def _combined(self, other: Moving, value: Num, slope: Num, *, bent: bool = False) -> Moving:
         return Moving(value, slope, self.track, curved=self.curved or other.curved or bent)
 
     def __add__(self, other: Num) -> Moving:
         o = self._other(other)
-        return self._made(o, self.value + o.value, self.slope + o.slope)
+        return self._combined(o, self.value + o.value, self.slope + o.slope)
 
     __radd__ = __add__
 
     def __sub__(self, other: Num) -> Moving:
         o = self._other(other)
-        return self._made(o, self.value - o.value, self.slope - o.slope)
+        return self._combined(o, self.value - o.value, self.slope - o.slope)
 
     def __rsub__(self, other: Num) -> Moving:
         return self._other(other) - self
@@ -91,16 +91,16 @@ class Moving:
     def __mul__(self, other: Num) -> Moving:
         o = self._other(other)
         bent = bool(plain_or_float(self.slope) and plain_or_float(o.slope))
-        return self._made(o, self.value * o.value, self.slope * o.value + self.value * o.slope, bent=bent)
+        return self._combined(o, self.value * o.value, self.slope * o.value + self.value * o.slope, bent=bent)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Num) -> Moving:
         o = self._other(other)
         if not isinstance(other, Moving):
-            return self._made(o, self.value / o.value, self.slope / o.value)
+            return self._combined(o, self.value / o.value, self.slope / o.value)
         ratio = self.value / o.value
-        return self._made(o, ratio, (self.slope - ratio * o.slope) / o.value, bent=bool(plain_or_float(o.slope)))
+        return self._combined(o, ratio, (self.slope - ratio * o.slope) / o.value, bent=bool(plain_or_float(o.slope)))
 
     def __rtruediv__(self, other: Num) -> Moving:
         return self._other(other) / self
@@ -119,14 +119,14 @@ class Moving:
         value, slope = plain_or_float(self.value), plain_or_float(self.slope)
         near = round(value)
         if value == near or (not self.track.exact and abs(value - near) <= self.track.slack + ROUNDING * abs(value)):
-            made = near if not slope or (slope > 0) == (rounded is math.floor) else near + (1 if slope > 0 else -1)
+            whole = near if not slope or (slope > 0) == (rounded is math.floor) else near + (1 if slope > 0 else -1)
         else:
-            made = rounded(value)
+            whole = rounded(value)
         if slope:
-            low = made if rounded is math.floor else made - 1
+            low = whole if rounded is math.floor else whole - 1
             self.track.turn(((low + 1 if slope > 0 else low) - value) / slope)
         self.track.curved = self.track.curved or self.curved
-        return int(self.track.told(made))
+        return int(self.track.recorded(whole))
 
     def exp(self) -> Moving:
         value = math.exp(_a_float(self.value, "exp"))
@@ -137,22 +137,22 @@ class Moving:
         return Moving(value, self.slope / self.value, self.track, curved=self.curved or bool(self.slope))
 
     def __lt__(self, other: Num) -> bool:
-        return bool(self.track.told(self.track.sign(self, self._other(other)) < 0))
+        return bool(self.track.recorded(self.track.sign(self, self._other(other)) < 0))
 
     def __le__(self, other: Num) -> bool:
-        return bool(self.track.told(self.track.sign(self, self._other(other)) <= 0))
+        return bool(self.track.recorded(self.track.sign(self, self._other(other)) <= 0))
 
     def __gt__(self, other: Num) -> bool:
-        return bool(self.track.told(self.track.sign(self, self._other(other)) > 0))
+        return bool(self.track.recorded(self.track.sign(self, self._other(other)) > 0))
 
     def __ge__(self, other: Num) -> bool:
-        return bool(self.track.told(self.track.sign(self, self._other(other)) >= 0))
+        return bool(self.track.recorded(self.track.sign(self, self._other(other)) >= 0))
 
     def __eq__(self, other: object) -> bool:
-        return bool(self.track.told(self.track.sign(self, self._other(other)) == 0))
+        return bool(self.track.recorded(self.track.sign(self, self._other(other)) == 0))
 
     def __ne__(self, other: object) -> bool:
-        return bool(self.track.told(self.track.sign(self, self._other(other)) != 0))
+        return bool(self.track.recorded(self.track.sign(self, self._other(other)) != 0))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -215,16 +215,16 @@ class Taped:
         return self if self >= 0 else -self
 
     def __floor__(self) -> int:
-        made = int(self.tape.take())
-        self.tape.guard(self.value - made, abs(self.value))
-        self.tape.guard(made + 1 - self.value, abs(self.value))
-        return made
+        whole = int(self.tape.take())
+        self.tape.guard(self.value - whole, abs(self.value))
+        self.tape.guard(whole + 1 - self.value, abs(self.value))
+        return whole
 
     def __ceil__(self) -> int:
-        made = int(self.tape.take())
-        self.tape.guard(made - self.value, abs(self.value))
-        self.tape.guard(self.value - made + 1, abs(self.value))
-        return made
+        whole = int(self.tape.take())
+        self.tape.guard(whole - self.value, abs(self.value))
+        self.tape.guard(self.value - whole + 1, abs(self.value))
+        return whole
 
     def exp(self) -> Taped:
         return Taped(math.exp(self.value), self.tape)

@@ -114,9 +114,9 @@ class Integrated(Steady):
             yield from super().events(run, limit)
             return
         end = self.until if limit is None else min(limit, self.until)
-        found = run.course.integral.extend(float(end - run.time)) if end > run.time else None
-        if found is not None:
-            yield run.time + Fraction(found)
+        seconds = run.course.integral.extend(float(end - run.time)) if end > run.time else None
+        if seconds is not None:
+            yield run.time + Fraction(seconds)
 
     def slack(self, run: Execution, time: Fraction) -> float:
         """The distance that a located event still has from its end, with room for rounding."""
@@ -202,9 +202,9 @@ def execute(model: Model, choices: Choices | None = None, *, until: Fraction, mo
             break
         if len(instants) >= most:
             raise NotExactError(f"more than {most} instants before {float(until):g} s")
-        made = run.advance()
-        instants.append(made)
-        entries.append(Entry(made.time, dict(made.sampled), dict(made.after), run.course))
+        instant = run.advance()
+        instants.append(instant)
+        entries.append(Entry(instant.time, dict(instant.sampled), dict(instant.after), run.course))
     return Trajectory(tuple(instants), run, tuple(entries))
 
 

@@ -69,7 +69,7 @@ class Memory:
     def relative(self, time: Fraction, loop: SampledLoop, longest: Fraction) -> tuple[Any, ...]:
         """Everything relative to now, for the comparison of configurations; ages beyond their use are cut."""
         reach = max(loop.hold_down, loop.hold_up)
-        kept = tuple((time - at, plain(v)) for at, v in self.recommendations if at >= time - reach)
+        recommended_before = tuple((time - at, plain(v)) for at, v in self.recommendations if at >= time - reach)
         window = max((rate.per for rate in loop.rates), default=Fraction(0))
         written = tuple((time - at, plain(v)) for at, v in self.written if at >= time - window)
         before = tuple(plain(v) for at, v in self.written if at < time - window)[-1:]  # where a window begins
@@ -79,7 +79,7 @@ class Memory:
             else min(time - self.changed, loop.cooldown + loop.period)
         )
         return (
-            kept,
+            recommended_before,
             written,
             before,
             quiet,
@@ -129,13 +129,13 @@ def _first_rule(loop: SampledLoop, view: LoopView, memory: Memory, commanded: Nu
 
 def _recommended(loop: SampledLoop, view: LoopView, current: Num) -> tuple[Num, str]:
     """What the law recommends, and which of its branches it takes."""
-    made = loop.recommendations[0]
-    if not isinstance(made.formula, Choose):
-        return _value(made, view, current), "set" if loop.to is not None else "step"
-    read = evaluate(made.read, view) if made.read is not None else 0
-    if recommended(made.formula.condition, current, read):
-        return recommended(made.formula.then, current, read), "scaled"
-    return recommended(made.formula.otherwise, current, read), "tolerated"
+    recommendation = loop.recommendations[0]
+    if not isinstance(recommendation.formula, Choose):
+        return _value(recommendation, view, current), "set" if loop.to is not None else "step"
+    read = evaluate(recommendation.read, view) if recommendation.read is not None else 0
+    if recommended(recommendation.formula.condition, current, read):
+        return recommended(recommendation.formula.then, current, read), "scaled"
+    return recommended(recommendation.formula.otherwise, current, read), "tolerated"
 
 
 def _value(made: Recommendation, view: LoopView, current: Num) -> Num:

@@ -49,13 +49,13 @@ class Lookback:
     def cuts(self, tree: Tree, low: Fraction, high: Fraction, past: Sequence[Fraction]) -> list[Fraction]:
         """The times in (low, high), ascending, at which the tree may change."""
         reads = self.of_windows[tree]
-        found: set[Fraction] = set()
+        times: set[Fraction] = set()
         for lag in reads.lags:
-            found.update(at + lag for at in (Fraction(0), *past) if low < at + lag < high)
+            times.update(at + lag for at in (Fraction(0), *past) if low < at + lag < high)
         for period, lag in reads.scrapes:
             first, last = math.floor((low - lag) / period) + 1, math.ceil((high - lag) / period)
-            found.update(k * period + lag for k in range(first, last))
-        return sorted(found)
+            times.update(k * period + lag for k in range(first, last))
+        return sorted(times)
 
 
 def trees_of(model: Model) -> list[Tree]:
@@ -121,16 +121,16 @@ def durations(model: Model) -> frozenset[str]:
 def lookback_of(model: Model, values: Mapping[str, Num]) -> Lookback:
     """What a run with these constants looks back at.  Raises NotExactError."""
     calls = list(_calls(trees_of(model)))
-    found = [duration_of(call, values) for call in calls]
+    seconds = [duration_of(call, values) for call in calls]
     inner = tuple(dict.fromkeys(call.arguments[0] for call in calls if call.function in WINDOWS))
     windows = {tree: _reads(tree, model, values) for tree in inner}
     flows = [_reads(s.flow, model, values) for s in model.states.values() if s.flow is not None]
     return Lookback(
-        sum(found, Fraction(0)) if found else None,
+        sum(seconds, Fraction(0)) if seconds else None,
         inner,
         _joined([*flows, *windows.values()]) if flows else _joined([]),
         windows,
-        dict(zip(calls, found, strict=True)),
+        dict(zip(calls, seconds, strict=True)),
     )
 
 

@@ -77,10 +77,10 @@ class FlowView:
 
     def value(self, path: str) -> Num:
         if path not in self.cache:
-            self.cache[path] = self._found(path)
+            self.cache[path] = self._read(path)
         return self.cache[path]
 
-    def _found(self, path: str) -> Num:
+    def _read(self, path: str) -> Num:
         if path in self.run.flowing:
             return self.wrap(self.values[path], self.slopes.get(path, 0))
         if path in self.values:
@@ -132,16 +132,16 @@ class Steady:
         if not run.flowing:
             return STILL
         speeds: dict[str, Num] = {}
-        found: dict[str, Num] = {}
+        slopes: dict[str, Num] = {}
         for _ in range(MOST_ROUNDS):
             track = Track(exact=self.exact, slack=slack)
             rates, stopped = self._rates(run, track, speeds)
-            found = {path: _slope(rate) for path, rate in rates.items()}
-            if all(speeds.get(path, 0) == rate for path, rate in found.items()):
-                self._watch(run, track, found)
+            slopes = {path: _slope(rate) for path, rate in rates.items()}
+            if all(speeds.get(path, 0) == rate for path, rate in slopes.items()):
+                self._watch(run, track, slopes)
                 return self.course(rates, stopped, track)
-            speeds = found
-        raise SlidingError(f"{', '.join(p for p in found if found[p])}: each side of a kink pushes back across it")
+            speeds = slopes
+        raise SlidingError(f"{', '.join(p for p in slopes if slopes[p])}: each side of a kink pushes back across it")
 
     def _rates(self, run: Execution, track: Track, speeds: dict[str, Num]) -> tuple[dict[str, Num], dict[str, int]]:
         view = self._view(run, track, speeds)

@@ -45,9 +45,9 @@ class Integral:
             return self.event
         solver = DOP853(self.rates, self.ends[-1], self.at(self.ends[-1]), limit, rtol=RELATIVE, atol=ABSOLUTE)
         while self.event is None and solver.status == "running":
-            told = solver.step()
+            message = solver.step()
             if solver.status == "failed":
-                raise NotExactError(f"a flow that cannot be followed beyond {self.ends[-1]:g} s: {told}")
+                raise NotExactError(f"a flow that cannot be followed beyond {self.ends[-1]:g} s: {message}")
             part = solver.dense_output()
             self.event = self._first_event(part, solver.t_old, solver.t)
             self.parts.append(part)
@@ -77,9 +77,9 @@ class Integral:
             gaps, roundings = self.guards(now, part(now))
             crossed = [i for i, (gap, rounding) in enumerate(zip(gaps, roundings, strict=True)) if gap < -rounding]
             if crossed:
-                found = min((self._crossing(part, i, before, now), i) for i in crossed)
-                self.residual = abs(float(self.guards(found[0], part(found[0]))[0][found[1]]))
-                return found[0]
+                earliest = min((self._crossing(part, i, before, now), i) for i in crossed)
+                self.residual = abs(float(self.guards(earliest[0], part(earliest[0]))[0][earliest[1]]))
+                return earliest[0]
             before = now
         return None
 

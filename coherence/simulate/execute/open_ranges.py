@@ -17,11 +17,11 @@ TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
 
 def one_ended(model: Model) -> tuple[str, ...]:
     """The facts of loops and plants of which a run reads one end, in words; none where all are exact."""
-    found = [text for loop in model.loops for text in _of_loop(loop)]
+    facts = [text for loop in model.loops for text in _of_loop(loop)]
     things = dict.fromkeys(path.split(".")[0] for path in model.states)
     components = (model.design.components.get(name) for name in things)
-    found += [f"`step` of {c.name}" for c in components if c is not None and _open(c.step)]
-    return tuple(dict.fromkeys(found))
+    facts += [f"`step` of {c.name}" for c in components if c is not None and _open(c.step)]
+    return tuple(dict.fromkeys(facts))
 
 
 def _open(value: object) -> bool:

@@ -85,10 +85,10 @@ def long_run(
     instants: list[Instant] = []
     seen: dict[tuple[Any, ...], int] = {}
     end = whole * laps + (run.longest if watched else 0)
-    late, kept = end - whole * LATE_LAPS, list[Execution]()
+    late, checkpoints = end - whole * LATE_LAPS, list[Execution]()
     while len(instants) < most and run.next_time() <= end:
-        if instants and (len(instants) == most - most // 8 or (not kept and run.next_time() > late)):
-            kept.append(run.copy())
+        if instants and (len(instants) == most - most // 8 or (not checkpoints and run.next_time() > late)):
+            checkpoints.append(run.copy())
         if run.count:
             key = _key(run, whole)
             if key is not None and key in seen:
@@ -104,7 +104,7 @@ def long_run(
         instants.append(run.advance())
         for tree in watched:
             looked_at(run, instants[-1], tree)
-    return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole, kept))
+    return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole, checkpoints))
 
 
 def looked_at(run: Execution, instant: Instant, tree: Tree) -> tuple[Any, Any]:
@@ -122,7 +122,7 @@ def _key(run: Execution, whole: Fraction) -> tuple[Any, ...] | None:
 
 
 def attracting(
-    model: Model, choices: Choices, instants: list[Instant], whole: Fraction, kept: Sequence[Execution] = ()
+    model: Model, choices: Choices, instants: list[Instant], whole: Fraction, checkpoints: Sequence[Execution] = ()
 ) -> Orbit | None:
     """The periodic orbit that the run closes in on, if its word of branches repeats and one lap contracts.
 
@@ -132,7 +132,7 @@ def attracting(
     scheduled = max((at for at, *_ in choices.schedule), default=None)
     for period in itertools.islice(word_periods(instants, whole), MOST_PERIODS):
         start = instants[-1].time - 2 * period
-        before = [run for run in kept if run.time <= start]
+        before = [run for run in checkpoints if run.time <= start]
         run = max(before, key=lambda run: run.time).copy() if before else Execution(model, choices)
         if scheduled is not None and start <= scheduled + (run.horizon or 0):
             continue

@@ -44,17 +44,17 @@ def certificate(
     `promise`: (kind, condition) that is claimed too, or `response`; `rest`: nothing changes on the lap.  Not carried:
     schedules, windows of windows, streaks looked at later, more than MOST_WORK, what z3 does not confirm in CHECK_MS.
     """
-    made, every, work = dict[str, None](), tuple(runs), 0
+    claims, every, work = dict[str, None](), tuple(runs), 0
     if not every or sum(len(run.instants) for run in every) > MOST_INSTANTS:
         return None
     try:
         for run in every:
             follower = Follower(model, run)
-            made.update(dict.fromkeys(_claims(follower, promise, rest=rest, response=response)))
+            claims.update(dict.fromkeys(_claims(follower, promise, rest=rest, response=response)))
             work += follower.frames.work
-            if len(made) > MOST_CLAIMS or work > MOST_WORK:
+            if len(claims) > MOST_CLAIMS or work > MOST_WORK:
                 return None
-        script = joined([_script(list(made)), *_every_start(model, every)])
+        script = joined([_script(list(claims)), *_every_start(model, every)])
     except NOT_CARRIED:
         return None
     return script if unsat(script, timeout_ms=CHECK_MS).unsat else None
@@ -72,13 +72,13 @@ def _claims(follower: Follower, promise: Promise | None, *, rest: bool, response
     if orbit is None or not orbit.exact:
         raise NotExactError("a run that does not recur exactly")
     begin: tuple[Fraction, Known] | None = None
-    kept, seen, start = list[str](), list[Seen](), 0
+    promised, seen, start = list[str](), list[Seen](), 0
     looked: tuple[Tree, ...] = (promise[1],) if promise is not None else response.trees if response is not None else ()
     for number in range(len(run.instants)):
         instant = follower.follow(number)
         lap = instant.time >= orbit.lap[0].time
         if promise is not None:
-            kept += _kept(follower, number, promise, lap=lap)
+            promised += _promised(follower, number, promise, lap=lap)
         if response is not None:
             seen += _answered(follower, instant, response)
         if rest and lap:
@@ -90,10 +90,10 @@ def _claims(follower: Follower, promise: Promise | None, *, rest: bool, response
     last = run.instants[-1]
     follower.claims += recurs(follower, begin[1], known(follower, last, looked), last.time - begin[0])
     if promise is not None and promise[0] == "eventually":
-        kept = [f"(or {' '.join(dict.fromkeys(kept))})"]
+        promised = [f"(or {' '.join(dict.fromkeys(promised))})"]
     if response is not None:
-        kept += _in_time(seen, start, last.time - begin[0], response.within)
-    return [*follower.claims, *kept]
+        promised += _in_time(seen, start, last.time - begin[0], response.within)
+    return [*follower.claims, *promised]
 
 
 def _answered(follower: Follower, instant: Instant, response: Response) -> Iterator[Seen]:
@@ -113,7 +113,7 @@ def _in_time(seen: list[Seen], lap: int, period: Fraction, within: Fraction) -> 
         yield f"(<= (- {real(wait.served)} {real(wait.since)}) {real(within)})"
 
 
-def _kept(follower: Follower, number: int, promise: Promise, *, lap: bool) -> Iterator[str]:
+def _promised(follower: Follower, number: int, promise: Promise, *, lap: bool) -> Iterator[str]:
     """The promise over the numbers of one instant and of the piece before it (`eventually`: its terms)."""
     kind, condition = promise
     instant, frames = follower.run.instants[number], follower.frames

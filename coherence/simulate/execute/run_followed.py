@@ -220,11 +220,11 @@ class Follower:
         if loop.hold_down or loop.hold_up:
             memory.wanted.append((time, wish))
             if wish < before and loop.hold_down:
-                kept = tuple(Number(w) for at, w in memory.wanted if at >= time - loop.hold_down)
-                wish = self._number(Call("min", (Call("max", kept), now)))
+                held = tuple(Number(w) for at, w in memory.wanted if at >= time - loop.hold_down)
+                wish = self._number(Call("min", (Call("max", held), now)))
             elif wish > before and loop.hold_up:
-                kept = tuple(Number(w) for at, w in memory.wanted if at >= time - loop.hold_up)
-                wish = self._number(Call("max", (Call("min", kept), now)))
+                held = tuple(Number(w) for at, w in memory.wanted if at >= time - loop.hold_up)
+                wish = self._number(Call("max", (Call("min", held), now)))
         if not loop.rates:
             return wish
         if not memory.written:

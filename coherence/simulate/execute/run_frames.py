@@ -107,9 +107,9 @@ class Frames:
         self.truths: dict[tuple[str, Tree], list[tuple[Fraction, bool]]] = {}
         self.earlier: dict[tuple[str, Tree], list[tuple[Fraction, Any]]] = {}
 
-    def _rates(self, one: Instant, next_: Instant) -> dict[str, Fraction]:
-        length = next_.time - one.time
-        moved = {p: plain(next_.sampled[p]) - plain(one.after[p]) for p in self.flowing}
+    def _rates(self, instant: Instant, next_: Instant) -> dict[str, Fraction]:
+        length = next_.time - instant.time
+        moved = {p: plain(next_.sampled[p]) - plain(instant.after[p]) for p in self.flowing}
         if not length:
             return dict.fromkeys(moved, Fraction(0))
         return {path: by / length for path, by in moved.items()}
@@ -261,8 +261,8 @@ class Frames:
         piece = self.along(low, high, frame.owner)
         moving = self.ground(inner, piece)
         third = (high - low) / 3
-        one, two = number_of(_at(moving, third)), number_of(_at(moving, 2 * third))
-        start, slope = 2 * one - two, (two - one) / third
+        first, second = number_of(_at(moving, third)), number_of(_at(moving, 2 * third))
+        start, slope = 2 * first - second, (second - first) / third
         line = f"(+ {real(start)} (* {real(slope)} |{CLOCK}|))"
         self.claims.append(while_moving(high - low, f"(= {lower_smt(moving)} {line})"))
         return leaf(start), leaf(start + slope * (high - low))

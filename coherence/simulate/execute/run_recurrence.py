@@ -26,16 +26,16 @@ def known(follower: Follower, instant: Instant, looked: Sequence[Tree] = ()) -> 
     `looked`: what else is looked at in every instant.
     """
     model, now = follower.model, instant.time
-    made: Known = {path: instant.after[path] for path in (*model.states, *model.commands)}
-    made |= {f"{path} as commanded": value for path, value in follower.commanded.items()}
-    made |= {loop.name: instant.after[loop.name] for loop in model.loops}
-    made |= _timed("landing", [(at, value) for at, _, value in follower.pending], now)
-    made |= {f"landing {n} on {path}": True for n, (_, path, _) in enumerate(follower.pending)}
+    claims: Known = {path: instant.after[path] for path in (*model.states, *model.commands)}
+    claims |= {f"{path} as commanded": value for path, value in follower.commanded.items()}
+    claims |= {loop.name: instant.after[loop.name] for loop in model.loops}
+    claims |= _timed("landing", [(at, value) for at, _, value in follower.pending], now)
+    claims |= {f"landing {n} on {path}": True for n, (_, path, _) in enumerate(follower.pending)}
     for loop in model.loops:
-        made |= _remembered(loop, follower.memory[loop.name], now)
-    asked = [n.duration for tree in looked for n in walk(tree) if isinstance(n, Held)]
-    made |= _streaks(follower, now, max([longest_streak(model), *asked]))
-    return made | _past(follower, now)
+        claims |= _remembered(loop, follower.memory[loop.name], now)
+    durations = [n.duration for tree in looked for n in walk(tree) if isinstance(n, Held)]
+    claims |= _streaks(follower, now, max([longest_streak(model), *durations]))
+    return claims | _past(follower, now)
 
 
 def recurs(follower: Follower, first: Known, last: Known, between: Fraction) -> Iterator[str]:
@@ -58,26 +58,28 @@ def _timed(name: str, entries: list[tuple[Fraction, Any]], now: Fraction) -> Kno
 def _remembered(loop: SampledLoop, memory: Remembered, now: Fraction) -> Known:
     reach = max(loop.hold_down, loop.hold_up)
     window = max((rate.per for rate in loop.rates), default=Fraction(0))
-    made = _timed(f"{loop.name} wanted", [e for e in memory.wanted if e[0] >= now - reach], now)
-    made |= _timed(f"{loop.name} wrote", [e for e in memory.written if e[0] >= now - window], now)
-    made |= {f"{loop.name} wrote before": value for _, value in [e for e in memory.written if e[0] < now - window][-1:]}
-    made[f"{loop.name} done"] = memory.done
+    facts = _timed(f"{loop.name} wanted", [e for e in memory.wanted if e[0] >= now - reach], now)
+    facts |= _timed(f"{loop.name} wrote", [e for e in memory.written if e[0] >= now - window], now)
+    facts |= {
+        f"{loop.name} wrote before": value for _, value in [e for e in memory.written if e[0] < now - window][-1:]
+    }
+    facts[f"{loop.name} done"] = memory.done
     if memory.changed is not None and loop.cooldown is not None:
-        made[f"{loop.name} changed"] = min(now - memory.changed, loop.cooldown + loop.period)
-    return made
+        facts[f"{loop.name} changed"] = min(now - memory.changed, loop.cooldown + loop.period)
+    return facts
 
 
 def _streaks(follower: Follower, now: Fraction, longest: Fraction) -> Known:
     """How long each condition has been true (cut at the longest that is asked for), and each value at its sample."""
-    made: Known = {}
+    facts: Known = {}
     for number, ((owner, _), log) in enumerate(follower.frames.truths.items()):
         since = None
         for at, truth in log:
             since = (at if since is None else since) if truth else None
-        made[f"streak {number} of {owner}"] = Fraction(-1) if since is None else min(now - since, longest)
+        facts[f"streak {number} of {owner}"] = Fraction(-1) if since is None else min(now - since, longest)
     for number, ((owner, _), log) in enumerate(follower.frames.earlier.items()):
-        made[f"sample {number} of {owner}"] = log[-1][1]
-    return made
+        facts[f"sample {number} of {owner}"] = log[-1][1]
+    return facts
 
 
 def _past(follower: Follower, now: Fraction) -> Known:
@@ -87,12 +89,12 @@ def _past(follower: Follower, now: Fraction) -> Known:
         return {}
     instants = follower.run.instants[: follower.frames.count + 1]
     old = [i for i in instants if i.time <= now - horizon][-1:]
-    made: Known = {}
+    facts: Known = {}
     for number, instant in enumerate([*old, *(i for i in instants if i.time > now - horizon)]):
-        made[f"instant {number} since"] = instant.time - now
-        made |= _values(f"sampled {number}", follower, instant.sampled)
-        made |= _values(f"left {number}", follower, instant.after)
-    return made
+        facts[f"instant {number} since"] = instant.time - now
+        facts |= _values(f"sampled {number}", follower, instant.sampled)
+        facts |= _values(f"left {number}", follower, instant.after)
+    return facts
 
 
 def _values(name: str, follower: Follower, values: Mapping[str, Any]) -> Known:

@@ -73,8 +73,8 @@ def _streaks(model: Model) -> list[Fraction]:
     """The spans of `for h` that promises ask for: they count samples of every loop, at phases of their own."""
     if not model.promises:
         return []
-    asked = (f.tree for promise in model.promises.values() for f in promise.conditions)
-    trees = (*asked, *model.outputs.values())
+    conditions = (f.tree for promise in model.promises.values() for f in promise.conditions)
+    trees = (*conditions, *model.outputs.values())
     return [node.duration for tree in trees for node in walk(tree) if isinstance(node, Held) and node.duration]
 
 
@@ -96,8 +96,8 @@ def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[Schedu
     total = math.prod(int(loop.period / unit) for loop in free) * (len(free) + 1) ** len(free)
     if total > 20_000:
         raise NotCommensurateError(f"{len(free)} loops without a stated phase: too many orders")
-    for found, phases in enumerate(_phases(free, unit), 1):
-        if found > MOST_PATTERNS:
+    for count, phases in enumerate(_phases(free, unit), 1):
+        if count > MOST_PATTERNS:
             raise NotCommensurateError(f"more than {MOST_PATTERNS} orders of {len(free)} loops without a stated phase")
         yield schedule(model, {**pinned, **phases}, hyperperiod)
 

@@ -85,9 +85,9 @@ def _quiet(model: Model, start: Choices) -> bool:
     return run.orbit is not None and run.orbit.exact and still
 
 
-def told(found: list[Choices]) -> str:
-    """How many there are, in words."""
-    starts = len({tuple(sorted(one.values.items())) for one in found})
-    phases = len(found) // max(starts, 1)
-    said = "its only start" if starts == 1 else f"all {starts} starts"
-    return f"{said} in {phases} phases" if phases > 1 else said
+def render_runs(runs: list[Choices]) -> str:
+    """Returns the number of runs in words: starts and phases."""
+    starts = len({tuple(sorted(one.values.items())) for one in runs})
+    phases = len(runs) // max(starts, 1)
+    starts_in_words = "its only start" if starts == 1 else f"all {starts} starts"
+    return f"{starts_in_words} in {phases} phases" if phases > 1 else starts_in_words

@@ -22,13 +22,13 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
     A loop's name stands for its mode, which depends on what its trigger reads, not on what it writes.
     """
     loops = {loop.name: loop for loop in model.loops}
-    found: set[str] = set()
+    reached: set[str] = set()
     stack = list(targets)
     while stack:
         path = stack.pop()
-        if path in found:
+        if path in reached:
             continue
-        found.add(path)
+        reached.add(path)
         if path in loops:
             stack += reads(loops[path])
         if path in model.outputs:
@@ -38,33 +38,33 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
             stack += [n for tree in (state.next, state.flow) if tree is not None for n in names_of(tree)]
         if path in model.commands:
             stack += [loop.name for loop in model.loops if loop.signal == path]
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def signals_in(model: Model, tree: Tree) -> frozenset[str]:
     """The names that an expression reads, with those that outputs read in their place."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack = [*names_of(tree)]
     while stack:
         path = stack.pop()
-        if path not in found:
-            found.add(path)
+        if path not in names:
+            names.add(path)
             stack += names_of(model.outputs[path]) if path in model.outputs else ()
-    return frozenset(found)
+    return frozenset(names)
 
 
 def sliced(model: Model, targets: Iterable[str]) -> Model:
     """The model with only what influences the targets."""
-    kept = influences(model, targets)
-    kept |= {loop.signal for loop in model.loops if loop.name in kept and loop.signal}
+    needed = influences(model, targets)
+    needed |= {loop.signal for loop in model.loops if loop.name in needed and loop.signal}
     return replace(
         model,
-        states={k: v for k, v in model.states.items() if k in kept},
-        commands={k: v for k, v in model.commands.items() if k in kept},
-        constants={k: v for k, v in model.constants.items() if k in kept},
-        inputs={k: v for k, v in model.inputs.items() if k in kept},
-        outputs={k: v for k, v in model.outputs.items() if k in kept},
-        loops=tuple(loop for loop in model.loops if loop.name in kept),
+        states={k: v for k, v in model.states.items() if k in needed},
+        commands={k: v for k, v in model.commands.items() if k in needed},
+        constants={k: v for k, v in model.constants.items() if k in needed},
+        inputs={k: v for k, v in model.inputs.items() if k in needed},
+        outputs={k: v for k, v in model.outputs.items() if k in needed},
+        loops=tuple(loop for loop in model.loops if loop.name in needed),
         promises={},
     )
 
@@ -80,14 +80,14 @@ def feedback_groups(model: Model) -> list[tuple[SampledLoop, ...]]:
 
 def blocked(model: Model, targets: tuple[str, ...]) -> str:
     """The first thing that the slice needs and the model could not carry, in words."""
-    kept = influences(model, targets)
+    needed = influences(model, targets)
     for gap in model.gaps:
         loop = model.design.loops.get(gap.of)
         signal = loop.actuation.signal.text if loop and loop.actuation and loop.actuation.signal else None
         if (
-            gap.of in kept
-            or (signal is not None and model.resolve(signal) in kept)
-            or any(k.startswith(f"{gap.of}.") for k in kept)
+            gap.of in needed
+            or (signal is not None and model.resolve(signal) in needed)
+            or any(k.startswith(f"{gap.of}.") for k in needed)
         ):
             return gap.needs
     return ""

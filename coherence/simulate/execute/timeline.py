@@ -36,15 +36,15 @@ def timeline(model: Model, instants: Sequence[Instant], watch: Iterable[str] = (
         for name, on in instant.switched:
             if not any(loop.name == name and (loop.relay or not loop.signal) for loop in model.loops):
                 continue
-            steps += [_told(model, span) for span in open_.values()]
+            steps += [_step(model, span) for span in open_.values()]
             open_.clear()
             seen = ", ".join(f"{p} = {shown(model, p, instant.sampled[p])}" for p in watched if p in instant.sampled)
             steps.append(Step(instant.time, f"{name} {'on' if on else 'off'}" + (f" ({seen})" if seen else "")))
         for action in instant.actions:
             opposed = [name for name, span in open_.items() if _opposes(span.first, action)]
-            steps += [_told(model, open_.pop(name)) for name in opposed]
+            steps += [_step(model, open_.pop(name)) for name in opposed]
             _extend(steps, open_, action, instant.time, model)
-    steps += [_told(model, span) for span in open_.values()]
+    steps += [_step(model, span) for span in open_.values()]
     return tuple(sorted(steps, key=lambda step: step.time or Fraction(0)))
 
 
@@ -54,7 +54,7 @@ def _extend(steps: list[Step], open_: dict[str, _Span], action: Action, time: Fr
         span.end, span.last, span.count = time, action, span.count + 1
         return
     if span is not None:
-        steps.append(_told(model, span))
+        steps.append(_step(model, span))
     open_[action.loop] = _Span(action, time, time, action)
 
 
@@ -66,7 +66,7 @@ def _rising(action: Action) -> bool:
     return bool(action.after > action.before)
 
 
-def _told(model: Model, span: _Span) -> Step:
+def _step(model: Model, span: _Span) -> Step:
     verb = "raises" if _rising(span.first) else "lowers"
     path = span.first.signal
     ends = f"{shown(model, path, span.first.before)} -> {shown(model, path, span.last.after)}"
@@ -76,7 +76,7 @@ def _told(model: Model, span: _Span) -> Step:
 
 def told_choices(model: Model, choices: Choices) -> tuple[str, ...]:
     """What the run assumed where the design leaves it open."""
-    made = [
+    values = [
         f"{path} starts at {shown(model, path, value)}"
         if path in {**model.states, **model.commands}
         else f"{path} = {shown(model, path, value)}"
@@ -87,4 +87,4 @@ def told_choices(model: Model, choices: Choices) -> tuple[str, ...]:
     if free and len(model.loops) + len(model.states) > 1:
         phases.append(f"phase of {', '.join(free)} = 0 s")
     order = [f"order {' then '.join(choices.order)}"] if choices.order else []
-    return (*made, *phases, *order)
+    return (*values, *phases, *order)

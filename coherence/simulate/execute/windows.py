@@ -54,8 +54,8 @@ class Sums:
 
     def forget(self, start: Fraction) -> None:
         """Drop what lies before a time, once it is much; sums begin at 0 again, so that they stay short."""
-        kept = bisect.bisect_right(self.at, start) - 1
-        if len(self.at) > MOST and kept > MOST // 2:
-            zero = self.total[kept]
-            self.at, self.total = self.at[kept:], [total - zero for total in self.total[kept:]]
+        first = bisect.bisect_right(self.at, start) - 1
+        if len(self.at) > MOST and first > MOST // 2:
+            zero = self.total[first]
+            self.at, self.total = self.at[first:], [total - zero for total in self.total[first:]]
             self.since = self.at[0]

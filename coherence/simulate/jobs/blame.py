@@ -31,30 +31,32 @@ def blame(run: JobRun, *, every: int = 0) -> tuple[Blame, ...]:
     cause; what a run without the cause would have lost is another number (run it without).
     """
     every = every or max(run.end, 1)
-    found = [*_of_steps(run, every), *_of_spans(run)]
-    return tuple(sorted((b for b in found if b.amount), key=lambda b: (b.time, b.loss, b.cause)))
+    causes = [*_of_steps(run, every), *_of_spans(run)]
+    return tuple(sorted((b for b in causes if b.amount), key=lambda b: (b.time, b.loss, b.cause)))
 
 
 def _of_steps(run: JobRun, every: int) -> Iterator[Blame]:
-    (kept,) = np.nonzero(kept_steps(run))
+    (counted,) = np.nonzero(kept_steps(run))
     steps, job = run.steps, run.job
-    windows = (step_ends(run)[kept] - 1) // every
+    windows = (step_ends(run)[counted] - 1) // every
     fixed = (
         ("slowed", "stragglers", steps.straggling), ("slowed", "slowdown", steps.slowed),
         ("collective", "collective", job.ranks * steps.collective),
     )  # fmt: skip
     for loss, cause, column in fixed:
-        for (window,), amount in _grouped([windows], column[kept]):
+        for (window,), amount in _grouped([windows], column[counted]):
             yield Blame(_close(run, window, every), loss, cause, amount)
-    for (window, why, rank), amount in _grouped([windows, steps.why[kept], _named(run)[kept]], steps.waiting[kept]):
+    for (window, why, rank), amount in _grouped(
+        [windows, steps.why[counted], _named(run)[counted]], steps.waiting[counted]
+    ):
         yield Blame(_close(run, window, every), "waiting", cause_of(job, why, rank), amount)
     yield from _of_pauses(run, every)
 
 
 def _of_pauses(run: JobRun, every: int) -> Iterator[Blame]:
-    kept, ends = kept_steps(run), step_ends(run)
+    counted, ends = kept_steps(run), step_ends(run)
     for step, kind, rank, length in run.steps.pauses.tolist():
-        if kept[step]:
+        if counted[step]:
             window = (int(ends[step]) - 1) // every
             yield Blame(_close(run, window, every), "paused", f"{run.job.pauses[kind].name} of rank {rank}", length)
 
@@ -68,9 +70,9 @@ def _grouped(keys: list[Ticks], values: Ticks) -> Iterator[tuple[tuple[int, ...]
     """(key, exact sum) for each combination of keys."""
     if not len(values):
         return
-    found, groups = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
+    unique, groups = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
     index: npt.NDArray[np.intp] = groups.reshape(-1)
-    for key, amount in zip(found.tolist(), totals(index, values, len(found)), strict=True):
+    for key, amount in zip(unique.tolist(), totals(index, values, len(unique)), strict=True):
         yield tuple(key), amount
 
 

@@ -23,8 +23,8 @@ def normal_excess(n: int) -> float:
         return x * math.exp(log)
 
     peak = math.sqrt(2 * math.log(max(n, 2)))
-    found = quad(density, -12.0, max(12.0, peak + 6), points=[0.0, peak], limit=200)
-    return float(found[0])
+    integral = quad(density, -12.0, max(12.0, peak + 6), points=[0.0, peak], limit=200)
+    return float(integral[0])
 
 
 def uniform_largest(n: int, low: float, high: float) -> float:

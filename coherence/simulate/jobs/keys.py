@@ -44,20 +44,20 @@ class Keys:
 
     def count(self, key: str) -> int | None:
         """A whole number, with or without a counter as its unit."""
-        found = self._number(key, ONE, "8")
-        if found is not None and found != int(found):
-            self.needs(f"a whole number for {key}, not {found:g}", f"write for example `{key}: {round(found)}`")
+        number = self._number(key, ONE, "8")
+        if number is not None and number != int(number):
+            self.needs(f"a whole number for {key}, not {number:g}", f"write for example `{key}: {round(number)}`")
             return None
-        return None if found is None else int(found)
+        return None if number is None else int(number)
 
     def _number(self, key: str, dimension: Dimension, example: str) -> float | None:
-        found = self.component.constants.get(key)
-        if found is None:
+        quantity = self.component.constants.get(key)
+        if quantity is None:
             return None
-        if not isinstance(found, Quantity) or (found.dimension.physical != dimension and found.low != 0):
-            self.needs(f"a number for {key}, not '{found}'", f"write for example `{key}: {example}`", found.place)
+        if not isinstance(quantity, Quantity) or (quantity.dimension.physical != dimension and quantity.low != 0):
+            self.needs(f"a number for {key}, not '{quantity}'", f"write for example `{key}: {example}`", quantity.place)
             return None
-        return float(found.low)
+        return float(quantity.low)
 
 
 def law_of(span: Quantity | None) -> Law | None:

@@ -57,12 +57,12 @@ class Ledger:
 def ledger(run: JobRun) -> Ledger:
     """The account of a run."""
     counts = dict.fromkeys(STATES, 0)
-    kept, ranks, steps = kept_steps(run), run.job.ranks, run.steps
+    counted, ranks, steps = kept_steps(run), run.job.ranks, run.steps
     for name, column in (
         ("useful", steps.needed), ("slowed", steps.straggling), ("slowed", steps.slowed), ("paused", steps.paused),
         ("waiting", steps.waiting), ("collective", ranks * steps.collective),
     ):  # fmt: skip
-        counts[name] += total(column[kept])
+        counts[name] += total(column[counted])
     for span in run.spans:
         if span.state != "steps" or span.loss >= 0:
             counts["lost" if span.loss >= 0 else span.state] += ranks * (span.end - span.start)
@@ -71,11 +71,11 @@ def ledger(run: JobRun) -> Ledger:
 
 def kept_steps(run: JobRun) -> npt.NDArray[np.bool_]:
     """Which steps ended and were not taken back."""
-    kept = np.zeros(len(run.steps), np.bool_)
+    counted = np.zeros(len(run.steps), np.bool_)
     for span in run.spans:
         if span.state == "steps" and span.loss < 0:
-            kept[span.first : span.last] = True
-    return kept
+            counted[span.first : span.last] = True
+    return counted
 
 
 def step_ends(run: JobRun) -> Ticks:

@@ -34,12 +34,12 @@ def of_job(run: JobRun, *, sample_every: float) -> Telemetry:
     every = ticks(sample_every)
     at = np.arange(run.end // every + 1, dtype=np.int64) * every
     name, times = run.job.name, at / SECOND
-    found = {
+    samples = {
         Signal(f"{name}.{word}", unit, kind, f"job {name}"): (times, values)
         for word, unit, kind, values in (*_of_steps(run, at), *_of_spans(run, at), *_of_trace(run, at))
     }
-    told = (Cause(_float(b.time), b.loss, b.cause, _float(b.amount), "rank s") for b in blame(run, every=every))
-    return telemetry(found, causes=told, grid=times)
+    blamed = (Cause(_float(b.time), b.loss, b.cause, _float(b.amount), "rank s") for b in blame(run, every=every))
+    return telemetry(samples, causes=blamed, grid=times)
 
 
 def _float(count: int) -> float:

@@ -51,15 +51,15 @@ def joined(blocks: list[Steps], count: int) -> Steps:
     """The first `count` rows of consecutive blocks as one."""
     columns = {}
     starts = np.cumsum([0, *(len(block) for block in blocks)])
-    for one in dataclasses.fields(Steps):
-        parts = [getattr(block, one.name) for block in blocks]
-        if one.name == "pauses":
+    for column in dataclasses.fields(Steps):
+        parts = [getattr(block, column.name) for block in blocks]
+        if column.name == "pauses":
             moved = np.concatenate(
                 [part + np.array([start, 0, 0, 0]) for part, start in zip(parts, starts, strict=False)]
             )
-            columns[one.name] = moved[moved[:, 0] < count]
+            columns[column.name] = moved[moved[:, 0] < count]
         else:
-            columns[one.name] = np.concatenate(parts)[:count]
+            columns[column.name] = np.concatenate(parts)[:count]
     return Steps(**columns)
 
 
@@ -109,12 +109,12 @@ class Stream:
 
     def _pause(self, arrivals: Ticks, why: Ticks | None) -> Ticks:
         """Let ranks pause, in place; each kind comes as a Poisson process over what they compute."""
-        found = [_pauses(pause, arrivals, self.stops) for pause in self.job.pauses]
-        for kind, (step, rank, length) in enumerate(found):
+        pauses = [_pauses(pause, arrivals, self.stops) for pause in self.job.pauses]
+        for kind, (step, rank, length) in enumerate(pauses):
             np.add.at(arrivals, (step, rank), length)
             assert why is not None
             why[step, rank] = PAUSE + kind
-        columns = [np.column_stack((s, np.full_like(s, kind), r, n)) for kind, (s, r, n) in enumerate(found)]
+        columns = [np.column_stack((s, np.full_like(s, kind), r, n)) for kind, (s, r, n) in enumerate(pauses)]
         return np.concatenate(columns) if columns else np.zeros((0, 4), np.int64)
 
     def _watched(self, first: Ticks, slowest: Ticks) -> tuple[Ticks, Ticks]:

@@ -16,7 +16,7 @@ from coherence.simulate.logs.facts import origin_of
 from coherence.simulate.logs.predict import Prediction, Trajectory, predict, values_of
 from coherence.simulate.logs.runs import RunFiles, the_run
 from coherence.simulate.logs.series import Series, autoscaler
-from coherence.simulate.logs.tables import read_table, told
+from coherence.simulate.logs.tables import read_table, utc
 
 
 @dataclass(frozen=True)
@@ -97,18 +97,20 @@ def observed_of(series: Series, origin: int) -> Trajectory:
 
     Until its first sync an autoscaler's status is empty and shows 0: left out.
     """
-    made: list[tuple[Fraction, int]] = []
+    changes: list[tuple[Fraction, int]] = []
     for shown in (one for one in series.shown if one.name == series.shown[0].name):
-        if (made and made[-1][1] != shown.replicas) or (not made and (shown.replicas or shown.share is not None)):
-            made.append((Fraction(shown.time - origin), shown.replicas))
-    return tuple(made)
+        if (changes and changes[-1][1] != shown.replicas) or (
+            not changes and (shown.replicas or shown.share is not None)
+        ):
+            changes.append((Fraction(shown.time - origin), shown.replicas))
+    return tuple(changes)
 
 
 def rendered(comparison: Comparison) -> str:
     """A few lines for a terminal."""
     prediction = comparison.prediction
     lines = [
-        f"{comparison.name} (time 0 is {told(comparison.origin)})",
+        f"{comparison.name} (time 0 is {utc(comparison.origin)})",
         f"  observed   {_line(comparison.observed)}",
         f"  predicted  {_line(prediction.nominal)}",
         f"  sequences  {_sequences(comparison)}",
@@ -126,14 +128,14 @@ def _line(trajectory: Trajectory) -> str:
 
 
 def _sequences(comparison: Comparison) -> str:
-    found = comparison.prediction.sequences
-    if len(found) == 1:
-        told = "equal" if comparison.equal else "different"
-        return f"{told}; nothing that is unknown changes the prediction"
-    listed = "; ".join(", ".join(map(str, one)) for one in found)
+    sequences = comparison.prediction.sequences
+    if len(sequences) == 1:
+        comparison_word = "equal" if comparison.equal else "different"
+        return f"{comparison_word}; nothing that is unknown changes the prediction"
+    listed = "; ".join(", ".join(map(str, one)) for one in sequences)
     first = "equal" if comparison.equal else "nominal one different, observed one possible"
     part = "" if comparison.prediction.complete else ", not all explored"
-    return f"{first if comparison.possible else 'different'}; {len(found)} possible{part}: {listed}"
+    return f"{first if comparison.possible else 'different'}; {len(sequences)} possible{part}: {listed}"
 
 
 def _times(errors: tuple[Fraction, ...]) -> str:

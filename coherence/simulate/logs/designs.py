@@ -8,7 +8,7 @@ from fractions import Fraction
 from coherence.base.units import decimal
 from coherence.simulate.logs.facts import Facts, Pod, facts_of
 from coherence.simulate.logs.runs import RunFiles
-from coherence.simulate.logs.tables import told
+from coherence.simulate.logs.tables import utc
 
 
 def design_text(run: RunFiles) -> str:
@@ -22,7 +22,7 @@ def written(facts: Facts) -> str:
     lines = [
         "coherence: 1",
         f"system: replay of {facts.name}",
-        f"summary: Time 0 is {told(facts.origin)}. metrics-server renews its readings every {facts.poll} s.",
+        f"summary: Time 0 is {utc(facts.origin)}. metrics-server renews its readings every {facts.poll} s.",
         "",
         "components:",
         *_app(facts.most),

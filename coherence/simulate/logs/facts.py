@@ -127,10 +127,10 @@ def _writes(workloads: Sequence[tuple[Command, Workload]], origin: int) -> Itera
     new one lacks is deleted, and takes its default.
     """
     before: Workload | None = None
-    for command, made in workloads:
-        if made.replicas is not None or before is None or before.replicas is not None:
-            yield Write(command.done - origin, 1 if made.replicas is None else made.replicas, made.file)
-        before = made
+    for command, workload in workloads:
+        if workload.replicas is not None or before is None or before.replicas is not None:
+            yield Write(command.done - origin, 1 if workload.replicas is None else workload.replicas, workload.file)
+        before = workload
 
 
 def _room(run: RunFiles, commands: Sequence[Command], workload: Workload, wanted: int) -> tuple[int, int]:

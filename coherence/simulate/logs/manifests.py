@@ -39,11 +39,11 @@ class Behavior:
 def read_manifest(path: Path) -> Workload | Behavior:
     """The Deployment or HorizontalPodAutoscaler in a file (the first of them).  Raises InputError."""
     documents = document.read(path.read_bytes(), path.name, last_key_counts=True)
-    for one in documents:
-        if importers.kind_of(one) == "Deployment":
-            return _workload(one)
-        if importers.kind_of(one) == "HorizontalPodAutoscaler":
-            return _behavior(one)
+    for manifest in documents:
+        if importers.kind_of(manifest) == "Deployment":
+            return _workload(manifest)
+        if importers.kind_of(manifest) == "HorizontalPodAutoscaler":
+            return _behavior(manifest)
     place = Place(path.name, 1, 1, 1, 1)
     raise InputError([Problem(place, "neither a Deployment nor a HorizontalPodAutoscaler", "name such a manifest")])
 

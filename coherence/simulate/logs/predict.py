@@ -64,15 +64,15 @@ def predict(model: Model, *, until: Fraction) -> Prediction:
     """The replicas that the autoscaler of a design shows.  Raises InputError where there is no such loop."""
     if model.gaps:
         raise InputError(Problem(gap.place, f"needs {gap.needs}", "add it") for gap in model.gaps)
-    scaler, found, unknown = autoscaler_of(model), thresholds(model), _unknown(model)
+    scaler, limits, unknown = autoscaler_of(model), thresholds(model), _unknown(model)
     highest = {path: model.constants[path].range.high or Fraction(0) for path in unknown}
-    others = [path for path in unknown if path not in {one.constant for one in found}]
+    others = [path for path in unknown if path not in {one.constant for one in limits}]
     starts = [
         Choices({**highest, **dict(zip(others, ends, strict=True))}, {scaler.name: phase})
         for phase in _phases(scaler)
         for ends in itertools.product(*(_ends(model, path) for path in others))
     ]
-    followed = [_branched(model, choices, scaler, found, until) for choices in starts]
+    followed = [_branched(model, choices, scaler, limits, until) for choices in starts]
     nominal = _shown(model, Choices(highest, {scaler.name: _phases(scaler)[0]}), scaler, until)
     possible = {trajectory for shown, _ in followed for trajectory in shown}
     free = [f"phase of {scaler.name}"] if scaler.phase is None else []
@@ -138,12 +138,12 @@ def _sample(run: Execution, moment: Fraction, signal: str, shown: Trajectory) ->
     """Run through the sample at `moment`; what it found there, if that is new, is shown from then on."""
     while run.next_time() < moment:
         run.advance()
-    found = int(run.advance().sampled[signal])
-    return shown if shown and shown[-1][1] == found else (*shown, (moment, found))
+    replicas = int(run.advance().sampled[signal])
+    return shown if shown and shown[-1][1] == replicas else (*shown, (moment, replicas))
 
 
 def _branched(
-    model: Model, choices: Choices, scaler: SampledLoop, found: Sequence[Threshold], until: Fraction
+    model: Model, choices: Choices, scaler: SampledLoop, limits: Sequence[Threshold], until: Fraction
 ) -> tuple[list[Trajectory], bool]:
     first = Execution(model, choices)
     live: list[tuple[Execution, Trajectory]] = [(first, ())]
@@ -151,32 +151,36 @@ def _branched(
     for moment in _samples(first, scaler, until):
         following: dict[Any, tuple[Execution, Trajectory]] = {}
         for run, shown in live:
-            for branch in _branches(run, moment, found):
+            for branch in _branches(run, moment, limits):
                 after = _sample(branch, moment, scaler.signal, shown)
-                following.setdefault(_future(branch, after, found), (branch, after))
+                following.setdefault(_future(branch, after, limits), (branch, after))
         live = list(following.values())[:MOST_RUNS]
         complete = complete and len(following) <= MOST_RUNS
     return [shown for _, shown in live], complete
 
 
-def _branches(run: Execution, moment: Fraction, found: Sequence[Threshold]) -> Iterator[Execution]:
+def _branches(run: Execution, moment: Fraction, limits: Sequence[Threshold]) -> Iterator[Execution]:
     """The run as it stands before the sample, once for every set of thresholds that it may find reached."""
     while run.next_time() < moment:
         run.advance()
-    for one in found:
-        if run.values[one.state] < one.low:  # a new life of the state: nothing is decided yet
-            run.values[one.constant] = one.high
-    opened = [one for one in found if one.low <= run.values[one.state] < run.values[one.constant]]
+    for threshold in limits:
+        if run.values[threshold.state] < threshold.low:  # a new life of the state: nothing is decided yet
+            run.values[threshold.constant] = threshold.high
+    opened = [
+        threshold
+        for threshold in limits
+        if threshold.low <= run.values[threshold.state] < run.values[threshold.constant]
+    ]
     for size in range(len(opened) + 1):
         for reached in itertools.combinations(opened, size):
             branch = run.copy()
-            branch.values |= {one.constant: run.values[one.state] for one in reached}
+            branch.values |= {threshold.constant: run.values[threshold.state] for threshold in reached}
             yield branch
 
 
-def _future(run: Execution, shown: Trajectory, found: Sequence[Threshold]) -> Any:
+def _future(run: Execution, shown: Trajectory, limits: Sequence[Threshold]) -> Any:
     """What decides the rest of the run, and what it has shown: equal keys have equal trajectories."""
-    decided = {one.constant: run.values[one.state] >= run.values[one.constant] for one in found}
+    decided = {one.constant: run.values[one.state] >= run.values[one.constant] for one in limits}
     memory = tuple(run.memory[loop.name].relative(run.time, loop, run.longest) for loop in run.model.loops)
     values = tuple({**run.values, **decided}.values())
     seen = () if run.horizon is None else run.configuration(run.time + 1)  # some expression looks back: no short cut

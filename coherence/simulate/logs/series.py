@@ -57,23 +57,23 @@ class Series:
 
 def autoscaler(table: Table) -> Series:
     """`kubectl get hpa`: NAME, REFERENCE, TARGETS, MINPODS, MAXPODS, REPLICAS, AGE."""
-    made: list[Shown] = []
+    rows: list[Shown] = []
     problems = list(table.problems)
     for snapshot in table.snapshots:
         for row in snapshot.rows:
             try:
-                made.append(_shown(snapshot.time, row))
+                rows.append(_shown(snapshot.time, row))
             except (ValueError, IndexError):
                 problems.append(_unread(table, row, "NAME, REFERENCE, 100%/50%, 1, 6, 4, 2m3s"))
-    return Series(shown=tuple(made), problems=tuple(problems))
+    return Series(shown=tuple(rows), problems=tuple(problems))
 
 
 def _shown(time: int, row: Row) -> Shown:
     name, reference, targets, least, most, replicas = row.cells[:6]
     share, _, setpoint = targets.partition("/")
-    found = None if share == "<unknown>" else _percent(share)
+    measured = None if share == "<unknown>" else _percent(share)
     target = reference.rpartition("/")[2]
-    return Shown(time, name, target, found, _percent(setpoint), int(least), int(most), int(replicas))
+    return Shown(time, name, target, measured, _percent(setpoint), int(least), int(most), int(replicas))
 
 
 def _percent(text: str) -> Fraction:
@@ -84,7 +84,7 @@ def _percent(text: str) -> Fraction:
 
 def pods(table: Table) -> Series:
     """`kubectl top pod`: NAME, CPU(cores), MEMORY(bytes)."""
-    found: dict[str, list[Reading]] = {}
+    by_pod: dict[str, list[Reading]] = {}
     problems = list(table.problems)
     for snapshot in table.snapshots:
         for row in snapshot.rows:
@@ -92,13 +92,13 @@ def pods(table: Table) -> Series:
             if cores is None:
                 problems.append(_unread(table, row, "a pod, then its CPU such as 101m"))
             else:
-                found.setdefault(row.cells[0], []).append(Reading(snapshot.time, cores))
-    return Series(readings=tuple((pod, tuple(seen)) for pod, seen in found.items()), problems=tuple(problems))
+                by_pod.setdefault(row.cells[0], []).append(Reading(snapshot.time, cores))
+    return Series(readings=tuple((pod, tuple(seen)) for pod, seen in by_pod.items()), problems=tuple(problems))
 
 
 def pod_list(table: Table) -> Series:
     """`kubectl get pod -o wide`: NAME, READY, STATUS, RESTARTS, AGE, IP, NODE, NOMINATED NODE, READINESS GATES."""
-    made: list[Listed] = []
+    rows: list[Listed] = []
     problems = list(table.problems)
     for snapshot in table.snapshots:
         for row in snapshot.rows:
@@ -107,8 +107,8 @@ def pod_list(table: Table) -> Series:
                 problems.append(_unread(table, row, "a pod, 1/1, Running, 0, 21s, its address, its node"))
                 continue
             node = None if row.cells[6] == "<none>" else row.cells[6]
-            made.append(Listed(snapshot.time, row.cells[0], ready == wanted, row.cells[2], node))
-    return Series(listed=tuple(made), problems=tuple(problems))
+            rows.append(Listed(snapshot.time, row.cells[0], ready == wanted, row.cells[2], node))
+    return Series(listed=tuple(rows), problems=tuple(problems))
 
 
 def _cores(text: str) -> Fraction | None:

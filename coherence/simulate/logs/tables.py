@@ -57,7 +57,7 @@ def unix(stamp: str) -> int:
     return calendar.timegm(time.strptime(stamp.strip().removesuffix("Z").partition(".")[0], STAMP))
 
 
-def told(moment: int) -> str:
+def utc(moment: int) -> str:
     """Unix seconds -> `2024-01-13T21:28:15Z`."""
     return time.strftime(STAMP, time.gmtime(moment)) + "Z"
 
@@ -89,10 +89,10 @@ def _open(snapshots: list[Snapshot], cells: tuple[str, ...], line: int, content:
     try:
         moment = unix(cells[at])
     except (ValueError, IndexError):
-        yield Problem(place, "LOG_TIME without a time", f"expected a UTC time such as {told(0)}")
+        yield Problem(place, "LOG_TIME without a time", f"expected a UTC time such as {utc(0)}")
         return
     if snapshots and moment < snapshots[-1].time:
-        yield Problem(place, f"time runs backwards: {told(moment)} after {told(snapshots[-1].time)}", "sort the log")
+        yield Problem(place, f"time runs backwards: {utc(moment)} after {utc(snapshots[-1].time)}", "sort the log")
         return
     snapshots.append(Snapshot(moment, ()))
 

@@ -95,15 +95,15 @@ class Portrait:
 def load_map(call: Retrying, load: float) -> float:
     """The load that a load of `load` tries per second makes."""
     found = lateness(call.server, load)
-    return _made(call, found.late, found.in_flight)
+    return _attempts(call, found.late, found.in_flight)
 
 
 def overload(call: Retrying) -> float:
     """Tries per second while every try is late and the caller waits `per_try` for each."""
-    return _made(call, 1.0, call.server.per_try)
+    return _attempts(call, 1.0, call.server.per_try)
 
 
-def _made(call: Retrying, late: float, flight: float) -> float:
+def _attempts(call: Retrying, late: float, flight: float) -> float:
     """The load at a share of late tries (grows with it) and a mean time in flight (shrinks with it)."""
     again = call.rate * max(0.0, expected(late, call.tries) - 1)
     budget = max(_share(call), _carried(again, call.floor, flight)) if math.isfinite(call.share) else math.inf
@@ -143,13 +143,13 @@ def portrait(call: Retrying) -> Portrait:
     cells = _remaining(call, low, high)
     if cells is None:
         return Portrait((), Verdict.UNRESOLVED)
-    found = [_point(call, cell, low, high) for cell in _merged(cells)]
-    points = [point for point in found if point is not None]
+    candidates = [_point(call, cell, low, high) for cell in _merged(cells)]
+    points = [point for point in candidates if point is not None]
     beyond = overload(call)
     if not call.server.cancel and beyond >= call.capacity:
         points = [point for point in points if point.load < call.capacity * (1 - 10 * RESOLUTION) or not point.stable]
         points.append(FixedPoint(beyond, 1.0, True, beyond / call.rate))
-    return Portrait(tuple(points), _verdict(call, points, resolved=len(points) >= len(found)))
+    return Portrait(tuple(points), _verdict(call, points, resolved=len(points) >= len(candidates)))
 
 
 def _range(call: Retrying) -> tuple[float, float]:
@@ -164,18 +164,21 @@ def _range(call: Retrying) -> tuple[float, float]:
 
 def _remaining(call: Retrying, low: float, high: float) -> list[tuple[float, float]] | None:
     """Cells of the resolution that may hold a fixed point, in order; None where they are too many."""
-    kept: list[tuple[float, float]] = []
+    narrow: list[tuple[float, float]] = []
     width = RESOLUTION * max(call.capacity, high)
     stack = [(low, lateness(call.server, low), high, lateness(call.server, high))] if high > low else []
     for _ in range(_MOST_CELLS):
         if not stack:
-            return kept
+            return narrow
         left, at_left, right, at_right = stack.pop()
-        least, most = _made(call, at_left.late, at_right.in_flight), _made(call, at_right.late, at_left.in_flight)
+        least, most = (
+            _attempts(call, at_left.late, at_right.in_flight),
+            _attempts(call, at_right.late, at_left.in_flight),
+        )
         if least > right or most < left:
             continue
         if right - left <= width:
-            kept.append((left, right))
+            narrow.append((left, right))
             continue
         middle = (left + right) / 2
         at_middle = lateness(call.server, middle)

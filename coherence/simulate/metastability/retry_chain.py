@@ -90,8 +90,10 @@ def second_eigenvalue(chain: Chain) -> complex:
     matrix = generator(chain)
     scale = float(np.abs(matrix.diagonal()).max())
     start = np.random.default_rng(0).random(chain.states)  # an even start may lack the eigenvector looked for
-    found = eigs(matrix.tocsc(), k=min(3, chain.states - 2), sigma=1e-6 * scale, v0=start, return_eigenvectors=False)
-    return complex(sorted(found, key=lambda z: -z.real)[1])
+    eigenvalues = eigs(
+        matrix.tocsc(), k=min(3, chain.states - 2), sigma=1e-6 * scale, v0=start, return_eigenvectors=False
+    )
+    return complex(sorted(eigenvalues, key=lambda z: -z.real)[1])
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def _absorbing(chain: Chain, target: Flags) -> list[_Swept]:
     """Each level by itself: rates among states that are not of the target, and the rate into it."""
     import numpy as np
 
-    made = []
+    levels = []
     for q in range(chain.levels):
         out = chain.stay[q] @ target[q]
         if q > 0:
@@ -133,8 +135,8 @@ def _absorbing(chain: Chain, target: Flags) -> list[_Swept]:
         if q + 1 < chain.levels:
             out = out + chain.up[q] @ target[q + 1]
         free = ~target[q]
-        made.append(_Swept(chain.stay[q] * free * free[:, None], free.astype(np.float64), out * free))
-    return made
+        levels.append(_Swept(chain.stay[q] * free * free[:, None], free.astype(np.float64), out * free))
+    return levels
 
 
 def _sweep(rest: list[_Swept], order: range, blocks: tuple[Floats, Floats], target: Flags) -> _Swept | None:
@@ -143,24 +145,24 @@ def _sweep(rest: list[_Swept], order: range, blocks: tuple[Floats, Floats], targ
     added: _Swept | None = None
     step = order.step
     for q in order:
-        one = rest[q]
+        level = rest[q]
         if added is not None:
-            one = _Swept(one.stay + added.stay, one.time + added.time, one.out + added.out)
+            level = _Swept(level.stay + added.stay, level.time + added.time, level.out + added.out)
         free, beyond = ~target[q], ~target[q + step]
         onward = to[q] * free[:, None] * beyond
         returning = back[q + step] * beyond[:, None] * free
-        visits = returning @ _visits(one, onward, target[q])
-        added = _Swept(visits @ onward, visits @ one.time, visits @ one.out)
+        visits = returning @ _visits(level, onward, target[q])
+        added = _Swept(visits @ onward, visits @ level.time, visits @ level.out)
     return added
 
 
-def _visits(one: _Swept, onward: Floats, absorbed: Flags) -> Floats:
+def _visits(level: _Swept, onward: Floats, absorbed: Flags) -> Floats:
     """Mean time in each phase of a level before it is left: the inverse of (what leaves - what stays), nonnegative."""
     import numpy as np
 
-    stay = one.stay.copy()
+    stay = level.stay.copy()
     np.fill_diagonal(stay, 0.0)
-    leaves = stay.sum(axis=1) + onward.sum(axis=1) + one.out + absorbed
+    leaves = stay.sum(axis=1) + onward.sum(axis=1) + level.out + absorbed
     inverse = np.linalg.inv(np.diag(leaves) - stay)
     return np.asarray(np.maximum(inverse, 0.0), dtype=np.float64)
 
@@ -194,8 +196,8 @@ def stationary(chain: Chain) -> Floats:
     visits: dict[int, Floats] = {}
     added: Floats | None = None
     for q in range(chain.levels - 1, 0, -1):
-        one = rest[q] if added is None else _Swept(rest[q].stay + added, rest[q].time, rest[q].out)
-        visits[q] = _visits(one, chain.down[q], none[q])
+        level = rest[q] if added is None else _Swept(rest[q].stay + added, rest[q].time, rest[q].out)
+        visits[q] = _visits(level, chain.down[q], none[q])
         added = chain.up[q - 1] @ visits[q] @ chain.down[q]
     shares = np.zeros((chain.levels, chain.phases))
     shares[0] = _closed(rest[0].stay if added is None else rest[0].stay + added)

@@ -38,8 +38,8 @@ def processes(design: Design, *, first_burst: float = FIRST_BURST) -> Processes:
     try:
         return _processes(design, first_burst)
     except ArithmeticError:
-        said, remedy = "a number is too large or too small for a run", "keep numbers between 1e-150 and 1e150"
-        raise InputError([Problem(Place(design.file, 1, 1, 1, 1), said, remedy)]) from None
+        message, remedy = "a number is too large or too small for a run", "keep numbers between 1e-150 and 1e150"
+        raise InputError([Problem(Place(design.file, 1, 1, 1, 1), message, remedy)]) from None
 
 
 def _processes(design: Design, first_burst: float) -> Processes:

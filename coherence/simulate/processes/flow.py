@@ -34,13 +34,13 @@ def flow_of(design: Design) -> Flow:
                 ends[f"{workload} -> {queue}"], calls[f"{workload} -> {queue}"] = (workload, queue), None
     _tandem(design, calls, ends)
     reached = _reached(design, ends)
-    kept = {route: pair for route, pair in ends.items() if pair[0] in reached or pair[0] in design.workload}
-    plans = {caller: _plan(kept, caller) for caller in reached}
+    used = {route: pair for route, pair in ends.items() if pair[0] in reached or pair[0] in design.workload}
+    plans = {caller: _plan(used, caller) for caller in reached}
     return Flow(
         {name: plan for name, plan in plans.items() if name in design.workload and plan},
         {name: plan for name, plan in plans.items() if name not in design.workload and plan},
-        {route: calls[route] for route in kept},
-        kept,
+        {route: calls[route] for route in used},
+        used,
         tuple(name for name in reached if name not in design.workload),
     )
 
@@ -96,15 +96,15 @@ def _tandem(design: Design, calls: dict[str, Call | None], ends: dict[str, tuple
 
 def _reached(design: Design, ends: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
     """The workloads with a rate, and everything that they reach."""
-    found = dict.fromkeys(w.name for w in design.workload.values() if w.rate is not None)
-    frontier = list(found)
+    names = dict.fromkeys(w.name for w in design.workload.values() if w.rate is not None)
+    frontier = list(names)
     while frontier:
         here = frontier.pop(0)
         for caller, callee in ends.values():
-            if caller == here and callee not in found:
-                found[callee] = None
+            if caller == here and callee not in names:
+                names[callee] = None
                 frontier.append(callee)
-    return tuple(found)
+    return tuple(names)
 
 
 def _plan(ends: Mapping[str, tuple[str, str]], caller: str) -> Plan:

@@ -53,12 +53,12 @@ def _agent(
 ) -> Agent:
     models, tools = f"{name}.model", f"{name}.tool"
     routes = (Route(f"{name} -> {models}", models), Route(f"{name} -> {tools}", tools))
-    one, other = ((route.name,) for route in routes)
+    to_model, to_tools = ((route.name,) for route in routes)
     (low, high), tool = source.turns, times[1]
     if low == high:
-        source = replace(source, plan=(one, other) * low + (one,), turns=(1, 1))
+        source = replace(source, plan=(to_model, to_tools) * low + (to_model,), turns=(1, 1))
     else:
-        source = replace(source, plan=(one, other), turns=(low + 1, high + 1))
+        source = replace(source, plan=(to_model, to_tools), turns=(low + 1, high + 1))
         tool *= (low + high) / (low + high + 2)
         notes += (f"a run of {name} makes one tool call too many, all a little shorter: mean time and load are right",)
     stations = (
@@ -69,11 +69,11 @@ def _agent(
 
 
 def _turns(keys: Keys) -> tuple[int, int]:
-    found = keys.component.constants.get("turns")
-    if not isinstance(found, Quantity) or found.low.denominator != 1 or found.high.denominator != 1:
+    turns = keys.component.constants.get("turns")
+    if not isinstance(turns, Quantity) or turns.low.denominator != 1 or turns.high.denominator != 1:
         keys.needs("whole numbers of turns", "write `turns: 3 .. 20`")
         return 0, 0
-    return int(found.low), int(found.high)
+    return int(turns.low), int(turns.high)
 
 
 def _source(design: Design, keys: Keys, first_burst: float) -> tuple[Source | None, tuple[str, ...]]:

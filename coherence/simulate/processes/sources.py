@@ -16,8 +16,8 @@ def sources_of(
     design: Design, flow: Flow, notes: list[str], problems: list[Problem], *, first_burst: float
 ) -> tuple[Source, ...]:
     """One source for each workload with a plan; Poisson, where the design says nothing else."""
-    made = [_source(design.workload[name], flow, notes, problems, first_burst) for name in flow.plans]
-    return tuple(made)
+    sources = [_source(design.workload[name], flow, notes, problems, first_burst) for name in flow.plans]
+    return tuple(sources)
 
 
 def _source(workload: Workload, flow: Flow, notes: list[str], problems: list[Problem], first: float) -> Source:

@@ -28,21 +28,21 @@ Found = tuple[tuple[Station, ...], Mapping[str, str]]
 
 def stations_of(design: Design, flow: Flow, notes: list[str], problems: list[Problem]) -> Found:
     """Every station that requests reach, and which signals scale them."""
-    made, scaled = [], {}
+    stations, scaled = [], {}
     for name in flow.stations:
         component = design.components.get(name)
         if component is None:
             problems.append(_undeclared(design, flow, name))
             continue
         if is_agent(component):  # its model and its tool are the stations
-            made.append(Station(name, FOR_ALL, Service(0.0, "constant", 0.0)))
+            stations.append(Station(name, FOR_ALL, Service(0.0, "constant", 0.0)))
             continue
         pool = _pool(design, component)
-        made.append(_station(design, flow, component, pool, notes, problems))
+        stations.append(_station(design, flow, component, pool, notes, problems))
         signal = _scaling(design, pool)
         if signal is not None:
             scaled[name] = signal
-    return tuple(made), scaled
+    return tuple(stations), scaled
 
 
 def _undeclared(design: Design, flow: Flow, name: str) -> Problem:
@@ -183,14 +183,14 @@ def _by_moments(mean: float, cv: float) -> Service:
 
 
 def _reach(flow: Flow, workload: str) -> set[str]:
-    found, frontier = set(), [workload]
+    reached, frontier = set(), [workload]
     while frontier:
         here = frontier.pop()
         for caller, callee in flow.ends.values():
-            if caller == here and callee not in found:
-                found.add(callee)
+            if caller == here and callee not in reached:
+                reached.add(callee)
                 frontier.append(callee)
-    return found
+    return reached
 
 
 def _room(design: Design, name: str) -> float:

@@ -58,14 +58,14 @@ def _increments(arrivals: Arrivals, seed: int, name: str) -> Sampler:
 def checked_trace(name: str, times: object) -> Floats:
     """The times of a trace as an array.  Raises UsageError at the first missing, negative or unordered time."""
     given = list(times) if isinstance(times, tuple | list) else np.asarray(times).tolist()
-    for index, found in enumerate(given):
-        if not isinstance(found, int | float) or not math.isfinite(found):
-            raise _bad(name, index, found, "is missing or not a finite number", "leave the row out or mend it")
-        if found < 0:
-            raise _bad(name, index, found, "is negative", "count seconds from the start of the run")
-        if index and found < given[index - 1]:
+    for index, time in enumerate(given):
+        if not isinstance(time, int | float) or not math.isfinite(time):
+            raise _bad(name, index, time, "is missing or not a finite number", "leave the row out or mend it")
+        if time < 0:
+            raise _bad(name, index, time, "is negative", "count seconds from the start of the run")
+        if index and time < given[index - 1]:
             before = f"comes before times[{index - 1}] = {given[index - 1]!r}"
-            raise _bad(name, index, found, before, "sort the trace by time")
+            raise _bad(name, index, time, before, "sort the trace by time")
     return np.asarray(given, dtype=np.float64)
 
 
@@ -94,9 +94,9 @@ class _Curve:
         times, rates, sums = (np.asarray(column) for column in (self.times, self.rates, self.sums))
         piece = np.maximum(np.searchsorted(sums, operational, side="left") - 1, 0)
         with np.errstate(divide="ignore"):
-            found: Floats = times[piece] + (operational - sums[piece]) / rates[piece]
+            instants: Floats = times[piece] + (operational - sums[piece]) / rates[piece]
         self._forget(int(piece[-1]))
-        return found
+        return instants
 
     def _extend(self, value: float) -> None:
         while not self.ended and self.sums[-1] < value:

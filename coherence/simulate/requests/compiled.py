@@ -23,12 +23,12 @@ COMPILES = numba is not None
 
 def compiled(function: F) -> F:
     """A helper of compiled functions."""
-    return _made(function, nogil=True, error_model="numpy")
+    return _compiled(function, nogil=True, error_model="numpy")
 
 
 def inlined(function: F) -> F:
     """A helper that becomes part of the compiled functions that call it."""
-    return _made(
+    return _compiled(
         function, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True
     )
 
@@ -39,10 +39,10 @@ def entry(function: F) -> F:
     numba's cache looks at the file of this function alone.  Where helpers stand in other files, close
     over `digest` of those files: closed-over values are part of the cache's key.
     """
-    return _made(function, nogil=True, error_model="numpy", cache=True)
+    return _compiled(function, nogil=True, error_model="numpy", cache=True)
 
 
-def _made(function: F, **options: Any) -> F:
+def _compiled(function: F, **options: Any) -> F:
     return numba.njit(**options)(function) if COMPILES else function
 
 

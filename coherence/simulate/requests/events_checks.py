@@ -152,9 +152,9 @@ def _cycles(program: Program) -> Iterator[str]:
     for name, called in calls.items():
         reached, stack = set(), list(called)
         while stack:
-            found = stack.pop()
-            if found not in reached:
-                reached.add(found)
-                stack += calls.get(found, ())
+            station = stack.pop()
+            if station not in reached:
+                reached.add(station)
+                stack += calls.get(station, ())
         if name in reached:
             yield f"station {name}: its plan calls on itself; help: break the circle of calls"

@@ -152,11 +152,11 @@ class Memory:
         heap = self.table(at.HEAP_AT, at.HEAP, at.E_WIDTH)
         times = heap[:, at.E_TIME].copy().view(np.float64)
         kinds, rows = heap[:, at.E_KEY] >> at.KIND_SHIFT, heap[:, at.E_ROW]
-        kept = np.ones(len(heap), dtype=bool)
+        live = np.ones(len(heap), dtype=bool)
         for kind, stamp in ((at.DONE, at.T_EVENT), (at.RETRY, at.STAMP)):
             those = np.flatnonzero(kinds == kind)
-            kept[those] = self.n[rows[those] + stamp] == heap[those, at.E_STAMP]
-        order = np.flatnonzero(kept)
+            live[those] = self.n[rows[those] + stamp] == heap[those, at.E_STAMP]
+        order = np.flatnonzero(live)
         order = order[np.lexsort((heap[order, at.E_KEY], times[order]))]
         heap[: order.size] = heap[order]
         self.n[at.HEAP] = order.size

@@ -28,11 +28,11 @@ class Kept:
 
     def fresh(self, since: float) -> Kept:
         """A new start that keeps only the samples since a time."""
-        made = Kept(self.world)
+        records = Kept(self.world)
         _, rows = self.samples(since)
-        made.sampled.append(rows)
-        made.sampled_before -= len(rows)
-        return made
+        records.sampled.append(rows)
+        records.sampled_before -= len(rows)
+        return records
 
     def empty(self) -> None:
         """Take the records out of the memory."""
@@ -72,8 +72,8 @@ class Kept:
         parts = (self.world.sources, self.world.stations, self.world.routes)
         known = np.array([address for part in parts for address in part])  # ascending: they were made in this order
         numbers = np.array([number for part in parts for number in range(len(part))])
-        found: Array = numbers[np.searchsorted(known, addresses)]
-        return found
+        places: Array = numbers[np.searchsorted(known, addresses)]
+        return places
 
     def samples(self, since: float) -> tuple[Array, Array]:
         """Times and rows of counts, since a time."""
@@ -94,13 +94,13 @@ def _columns(lines: Array) -> tuple[Array, ...]:
 def names_of(program: Program) -> list[str]:
     """The names of all counts, in their order."""
     return [
-        f"{one.name}.{count}"
-        for ones, counts in (
+        f"{part.name}.{count}"
+        for parts, counts in (
             (program.sources, at.SOURCE_COUNTS),
             (program.stations, at.STATION_COUNTS),
             (program.routes, at.ROUTE_COUNTS),
         )
-        for one in ones
+        for part in parts
         for count in counts
     ]
 

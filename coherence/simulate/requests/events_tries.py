@@ -113,16 +113,16 @@ def send(n: Ints, x: Floats, row: int, hedge: bool) -> None:
         tell(n, x, TRY_FAILED, route, n[row + C_ROOT], n[row + C_ROUND], cause, where)
         at_once(n, FAIL, row, n[row + STAMP], cause)
         return
-    made = new_try(n, x, row, station, now)
+    attempt = new_try(n, x, row, station, now)
     if x[route + PER_TRY] < float("inf"):
-        x[made + T_LIMIT] = now + x[route + PER_TRY]
-        append(n, route + TRY_TIMER, made, L_PREV, L_NEXT)
-        arm(n, x, TRY_LIMIT, route, TRY_TIMER, x[made + T_LIMIT])
+        x[attempt + T_LIMIT] = now + x[route + PER_TRY]
+        append(n, route + TRY_TIMER, attempt, L_PREV, L_NEXT)
+        arm(n, x, TRY_LIMIT, route, TRY_TIMER, x[attempt + T_LIMIT])
     if not hedge and x[route + HEDGE_AFTER] < float("inf"):
         x[row + C_HEDGE] = now + x[route + HEDGE_AFTER]
         append(n, route + HEDGE_TIMER, row, H_PREV, H_NEXT)
         arm(n, x, HEDGE, route, HEDGE_TIMER, x[row + C_HEDGE])
-    place(n, x, made, station)
+    place(n, x, attempt, station)
 
 
 @inlined
@@ -142,20 +142,30 @@ def count_try(n: Ints, x: Floats, row: int, hedge: bool) -> None:
 @inlined
 def new_try(n: Ints, x: Floats, row: int, station: int, now: float) -> int:
     """The row of a try of a call."""
-    made = new_row(n, TRIES_FREE, TRIES_LEFT)
+    attempt = new_row(n, TRIES_FREE, TRIES_LEFT)
     route = n[row + C_ROUTE]
-    n[made + STAGE], n[made + OPEN], n[made + CAUSE], n[made + T_CALL], n[made + T_ROUTE] = 0, 0, COMPLETED, row, route
-    n[made + T_CLASS], n[made + T_ROOT], n[made + T_NUMBER] = n[row + C_CLASS], n[row + C_ROOT], n[row + C_ROUND]
-    n[made + T_CALLS], n[made + T_MATE], n[made + L_PREV] = NOTHING, NOTHING, OUTSIDE
-    n[made + T_FIRST] = 1 if n[row + C_ROUND] == 1 and n[row + C_ONE] == NOTHING else 0
-    x[made + T_WORK], x[made + T_SINCE] = -1.0, now
-    n[row + (C_ONE if n[row + C_ONE] == NOTHING else C_TWO)] = made
+    n[attempt + STAGE], n[attempt + OPEN], n[attempt + CAUSE], n[attempt + T_CALL], n[attempt + T_ROUTE] = (
+        0,
+        0,
+        COMPLETED,
+        row,
+        route,
+    )
+    n[attempt + T_CLASS], n[attempt + T_ROOT], n[attempt + T_NUMBER] = (
+        n[row + C_CLASS],
+        n[row + C_ROOT],
+        n[row + C_ROUND],
+    )
+    n[attempt + T_CALLS], n[attempt + T_MATE], n[attempt + L_PREV] = NOTHING, NOTHING, OUTSIDE
+    n[attempt + T_FIRST] = 1 if n[row + C_ROUND] == 1 and n[row + C_ONE] == NOTHING else 0
+    x[attempt + T_WORK], x[attempt + T_SINCE] = -1.0, now
+    n[row + (C_ONE if n[row + C_ONE] == NOTHING else C_TWO)] = attempt
     n[route + N_LIVE] += 1
-    n[route + N_FIRST] += n[made + T_FIRST]
+    n[route + N_FIRST] += n[attempt + T_FIRST]
     n[route + N_AT_STATION] += 1
     n[station + N_OFFERED] += 1
     n[station + N_PRESENT] += 1
-    return made
+    return attempt
 
 
 @inlined

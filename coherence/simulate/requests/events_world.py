@@ -120,8 +120,8 @@ def takes(station: Station) -> float:
 
 def pauses(route: Route) -> list[float]:
     """The pauses before retries 1, 2, ... without jitter, in seconds."""
-    found, pause = [], route.pause.base
+    lengths, pause = [], route.pause.base
     for _ in range(at.DISTINCT_PAUSES):
-        found.append(min(route.pause.cap, pause))
+        lengths.append(min(route.pause.cap, pause))
         pause = min(pause * route.pause.factor, 1e300)
-    return found
+    return lengths

@@ -55,14 +55,14 @@ def stamps(result: Result) -> tuple[Stamp, ...]:
 
 def _chain(program: Program, plan: Plan, above: tuple[str, ...]) -> tuple[str, ...] | None:
     """The routes of a plan and of the stations behind them, in order; None at a fork, a batch or a circle."""
-    found: list[str] = []
+    routes: list[str] = []
     for stage in plan:
         station = next(one for one in program.stations if one.name == _station(program, stage[0]))
         behind = None if station.name in above else _chain(program, station.plan, (*above, station.name))
         if len(stage) > 1 or station.batch is not None or behind is None:
             return None
-        found += [stage[0], *behind]
-    return tuple(found)
+        routes += [stage[0], *behind]
+    return tuple(routes)
 
 
 def _station(program: Program, route: str) -> str:

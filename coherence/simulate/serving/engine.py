@@ -81,10 +81,10 @@ def serve(server: Server, step: StepTime, load: Load, *, until: float = math.inf
     if not sample_every > 0:
         raise UsageError(f"sample_every(={sample_every!r}) must be > 0 s")
     rejected = oversized(server, load)
-    kept = np.flatnonzero(~rejected)
-    state = _state(server, Load(load.arrival[kept], load.prompt[kept], load.output[kept]), sample_every)
+    accepted = np.flatnonzero(~rejected)
+    state = _state(server, Load(load.arrival[accepted], load.prompt[accepted], load.output[accepted]), sample_every)
     samples = _advance(server, step, state, until)
-    return _served(load, kept, rejected, state, samples)
+    return _served(load, accepted, rejected, state, samples)
 
 
 def oversized(server: Server, load: Load) -> Array:
@@ -134,14 +134,14 @@ def _advance(server: Server, step: StepTime, state: State, until: float) -> Arra
     return np.concatenate(pieces)
 
 
-def _served(load: Load, kept: Array, rejected: Array, state: State, samples: Array) -> Served:
+def _served(load: Load, accepted: Array, rejected: Array, state: State, samples: Array) -> Served:
     import numpy as np
 
     from coherence.simulate.serving import kernel
 
     def spread(values: Array, empty: float) -> Array:
         whole = np.full(len(load), empty, values.dtype)
-        whole[kept] = values
+        whole[accepted] = values
         return whole
 
     return Served(

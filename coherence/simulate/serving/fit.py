@@ -107,6 +107,6 @@ def fit_step_time(*runs: Counters, least_steps: float = LEAST_STEPS) -> tuple[St
         raise UsageError(f"{len(work)} stretches of {least_steps:g} steps cannot determine four coefficients of a step")
     per_step, target = work / work[:, :1], seconds / work[:, 0]
     scale = np.where(per_step.max(axis=0) > 0, per_step.max(axis=0), 1.0)
-    found = nnls(per_step / scale, target)[0] / scale
-    error = float(np.sqrt(np.mean((per_step @ found / target - 1) ** 2)))
-    return StepTime(*map(float, found)), error
+    coefficients = nnls(per_step / scale, target)[0] / scale
+    error = float(np.sqrt(np.mean((per_step @ coefficients / target - 1) ** 2)))
+    return StepTime(*map(float, coefficients)), error

@@ -197,12 +197,12 @@ def duration(cost: Cost, state: State) -> float:
 @compiled
 def finish(state: State, end: float) -> None:
     """The step is over: tokens are written, the requests that have all theirs leave."""
-    kept = 0
+    running = 0
     for slot in range(state.count[RUNNING]):
         if write(state, slot, end):
-            state.running[kept] = state.running[slot]
-            kept += 1
-    state.count[RUNNING] = kept
+            state.running[running] = state.running[slot]
+            running += 1
+    state.count[RUNNING] = running
     state.count[STEPS] += 1
     state.clock[0] = end
 

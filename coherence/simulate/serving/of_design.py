@@ -46,10 +46,10 @@ def is_engine(component: Component) -> bool:
 def engines_of(design: Design, *, first_burst: float) -> tuple[Engine, ...]:
     """Every inference server that a workload calls.  Raises InputError with everything that is missing."""
     problems: list[Problem] = []
-    made = [_engine(design, c, problems, first_burst) for c in design.components.values() if is_engine(c)]
+    engines = [_engine(design, c, problems, first_burst) for c in design.components.values() if is_engine(c)]
     if problems:
         raise InputError(problems)
-    return tuple(engine for engine in made if engine.sources)
+    return tuple(engine for engine in engines if engine.sources)
 
 
 def _engine(design: Design, component: Component, problems: list[Problem], first_burst: float) -> Engine:
@@ -103,12 +103,12 @@ def _arrivals(source: Source, seed: int, until: float) -> NDArray[np.float64]:
 
     from coherence.simulate.requests.arrivals import blocks
 
-    found = [np.zeros(0)]
+    times = [np.zeros(0)]
     for block in blocks(source.arrivals, seed, source.name):
-        found.append(block[block < until])
-        if len(found[-1]) < len(block):
+        times.append(block[block < until])
+        if len(times[-1]) < len(block):
             break
-    return np.concatenate(found)
+    return np.concatenate(times)
 
 
 def _tokens(stated: Spread2 | Quantity, count: int, seed: int, name: str) -> NDArray[np.float64]:

@@ -85,17 +85,17 @@ def load(arrival: Iterable[float], prompt: Iterable[float], output: Iterable[flo
     """A checked load.  Raises UsageError for unequal lengths, times out of order, and counts below one."""
     import numpy as np
 
-    made = Load(np.asarray(tuple(arrival), float), _whole("prompt", prompt), _whole("output", output))
-    if not len(made.arrival) == len(made.prompt) == len(made.output):
-        counts = f"{len(made.arrival)} arrivals, {len(made.prompt)} prompts, {len(made.output)} outputs"
+    checked = Load(np.asarray(tuple(arrival), float), _whole("prompt", prompt), _whole("output", output))
+    if not len(checked.arrival) == len(checked.prompt) == len(checked.output):
+        counts = f"{len(checked.arrival)} arrivals, {len(checked.prompt)} prompts, {len(checked.output)} outputs"
         raise UsageError(f"a load needs as many prompts and outputs as arrivals: {counts}")
-    if not np.isfinite(made.arrival).all():
-        raise UsageError(f"arrival {int(np.argmin(np.isfinite(made.arrival)))} has no finite time")
-    if (np.diff(made.arrival) < 0).any():
-        late = int(np.argmax(np.diff(made.arrival) < 0)) + 1
-        times = f"{made.arrival[late]:g} s comes after {made.arrival[late - 1]:g} s"
+    if not np.isfinite(checked.arrival).all():
+        raise UsageError(f"arrival {int(np.argmin(np.isfinite(checked.arrival)))} has no finite time")
+    if (np.diff(checked.arrival) < 0).any():
+        late = int(np.argmax(np.diff(checked.arrival) < 0)) + 1
+        times = f"{checked.arrival[late]:g} s comes after {checked.arrival[late - 1]:g} s"
         raise UsageError(f"arrivals are out of order: request {late} at {times}; sort the load by arrival")
-    return made
+    return checked
 
 
 def first(made: Load, count: int) -> Load:
@@ -106,12 +106,12 @@ def first(made: Load, count: int) -> Load:
 def _whole(name: str, counts: Iterable[float]) -> NDArray[Any]:
     import numpy as np
 
-    found = np.asarray(tuple(counts), float)
-    wrong = ~((found >= 1) & (found == np.floor(found)) & np.isfinite(found))
+    numbers = np.asarray(tuple(counts), float)
+    wrong = ~((numbers >= 1) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
     if wrong.any():
         index = int(np.argmax(wrong))
-        raise UsageError(f"{name} of request {index} (={found[index]:g}) must be a whole number of tokens >= 1")
-    return found.astype(np.int64)
+        raise UsageError(f"{name} of request {index} (={numbers[index]:g}) must be a whole number of tokens >= 1")
+    return numbers.astype(np.int64)
 
 
 def _positive(name: str, number: int) -> None:

@@ -75,12 +75,12 @@ class _Reader:
         header = [name.strip() for name in next(rows, (1, [""]))[1]]
         columns = [self._column(header, name) for name in (time or _time_name(header), prompt, output) if name]
         self._raise()
-        kept = [(line, [row[c] if c < len(row) else "" for c in columns]) for line, row in rows if any(row)]
-        if not kept:
+        records = [(line, [row[c] if c < len(row) else "" for c in columns]) for line, row in rows if any(row)]
+        if not records:
             self._problem(1, "the file has no arrivals", "give one line for each request below the header")
-        times = self._times([(line, cells[0]) for line, cells in kept], header[columns[0]])
+        times = self._times([(line, cells[0]) for line, cells in records], header[columns[0]])
         names = [header[c] for c in columns[1:]]
-        counts = [tuple(self._count(line, cells[i + 1], n) for line, cells in kept) for i, n in enumerate(names)]
+        counts = [tuple(self._count(line, cells[i + 1], n) for line, cells in records) for i, n in enumerate(names)]
         self._raise()
         tokens = dict(zip([n for n, given in (("prompt", prompt), ("output", output)) if given], counts, strict=True))
         return Trace(tuple(times), **tokens)
@@ -93,8 +93,8 @@ class _Reader:
 
     def _times(self, cells: Sequence[tuple[int, str]], name: str) -> Iterator[float]:
         """Seconds after the first; a problem for each that is missing, unreadable or before its predecessor."""
-        found = [(line, text, self._time(line, text, name)) for line, text in cells]
-        known = [(line, text, at) for line, text, at in found if at is not None]
+        readings = [(line, text, self._time(line, text, name)) for line, text in cells]
+        known = [(line, text, at) for line, text, at in readings if at is not None]
         if len({kind for _, _, (kind, _) in known}) > 1:
             remedy = "give all times as numbers, or all as dates, with or without a zone"
             self._problem(known[0][0], f"column '{name}' mixes kinds of time", remedy)
@@ -120,8 +120,8 @@ class _Reader:
         text = text.strip()
         if text.isascii() and text.isdigit() and len(text) <= 12 and int(text) >= 1:
             return int(text)
-        said = f"'{text[:40]}' in column '{name}' is not a number of tokens"
-        self._problem(line, said, "give a whole number >= 1, or delete the line")
+        message = f"'{text[:40]}' in column '{name}' is not a number of tokens"
+        self._problem(line, message, "give a whole number >= 1, or delete the line")
         return 1
 
     def _problem(self, line: int, message: str, remedy: str) -> None:

@@ -133,12 +133,14 @@ def _exact(number: float) -> Fraction:
 class Coupled:
     """A run of requests under the design's loops.  `instants` are those of the executor."""
 
-    def __init__(self, design: Design, made: Processes, run: Run, values: Mapping[str, Fraction] | None = None) -> None:
-        self.made, self.run = made, run
-        self.cut = cut(elaborate(design), made.program)
+    def __init__(
+        self, design: Design, processes: Processes, run: Run, values: Mapping[str, Fraction] | None = None
+    ) -> None:
+        self.processes, self.run = processes, run
+        self.cut = cut(elaborate(design), processes.program)
         start: dict[str, Any] = {path: Fraction(0) for path in self.cut.measured}
         self.execution = Execution(self.cut.model, Choices({**(values or {}), **start}))
-        self.meter = Meter(made.program)
+        self.meter = Meter(processes.program)
         self.grain, self.read = min([TICK, *(loop.period for loop in self.cut.model.loops)]), Fraction(0)
         self.instants: list[Instant] = []
 
@@ -159,5 +161,5 @@ class Coupled:
         self.execution.values.update({path: _exact(read(self.meter)) for path, read in self.cut.measured.items()})
         self.instants.append(self.execution.advance())
         world = View(self.execution, self.execution.time, {**self.execution.values, **self.execution.modes})
-        for station, path in self.made.scaled.items():
+        for station, path in self.processes.scaled.items():
             self.run.set_servers(station, max(0, int(world.value(path))))

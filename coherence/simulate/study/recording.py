@@ -27,9 +27,9 @@ def record(design: Design, setting: Setting, folder: Path, *, parquet: bool = Fa
     """Run the design under the first seed and write telemetry, signals and causes; the files written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        told, result = _observed(design, setting)
-        made = write(told, folder, parquet=parquet)
-        return made if result is None else (*made, _requests(result, folder / "requests.csv"))
+        telemetry, result = _observed(design, setting)
+        paths = write(telemetry, folder, parquet=parquet)
+        return paths if result is None else (*paths, _requests(result, folder / "requests.csv"))
     except OSError as error:
         raise UsageError(f"cannot write {folder}: {error.strerror}") from None
 
@@ -53,8 +53,8 @@ def _observed(design: Design, setting: Setting) -> tuple[Telemetry, Result | Non
         parts.append(of_requests(result.series, causes=causes(result, setting.until / SAMPLES)))
         if run.loops is not None:
             model = run.loops.cut.model
-            told = of_instants(model, run.loops.instants)
-            parts.append(_without(told, {signal.name for signal in parts[0].signals}))
+            of_loops = of_instants(model, run.loops.instants)
+            parts.append(_without(of_loops, {signal.name for signal in parts[0].signals}))
     jobs = [simulate(job, seed=setting.seeds[0], until=setting.until) for job in jobs_of(design)]
     parts += [of_job(job, sample_every=setting.until / SAMPLES) for job in jobs]
     if not parts:

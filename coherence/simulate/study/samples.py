@@ -39,16 +39,16 @@ def study(design: Design, setting: Setting, progress: Progress | None = None) ->
     requests, engines = has_requests(design), engines_of(design, first_burst=FIRST_BURST)
     if not requests and not engines and not jobs_of(design):
         return _loops(elaborate(design), setting)
-    made = with_setting(processes(design), setting) if requests else Processes(Program((), (), ()))
+    program = with_setting(processes(design), setting) if requests else Processes(Program((), (), ()))
     samples = []
     for count, seed in enumerate(setting.seeds):
         sample: dict[tuple[str, str, str], float] = {}
-        for share, part in _one(design, made, setting, seed):
+        for share, part in _parts(design, program, setting, seed):
             sample |= part
             if progress:
                 progress((count + share) / len(setting.seeds))
         samples.append(sample)
-    notes = [*made.assumptions, *(note for engine in engines for note in engine.notes)]
+    notes = [*program.assumptions, *(note for engine in engines for note in engine.notes)]
     return Study(setting, tuple(samples), tuple(dict.fromkeys(notes)))
 
 
@@ -67,13 +67,13 @@ def _known(design: Design, setting: Setting) -> None:
             raise UsageError(f"{path} of requests is what the design states: change it there")
 
 
-def _one(design: Design, made: Processes, setting: Setting, seed: int) -> Iterator[tuple[float, Sample]]:
+def _parts(design: Design, program: Processes, setting: Setting, seed: int) -> Iterator[tuple[float, Sample]]:
     """One run: (share done, what it has shown)."""
     from coherence.simulate.jobs.run import simulate
     from coherence.simulate.serving.engine import serve
 
-    if made.program.sources:
-        run = Requests(design, made, setting, seed)
+    if program.program.sources:
+        run = Requests(design, program, setting, seed)
         if setting.warmup:
             run.advance(setting.warmup)
             run.run.begin_measuring()
@@ -92,16 +92,18 @@ def _one(design: Design, made: Processes, setting: Setting, seed: int) -> Iterat
 class Requests:
     """A run of a design's requests, under its loops if it has any."""
 
-    def __init__(self, design: Design, made: Processes, setting: Setting, seed: int, *, trace: bool = False) -> None:
+    def __init__(
+        self, design: Design, requests: Processes, setting: Setting, seed: int, *, trace: bool = False
+    ) -> None:
         from coherence.simulate.requests.engine import Limits, Run
 
-        self.made, self.setting, self.file = made, setting, design.file
+        self.made, self.setting, self.file = requests, setting, design.file
         every, limits = setting.until / SAMPLES, Limits(events=EVENTS)
-        self.run = Run(made.program, seed=seed, sample_every=every, trace=trace, limits=limits)
+        self.run = Run(requests.program, seed=seed, sample_every=every, trace=trace, limits=limits)
         if design.loops:
             _bounded(elaborate(design), setting)
         with _answered(self.file):
-            self.loops = Coupled(design, made, self.run, setting.values) if design.loops else None
+            self.loops = Coupled(design, requests, self.run, setting.values) if design.loops else None
 
     def advance(self, until: float) -> None:
         """Go on to a time (s).  Raises InputError for what loops need, UsageError for more than a run may use."""
@@ -112,15 +114,15 @@ class Requests:
 
     def sample(self) -> Sample:
         """What it has shown."""
-        found = dict(of_requests(self.made.program, self.run.result(), self.setting))
+        measured = dict(of_requests(self.made.program, self.run.result(), self.setting))
         if self.loops is None:
-            return found
-        return found | dict(of_loops(self.loops.cut.model, self.loops.instants, self.setting))
+            return measured
+        return measured | dict(of_loops(self.loops.cut.model, self.loops.instants, self.setting))
 
 
-def with_setting(made: Processes, setting: Setting) -> Processes:
+def with_setting(requests: Processes, setting: Setting) -> Processes:
     """The program with the arrivals and outages of the setting.  Raises UsageError for names it does not have."""
-    program = made.program
+    program = requests.program
     stations, sources = [s.name for s in program.stations], [s.name for s in program.sources]
     for name, known in [*((p[0], stations) for p in setting.pauses), *((t, sources) for t in setting.trace)]:
         if name not in known:
@@ -130,7 +132,7 @@ def with_setting(made: Processes, setting: Setting) -> Processes:
         for s in program.sources
     )
     outages = tuple(Outage(*pause) for pause in setting.pauses)
-    return replace(made, program=Program(replayed, program.stations, program.routes, (*program.outages, *outages)))
+    return replace(requests, program=Program(replayed, program.stations, program.routes, (*program.outages, *outages)))
 
 
 def _loops(model: Model, setting: Setting) -> Study:

@@ -123,8 +123,8 @@ def telemetry(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two signals are called {twice!r}")
-    found = {signal.name: _sorted(signal.name, *samples[signal]) for signal in ordered}
-    return Telemetry(tuple(ordered), found, _grid(found, grid), tuple(sorted(causes, key=_cause_order)))
+    sampled = {signal.name: _sorted(signal.name, *samples[signal]) for signal in ordered}
+    return Telemetry(tuple(ordered), sampled, _grid(sampled, grid), tuple(sorted(causes, key=_cause_order)))
 
 
 def _sorted(name: str, times: Iterable[float], values: Iterable[float]) -> Samples:
@@ -155,11 +155,11 @@ def _cause_order(cause: Cause) -> tuple[float, str, str, str, str, str]:
     return cause.time, cause.loss, cause.cause, cause.unit, repr(cause.amount), repr(cause.time)
 
 
-def gaps(told: Telemetry) -> dict[str, Gaps]:
+def gaps(record: Telemetry) -> dict[str, Gaps]:
     """What is missing of each signal."""
     return {
-        name: Gaps(len(one), int(np.isnan(one.values).sum()), len(told.grid) - len(one))
-        for name, one in told.samples.items()
+        name: Gaps(len(samples), int(np.isnan(samples.values).sum()), len(record.grid) - len(samples))
+        for name, samples in record.samples.items()
     }
 
 
@@ -191,12 +191,12 @@ def of_requests(
 ) -> Telemetry:
     """Telemetry of `result.series` of the request engine: its key `time` and one array for each signal."""
     at = series["time"]
-    found = {}
+    samples = {}
     for name, values in series.items():
         if name != "time":
             unit, kind = REQUESTS.get(name.rpartition(".")[2], ("1", "gauge"))
-            found[Signal(name, unit, kind, source)] = (at, values)
-    return telemetry(found, causes=causes, grid=at)
+            samples[Signal(name, unit, kind, source)] = (at, values)
+    return telemetry(samples, causes=causes, grid=at)
 
 
 def of_instants(model: Model, instants: Iterable[Instant], *, source: str = "exact executor") -> Telemetry:
@@ -210,13 +210,13 @@ def of_instants(model: Model, instants: Iterable[Instant], *, source: str = "exa
     units = {path: str(state.dimension) for path, state in model.states.items()}
     units |= {path: str(command.dimension) for path, command in model.commands.items()}
     at = [float(instant.time) for instant in seen]
-    found = {}
+    samples = {}
     for name in seen[0].sampled if seen else ():
         if name not in model.constants:
             unit = units.get(name, "1")
             signal = Signal(name, "1" if unit == "a bare number" else unit, "gauge", source)
-            found[signal] = (at, [_number(plain(instant.sampled[name])) for instant in seen])
-    return telemetry(found, grid=at)
+            samples[signal] = (at, [_number(plain(instant.sampled[name])) for instant in seen])
+    return telemetry(samples, grid=at)
 
 
 def _number(exact: Any) -> float:

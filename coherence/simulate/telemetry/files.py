@@ -28,18 +28,18 @@ SIGNALS = ("name", "unit", "kind", "source")
 CAUSES = ("time", "loss", "cause", "amount", "unit")
 
 
-def write(told: Telemetry, folder: Path, *, wide: bool = False, parquet: bool = False) -> tuple[Path, ...]:
+def write(record: Telemetry, folder: Path, *, wide: bool = False, parquet: bool = False) -> tuple[Path, ...]:
     """Write the three tables into a folder that exists; what was written.
 
     Raises MissingExtraError without duckdb (Parquet), ValueError where names cannot be columns of wide Parquet.
     """
     paths, tables = _paths(folder, wide=wide, parquet=parquet), tables_parquet if parquet else tables_csv
     if wide:
-        tables.save(paths[0], ("time", *(signal.name for signal in told.signals)), _wide(told), ())
+        tables.save(paths[0], ("time", *(signal.name for signal in record.signals)), _wide(record), ())
     else:
-        tables.save(paths[0], LONG, _long(told), LONG[1:2])
-    tables.save(paths[1], SIGNALS, ((s.name, s.unit, s.kind, s.source) for s in told.signals), SIGNALS)
-    causes = ((c.time, c.loss, c.cause, c.amount, c.unit) for c in told.causes)
+        tables.save(paths[0], LONG, _long(record), LONG[1:2])
+    tables.save(paths[1], SIGNALS, ((s.name, s.unit, s.kind, s.source) for s in record.signals), SIGNALS)
+    causes = ((c.time, c.loss, c.cause, c.amount, c.unit) for c in record.causes)
     tables.save(paths[2], CAUSES, causes, ("loss", "cause", "unit"))
     return paths
 
@@ -50,26 +50,28 @@ def _paths(folder: Path, *, wide: bool, parquet: bool) -> tuple[Path, Path, Path
     return table, folder / f"signals.{ending}", folder / f"causes.{ending}"
 
 
-def _long(told: Telemetry) -> Iterator[Row]:
+def _long(record: Telemetry) -> Iterator[Row]:
     """Rows by time and signal; a time at which nothing has a value is kept by one row without."""
-    names = [signal.name for signal in told.signals]
+    names = [signal.name for signal in record.signals]
     if not names:
         return
-    times = np.concatenate([told[name].times for name in names])
-    values = np.concatenate([told[name].values for name in names])
-    owner = np.repeat(np.arange(len(names)), [len(told[name]) for name in names])
-    bare = np.setdiff1d(told.grid, times)
+    times = np.concatenate([record[name].times for name in names])
+    values = np.concatenate([record[name].values for name in names])
+    owner = np.repeat(np.arange(len(names)), [len(record[name]) for name in names])
+    bare = np.setdiff1d(record.grid, times)
     times, owner = np.concatenate([times, bare]), np.concatenate([owner, np.zeros(len(bare), owner.dtype)])
     for index in np.lexsort((owner, times)).tolist():
         yield float(times[index]), names[owner[index]], float(values[index]) if index < len(values) else None
 
 
-def _wide(told: Telemetry) -> Iterator[Sequence[float | None]]:
-    columns: list[list[float | None]] = [told.grid.tolist()]
-    for signal in told.signals:
-        cells: list[float | None] = [None] * len(told.grid)
-        one = told[signal.name]
-        for index, level in zip(np.searchsorted(told.grid, one.times).tolist(), one.values.tolist(), strict=True):
+def _wide(record: Telemetry) -> Iterator[Sequence[float | None]]:
+    columns: list[list[float | None]] = [record.grid.tolist()]
+    for signal in record.signals:
+        cells: list[float | None] = [None] * len(record.grid)
+        samples = record[signal.name]
+        for index, level in zip(
+            np.searchsorted(record.grid, samples.times).tolist(), samples.values.tolist(), strict=True
+        ):
             cells[index] = level
         columns.append(cells)
     return zip(*columns, strict=True)
@@ -84,7 +86,7 @@ def read(folder: Path, *, wide: bool = False, parquet: bool = False) -> Telemetr
     Signals that the table of signals does not have, or all where there is none, are gauges without unit.
     """
     table, signals, causes = _paths(folder, wide=wide, parquet=parquet)
-    known = {one.name: one for one in (_signal(signals, *row) for row in _texts(signals, SIGNALS))}
+    known = {signal.name: signal for signal in (_signal(signals, *row) for row in _texts(signals, SIGNALS))}
     columns = {name: (array("d"), array("d")) for name in known}
     grid: set[float] = set()
     for time, name, level in stream(table, wide=wide):
@@ -96,7 +98,7 @@ def read(folder: Path, *, wide: bool = False, parquet: bool = False) -> Telemetr
             times, values = columns[name]
             times.append(time)
             values.append(level)
-    samples = {one: columns[name] for name, one in known.items()}
+    samples = {signal: columns[name] for name, signal in known.items()}
     try:
         return telemetry(samples, causes=list(_causes(causes)), grid=list(grid))
     except ValueError as refused:
@@ -162,10 +164,10 @@ def _column(path: Path, header: Sequence[str], name: str) -> int:
 
 
 def _time(path: Path, line: int, cell: Any) -> float:
-    found = _number(path, line, cell)
-    if found is None or not math.isfinite(found):
+    time = _number(path, line, cell)
+    if time is None or not math.isfinite(time):
         raise _problem(path, line, f"'{'' if cell is None else cell}' is not a time", "write seconds, such as 12.5")
-    return found
+    return time
 
 
 def _text(path: Path, line: int, cell: Any) -> str:

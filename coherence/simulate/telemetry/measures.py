@@ -48,10 +48,10 @@ def percentile(values: Array, q: float, *, confidence: float = 0.99) -> tuple[fl
     if not count:
         return math.nan, -math.inf, math.inf
     low, high = int(binom.ppf(error, count, share)), int(binom.ppf(1 - error, count, share)) + 1
-    found = float(ordered[min(count - 1, max(0, math.ceil(share * count) - 1))])
+    estimate = float(ordered[min(count - 1, max(0, math.ceil(share * count) - 1))])
     below = float(ordered[low - 1]) if low >= 1 else -math.inf
     above = float(ordered[high - 1]) if high <= count else math.inf
-    return found, below, above
+    return estimate, below, above
 
 
 def mean(values: Array, *, confidence: float = 0.99, batches: int = BATCHES) -> Estimate:
@@ -62,11 +62,11 @@ def mean(values: Array, *, confidence: float = 0.99, batches: int = BATCHES) -> 
     """
     from scipy.stats import t as student
 
-    found = np.asarray(values, dtype=np.float64)
-    size = found.size // batches
+    series = np.asarray(values, dtype=np.float64)
+    size = series.size // batches
     if size == 0:
-        return Estimate(float(found.mean()) if found.size else math.nan, -math.inf, math.inf, confidence)
-    means = found[: size * batches].reshape(batches, size).mean(axis=1)
+        return Estimate(float(series.mean()) if series.size else math.nan, -math.inf, math.inf, confidence)
+    means = series[: size * batches].reshape(batches, size).mean(axis=1)
     half = float(student.ppf((1 + confidence) / 2, batches - 1) * means.std(ddof=1) / math.sqrt(batches))
     middle = float(means.mean())
     return Estimate(middle, middle - half, middle + half, confidence)

@@ -65,11 +65,11 @@ def load(path: Path) -> tuple[tuple[str, ...], Iterator[tuple[int, Sequence[Any]
     """The header, and the rows with their numbers, in batches from the disk.  Raises InputError."""
     connection = _connection()
     try:
-        found = connection.execute("SELECT * FROM read_parquet(?)", [str(path)])
+        answer = connection.execute("SELECT * FROM read_parquet(?)", [str(path)])
     except Exception as error:  # noqa: BLE001  (duckdb has many errors, all of which mean an unreadable file)
         reason = str(error).splitlines()[0]
         raise InputError([Problem(Place(str(path), 1, 1, 1, 1), f"cannot be read: {reason}")]) from None
-    return tuple(column[0] for column in found.description), _rows(found)
+    return tuple(column[0] for column in answer.description), _rows(answer)
 
 
 def _rows(found: Any) -> Iterator[tuple[int, Sequence[Any]]]:

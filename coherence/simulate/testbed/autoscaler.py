@@ -53,7 +53,7 @@ class Comparison:
 class Reproduction:
     """An observation beside its prediction."""
 
-    made: AutoscalerSetUp
+    setup: AutoscalerSetUp
     predicted: Course
     observed: Course
     observation: Observation
@@ -69,26 +69,26 @@ class Reproduction:
         return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def reproduce_autoscaler(design: Design, *, decisions: int | None = None, told: Told | None = None) -> Reproduction:
+def reproduce_autoscaler(design: Design, *, decisions: int | None = None, progress: Told | None = None) -> Reproduction:
     """Run the loop of a design for real, and lay what it did beside what the exact executor says it does.
 
     `decisions`: how many are observed (default: until three periods, or eight decisions at rest, were to be seen);
-    `told` is called with a line for each.  Raises UsageError (the design), ProcessFailedError (the machine).
+    `progress` is called with a line for each.  Raises UsageError (the design), ProcessFailedError (the machine).
     """
-    made = set_up(design)
-    orbit = orbit_of(made)
-    number = decisions or _enough(made, orbit)
-    predicted = predict(made, orbit, number)
-    observation = observe(made, decisions=number, told=told)
+    setup = set_up(design)
+    orbit = orbit_of(setup)
+    number = decisions or _enough(setup, orbit)
+    predicted = predict(setup, orbit, number)
+    observation = observe(setup, decisions=number, progress=progress)
     replicas = tuple(decision.desired for decision in observation.decisions)
-    return Reproduction(made, predicted, course(replicas, made.plant.period, _settled(made, orbit)), observation)
+    return Reproduction(setup, predicted, course(replicas, setup.plant.period, _settled(setup, orbit)), observation)
 
 
 def write_files(design: Design, folder: Path) -> tuple[Path, ...]:
     """Write what would be run (the dry run): HAProxy's and Prometheus' configuration.  Starts nothing."""
-    made = set_up(design)
+    setup = set_up(design)
     folder.mkdir(parents=True, exist_ok=True)
-    written = files(made, Ports(*free_ports(3)), folder.resolve())
+    written = files(setup, Ports(*free_ports(3)), folder.resolve())
     for name, text in written.items():
         (folder / name).write_text(text, encoding="utf-8")
     return tuple(folder / name for name in written)
@@ -97,29 +97,29 @@ def write_files(design: Design, folder: Path) -> tuple[Path, ...]:
 # -- prediction and observation -----------------------------------------------------------------------
 
 
-def orbit_of(made: AutoscalerSetUp) -> Orbit:
+def orbit_of(setup: AutoscalerSetUp) -> Orbit:
     """What the executor says the loop comes to."""
-    orbit = long_run(made.model, Choices()).orbit
+    orbit = long_run(setup.model, Choices()).orbit
     if orbit is None:
         raise InternalError("a loop over whole replicas within bounds must repeat itself, and did not")
     return orbit
 
 
-def _settled(made: AutoscalerSetUp, orbit: Orbit) -> int:
+def _settled(setup: AutoscalerSetUp, orbit: Orbit) -> int:
     """The number of decisions before the orbit."""
-    return math.ceil((orbit.start - made.plant.phase) / made.plant.period)
+    return math.ceil((orbit.start - setup.plant.phase) / setup.plant.period)
 
 
-def _enough(made: AutoscalerSetUp, orbit: Orbit) -> int:
-    more = REST if orbit.still else LAPS * math.ceil(orbit.period / made.plant.period) + 1
-    return min(MOST_DECISIONS, _settled(made, orbit) + more)
+def _enough(setup: AutoscalerSetUp, orbit: Orbit) -> int:
+    more = REST if orbit.still else LAPS * math.ceil(orbit.period / setup.plant.period) + 1
+    return min(MOST_DECISIONS, _settled(setup, orbit) + more)
 
 
-def predict(made: AutoscalerSetUp, orbit: Orbit, decisions: int) -> Course:
+def predict(setup: AutoscalerSetUp, orbit: Orbit, decisions: int) -> Course:
     """The executor's decisions, and its orbit."""
-    until = made.plant.phase + (decisions - 1) * made.plant.period
-    replicas = tuple(wanted for _, wanted in decided(made, execute(made.model, until=until)))
-    low, high = (int(end) for end in orbit.range_of(made.signal))
+    until = setup.plant.phase + (decisions - 1) * setup.plant.period
+    replicas = tuple(wanted for _, wanted in decided(setup, execute(setup.model, until=until)))
+    low, high = (int(end) for end in orbit.range_of(setup.signal))
     return Course(replicas, None if orbit.still else orbit.period, low, high)
 
 
@@ -136,22 +136,33 @@ def course(replicas: Sequence[int], period: Fraction, settled: int) -> Course:
     return Course(tuple(replicas), None if low == high else swing, low, high)
 
 
-def comparisons(found: Reproduction) -> tuple[Comparison, ...]:
+def comparisons(reproduction: Reproduction) -> tuple[Comparison, ...]:
     """Period, lowest, highest, by the bounds of this module."""
-    seen, told = found.observed, found.predicted
-    rows = [Comparison("period", _period(seen.period), _period(told.period), _same_period(seen.period, told.period))]
-    for what, one, other in (
-        ("lowest replicas", seen.lowest, told.lowest),
-        ("highest replicas", seen.highest, told.highest),
+    seen, predicted = reproduction.observed, reproduction.predicted
+    rows = [
+        Comparison(
+            "period", _period(seen.period), _period(predicted.period), _same_period(seen.period, predicted.period)
+        )
+    ]
+    for what, seen_replicas, predicted_replicas in (
+        ("lowest replicas", seen.lowest, predicted.lowest),
+        ("highest replicas", seen.highest, predicted.highest),
     ):
-        rows.append(Comparison(what, str(one), str(other), abs(one - other) <= REPLICAS_WITHIN))
+        rows.append(
+            Comparison(
+                what,
+                str(seen_replicas),
+                str(predicted_replicas),
+                abs(seen_replicas - predicted_replicas) <= REPLICAS_WITHIN,
+            )
+        )
     return tuple(rows)
 
 
-def _same_period(seen: Fraction | None, told: Fraction | None) -> bool:
-    if seen is None or told is None:
-        return seen is told
-    return abs(seen - told) <= PERIOD_WITHIN * told
+def _same_period(seen: Fraction | None, progress: Fraction | None) -> bool:
+    if seen is None or progress is None:
+        return seen is progress
+    return abs(seen - progress) <= PERIOD_WITHIN * progress
 
 
 def _period(time: Fraction | None) -> str:
@@ -161,37 +172,37 @@ def _period(time: Fraction | None) -> str:
 # -- in words -----------------------------------------------------------------------------------------
 
 
-def text(found: Reproduction) -> str:
+def text(reproduction: Reproduction) -> str:
     """The table of observation beside prediction."""
-    made, seen = found.made, found.observation
+    setup, seen = reproduction.setup, reproduction.observation
     rows = [("", "observed", "predicted", "")]
-    rows += [(r.what, r.observed, r.predicted, "" if r.agrees else "differs") for r in comparisons(found)]
+    rows += [(r.what, r.observed, r.predicted, "" if r.agrees else "differs") for r in comparisons(reproduction)]
     widths = [max(len(row[k]) for row in rows) for k in range(3)]
     lines = ["  ".join((*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3])).rstrip() for row in rows]
     lines += [
         "",
-        f"{made.signal}, decision by decision ({found.alike} of {len(seen.decisions)} exactly as predicted):",
-        f"  observed   {' '.join(map(str, found.observed.replicas))}",
-        f"  predicted  {' '.join(map(str, found.predicted.replicas))}",
+        f"{setup.signal}, decision by decision ({reproduction.alike} of {len(seen.decisions)} exactly as predicted):",
+        f"  observed   {' '.join(map(str, reproduction.observed.replicas))}",
+        f"  predicted  {' '.join(map(str, reproduction.predicted.replicas))}",
         f"{seen.served} of {seen.sent} requests were served; the metric was",
-        f"  {query(made)}",
+        f"  {query(setup)}",
     ]
     if seen.disturbed:
         lines.append(f"disturbed: late by up to {max(seen.late, seen.late_load):.2f} s; run it on a quieter machine")
     return "\n".join(lines) + "\n"
 
 
-def as_json(found: Reproduction) -> dict[str, object]:
+def as_json(reproduction: Reproduction) -> dict[str, object]:
     """The same for programs; times in seconds, `period` null at rest."""
-    seen = found.observation
+    seen = reproduction.observation
     return {
-        "loop": found.made.loop,
-        "signal": found.made.signal,
-        "metric": query(found.made),
-        "observed": _told(found.observed),
-        "predicted": _told(found.predicted),
-        "agrees": found.agrees,
-        "decisions as predicted": found.alike,
+        "loop": reproduction.setup.loop,
+        "signal": reproduction.setup.signal,
+        "metric": query(reproduction.setup),
+        "observed": _course_to_dict(reproduction.observed),
+        "predicted": _course_to_dict(reproduction.predicted),
+        "agrees": reproduction.agrees,
+        "decisions as predicted": reproduction.alike,
         "readings": [[float(d.time), float(d.measured)] for d in seen.decisions],
         "serving": [[float(at), count] for at, count in seen.serving],
         "requests": {"sent": seen.sent, "served": seen.served},
@@ -200,9 +211,9 @@ def as_json(found: Reproduction) -> dict[str, object]:
     }
 
 
-def _told(made: Course) -> dict[str, object]:
-    period = None if made.period is None else float(made.period)
-    return {"replicas": list(made.replicas), "period": period, "lowest": made.lowest, "highest": made.highest}
+def _course_to_dict(setup: Course) -> dict[str, object]:
+    period = None if setup.period is None else float(setup.period)
+    return {"replicas": list(setup.replicas), "period": period, "lowest": setup.lowest, "highest": setup.highest}
 
 
 __all__ = [

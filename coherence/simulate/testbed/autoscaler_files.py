@@ -73,14 +73,14 @@ class Ports:
     prometheus: int
 
 
-def files(made: AutoscalerSetUp, ports: Ports, folder: Path) -> dict[str, str]:
+def files(setup: AutoscalerSetUp, ports: Ports, folder: Path) -> dict[str, str]:
     """Name -> text."""
-    pool = proxied(made.pool)
+    pool = proxied(setup.pool)
     names = {"pool": pool, "host": LOOPBACK, "service": ports.service, "exporter": ports.exporter}
     return {
-        PROXY: _HAPROXY.format(**names, most=made.behaviour.highest, socket=folder / SOCKET),
+        PROXY: _HAPROXY.format(**names, most=setup.behaviour.highest, socket=folder / SOCKET),
         METRICS: _PROMETHEUS.format(
-            **names, loop=made.loop, query=query(made), scrape=milliseconds(made.plant.scrape)
+            **names, loop=setup.loop, query=query(setup), scrape=milliseconds(setup.plant.scrape)
         ),
     }  # fmt: skip
 
@@ -90,30 +90,30 @@ def proxied(name: str) -> str:
     return f"pool_{name}"
 
 
-def query(made: AutoscalerSetUp) -> str:
+def query(setup: AutoscalerSetUp) -> str:
     """The metric in PromQL."""
-    plant, pool = made.plant, f'{{proxy="{proxied(made.pool)}"}}'
+    plant, pool = setup.plant, f'{{proxy="{proxied(setup.pool)}"}}'
     share = f" / {float(plant.rate_per_replica):g}" if plant.utilization else ""
-    rate = f"sum(rate(haproxy_backend_http_requests_total{pool}[{milliseconds(rate_window(made))}]))"
-    usage = f"{rate} / {active(made)}{share}"
+    rate = f"sum(rate(haproxy_backend_http_requests_total{pool}[{milliseconds(rate_window(setup))}]))"
+    usage = f"{rate} / {active(setup)}{share}"
     if not plant.window:
         return usage
     return f"avg_over_time(({usage})[{milliseconds(plant.window)}:{milliseconds(plant.scrape / STEPS)}])"
 
 
-def active(made: AutoscalerSetUp) -> str:
+def active(setup: AutoscalerSetUp) -> str:
     """The replicas that the proxy uses, in PromQL."""
-    return f"sum({gauge(made)})"
+    return f"sum({gauge(setup)})"
 
 
-def gauge(made: AutoscalerSetUp) -> str:
+def gauge(setup: AutoscalerSetUp) -> str:
     """The series of the same."""
-    return f'haproxy_backend_active_servers{{proxy="{proxied(made.pool)}"}}'
+    return f'haproxy_backend_active_servers{{proxy="{proxied(setup.pool)}"}}'
 
 
-def rate_window(made: AutoscalerSetUp) -> Fraction:
+def rate_window(setup: AutoscalerSetUp) -> Fraction:
     """Over which the load's rate is taken (s): four scrapes, so that one request more or less is little."""
-    return 4 * made.plant.scrape
+    return 4 * setup.plant.scrape
 
 
 def milliseconds(time: Fraction) -> str:

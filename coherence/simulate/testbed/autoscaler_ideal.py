@@ -71,12 +71,12 @@ def measured(plant: Plant, counts: Counts, time: Fraction) -> Fraction:
 
 def decisions(behaviour: Behaviour, plant: Plant, initial: int, number: int) -> list[Decision]:
     """The first decisions of the loop, after a long time with the initial replicas."""
-    controller, made = Controller(behaviour), []
+    controller, rows = Controller(behaviour), []
     counts: list[tuple[Fraction, int]] = [(LONG_AGO, initial)]
     for k in range(number):
         time, current = plant.phase + k * plant.period, counts[-1][1]
         reading = measured(plant, counts, time)
         desired = controller.decide(time, current, reading)
         counts.append((time, desired))
-        made.append(Decision(time, reading, current, desired))
-    return made
+        rows.append(Decision(time, reading, current, desired))
+    return rows

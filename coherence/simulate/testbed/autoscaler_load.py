@@ -71,5 +71,5 @@ async def run(port: int, rate: float, seconds: float) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    told = asyncio.run(run(int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])))
-    Path(sys.argv[4]).write_text(json.dumps(told), encoding="utf-8")
+    report = asyncio.run(run(int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])))
+    Path(sys.argv[4]).write_text(json.dumps(report), encoding="utf-8")

@@ -41,7 +41,7 @@ class Replica:
 class Pool:
     """The replicas that are wanted, oldest first."""
 
-    made: AutoscalerSetUp
+    setup: AutoscalerSetUp
     processes: Processes
     after: After
     replicas: list[Replica] = field(default_factory=list)
@@ -55,15 +55,15 @@ class Pool:
             self._retire(self.replicas.pop())
         while len(self.replicas) < wanted:
             replica = self._start()
-            boot = float(self.made.plant.boot)
+            boot = float(self.setup.plant.boot)
             self.after(boot, lambda replica=replica: self._admit(replica, 0.0))  # type: ignore[misc]
 
     def _start(self) -> Replica:
         self.started += 1
         taken = {replica.slot for replica in (*self.replicas, *self.leaving)}
-        slot = next(n for n in range(1, 2 * self.made.behaviour.highest + 1) if n not in taken)
+        slot = next(n for n in range(1, 2 * self.setup.behaviour.highest + 1) if n not in taken)
         replica = Replica(slot, f"replica-{self.started}", free_ports(1)[0])
-        service = 1 / self.made.plant.rate_per_replica
+        service = 1 / self.setup.plant.rate_per_replica
         program = str(Path(autoscaler_backend.__file__))
         command = [sys.executable, "-I", "-S", program, str(replica.port), repr(float(service))]
         self.processes.start(replica.process, command)
@@ -79,7 +79,7 @@ class Pool:
             self.processes.check()
             self.after(AGAIN, lambda: self._admit(replica, late + AGAIN))
             return
-        server = f"{proxied(self.made.pool)}/replica-{replica.slot}"
+        server = f"{proxied(self.setup.pool)}/replica-{replica.slot}"
         tell(self.processes.folder, f"set server {server} addr {LOOPBACK} port {replica.port}")
         tell(self.processes.folder, f"set server {server} state ready")
         replica.serving = True
@@ -87,7 +87,7 @@ class Pool:
     def _retire(self, replica: Replica) -> None:
         replica.wanted = False
         if replica.serving:
-            tell(self.processes.folder, f"set server {proxied(self.made.pool)}/replica-{replica.slot} state maint")
+            tell(self.processes.folder, f"set server {proxied(self.setup.pool)}/replica-{replica.slot} state maint")
         self.leaving.append(replica)
         self.after(LAST_ANSWERS, lambda: self._end(replica))
 
@@ -113,10 +113,10 @@ def ask(port: int, promql: str, time: float) -> float | None:
     link = HTTPConnection(LOOPBACK, port, timeout=5.0)
     try:
         link.request("GET", "/api/v1/query?" + urlencode({"query": promql, "time": f"{time:.3f}"}))
-        said = json.loads(link.getresponse().read())
+        response = json.loads(link.getresponse().read())
     finally:
         link.close()
-    if said["status"] != "success":
-        raise ProcessFailedError(f"Prometheus refused `{promql}`: {said.get('error')}")
-    found = said["data"]["result"]
-    return float(found[0]["value"][1]) if found else None
+    if response["status"] != "success":
+        raise ProcessFailedError(f"Prometheus refused `{promql}`: {response.get('error')}")
+    series = response["data"]["result"]
+    return float(series[0]["value"][1]) if series else None

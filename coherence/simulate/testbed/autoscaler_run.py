@@ -87,40 +87,40 @@ class Plan:
 
 def programs() -> dict[str, str]:
     """Name -> path of HAProxy and Prometheus.  Raises ProcessFailedError, naming the package."""
-    found = {name: binary(name) for name in PACKAGES}
-    missing = [f"{name} (Debian package {PACKAGES[name]})" for name, path in found.items() if path is None]
+    paths = {name: binary(name) for name in PACKAGES}
+    missing = [f"{name} (Debian package {PACKAGES[name]})" for name, path in paths.items() if path is None]
     if missing:
         raise ProcessFailedError(f"not installed: {', '.join(missing)}")
-    return {name: path for name, path in found.items() if path is not None}
+    return {name: path for name, path in paths.items() if path is not None}
 
 
-def observe(made: AutoscalerSetUp, *, decisions: int, told: Told | None = None) -> Observation:
+def observe(setup: AutoscalerSetUp, *, decisions: int, progress: Told | None = None) -> Observation:
     """Run the real loop for so many decisions.  Everything it starts has ended when it returns or raises."""
     paths = programs()
     with temporary_folder() as folder, Processes(folder) as processes:
-        return _Session(made, processes, told or (lambda _: None)).run(paths, decisions)
+        return _Session(setup, processes, progress or (lambda _: None)).run(paths, decisions)
 
 
 class _Session:
     """One run: what its steps share."""
 
-    def __init__(self, made: AutoscalerSetUp, processes: Processes, told: Told) -> None:
-        self.made, self.processes, self.told = made, processes, told
+    def __init__(self, setup: AutoscalerSetUp, processes: Processes, progress: Told) -> None:
+        self.setup, self.processes, self.progress = setup, processes, progress
         self.ports = Ports(*free_ports(3))
         self.plan = Plan(now=time.time())
-        self.pool = Pool(made, processes, self.plan.after)
-        self.controller = Controller(made.behaviour)
+        self.pool = Pool(setup, processes, self.plan.after)
+        self.controller = Controller(setup.behaviour)
         self.decisions: list[Decision] = []
         self.zero = 0.0  # wall clock of the design's time 0
 
     def run(self, paths: dict[str, str], decisions: int) -> Observation:
-        plant = self.made.plant
+        plant = self.setup.plant
         self._start(paths)
         lasts = float(plant.phase + decisions * plant.period)
-        history = float(plant.window + rate_window(self.made) + plant.boot) + MARGIN
+        history = float(plant.window + rate_window(self.setup) + plant.boot) + MARGIN
         load = self._load(history + 2 * float(plant.scrape) + lasts + MARGIN)
         self.zero = self._scrape_after(time.time() + history)
-        self.told(f"time 0 is in {self.zero - time.time():.0f} s, the end {lasts:.0f} s later")
+        self.progress(f"time 0 is in {self.zero - time.time():.0f} s, the end {lasts:.0f} s later")
         for k in range(decisions):
             instant = plant.phase + k * plant.period
             self.plan.at(self.zero + float(instant), lambda instant=instant: self._decide(instant))  # type: ignore[misc]
@@ -133,16 +133,16 @@ class _Session:
 
     def _start(self, paths: dict[str, str]) -> None:
         folder, pool = self.processes.folder, self.pool
-        for name, text in files(self.made, self.ports, folder).items():
+        for name, text in files(self.setup, self.ports, folder).items():
             (folder / name).write_text(text, encoding="utf-8")
         for name, command in commands(folder, self.ports, **paths).items():
             self.processes.start(name, command)
         for port in (self.ports.service, self.ports.exporter, self.ports.prometheus):
             self.processes.until(lambda port=port: listening(port), f"port {port}")  # type: ignore[misc]
         self.plan.now = time.time()
-        pool.scale(self.made.initial)
+        pool.scale(self.setup.initial)
         self.processes.until(self._all_serve, "the first replicas")
-        seconds = PATIENCE + float(2 * self.made.plant.scrape)
+        seconds = PATIENCE + float(2 * self.setup.plant.scrape)
         self.processes.until(lambda: self._scraped() is not None, "the first scrape", seconds=seconds)
 
     def _all_serve(self) -> bool:
@@ -152,45 +152,45 @@ class _Session:
     def _load(self, seconds: float) -> Path:
         report = self.processes.folder / "load.json"
         program = str(Path(autoscaler_load.__file__))
-        rate = repr(float(self.made.plant.rate))
+        rate = repr(float(self.setup.plant.rate))
         command = [sys.executable, "-I", "-S", program, str(self.ports.service), rate, repr(seconds), str(report)]
         self.processes.start(report.stem, command)
         return report
 
     def _scraped(self) -> float | None:
         """When the proxy was scraped last (s since 1970)."""
-        return ask(self.ports.prometheus, f"timestamp({gauge(self.made)})", time.time())
+        return ask(self.ports.prometheus, f"timestamp({gauge(self.setup)})", time.time())
 
     def _scrape_after(self, instant: float) -> float:
         """The first instant of a scrape after `instant`: they come at equal intervals for ever."""
         found = self._scraped() or 0.0
-        scrape = float(self.made.plant.scrape)
+        scrape = float(self.setup.plant.scrape)
         return found + math.ceil((instant - found) / scrape) * scrape
 
     def _decide(self, instant: Fraction) -> None:
         """One decision: read, decide, carry out, write down."""
         planned = self.zero + float(instant)
-        measured = ask(self.ports.prometheus, query(self.made), planned)
+        measured = ask(self.ports.prometheus, query(self.setup), planned)
         if measured is None:
             raise ProcessFailedError(
-                f"Prometheus knows nothing at {float(instant):g} s: {self.processes.said('prometheus')}"
+                f"Prometheus knows nothing at {float(instant):g} s: {self.processes.output('prometheus')}"
             )
         current = len(self.pool.replicas)
         desired = self.controller.decide(instant, current, measured)
         self.pool.scale(desired)
         self.processes.check()
         self.decisions.append(Decision(instant, measured, current, desired))
-        self.told(f"{float(instant):5.1f} s  reads {measured:.3f}, {current} -> {desired} replicas")
+        self.progress(f"{float(instant):5.1f} s  reads {measured:.3f}, {current} -> {desired} replicas")
 
     def _serving(self, scrapes: int) -> tuple[tuple[Fraction, int], ...]:
-        scrape, seen = self.made.plant.scrape, []
+        scrape, seen = self.setup.plant.scrape, []
         for k in range(scrapes + 1):
-            found = ask(self.ports.prometheus, active(self.made), self.zero + float(k * scrape) + 0.01)
-            seen += [(k * scrape, int(found))] if found is not None else []
+            count = ask(self.ports.prometheus, active(self.setup), self.zero + float(k * scrape) + 0.01)
+            seen += [(k * scrape, int(count))] if count is not None else []
         return tuple(seen)
 
     def _observation(self, serving: tuple[tuple[Fraction, int], ...], load: dict[str, float]) -> Observation:
         return Observation(
             tuple(self.decisions), serving, int(load["sent"]), int(load["served"]),
-            max(self.plan.late, self.pool.late), load["late 99 %"], slack(self.made.plant),
+            max(self.plan.late, self.pool.late), load["late 99 %"], slack(self.setup.plant),
         )  # fmt: skip

@@ -63,7 +63,7 @@ def set_up(design: Design) -> AutoscalerSetUp:
     behaviour = _behaviour(model)
     plant = _plant(design, model, behaviour)
     _refuse([*_close_instants(loop.name, plant)])
-    made = AutoscalerSetUp(
+    setup = AutoscalerSetUp(
         _pool(loop),
         loop.name,
         loop.signal,
@@ -72,8 +72,8 @@ def set_up(design: Design) -> AutoscalerSetUp:
         plant,
         int(_only(model.commands[loop.signal].initial.low)),
     )
-    _refuse([*_other_arithmetic(made)])
-    return made
+    _refuse([*_other_arithmetic(setup)])
+    return setup
 
 
 def _refuse(problems: list[str]) -> None:
@@ -202,9 +202,9 @@ def _metric(model: Model, behaviour: Behaviour, plant: Plant) -> Plant:
     measured = model.loops[0].measured
     assert measured is not None
     counts = range(behaviour.lowest, behaviour.highest + 1)
-    for one in (plant, replace(plant, utilization=False)):
-        if all(_at_rest(model, measured, n) == one.usage(n) for n in counts):
-            return one
+    for candidate in (plant, replace(plant, utilization=False)):
+        if all(_at_rest(model, measured, n) == candidate.usage(n) for n in counts):
+            return candidate
     raise UsageError(
         "the autoscaler testbed cannot reproduce this design:\n"
         f"  {model.loops[0].name} must read requests per ready replica, or that over rate_per_replica"
@@ -237,19 +237,19 @@ def _offsets(plant: Plant, delay: Fraction) -> list[Fraction]:
     return [(plant.phase + delay + k * plant.period) % plant.scrape for k in range(int(laps))]
 
 
-def decided(made: AutoscalerSetUp, instants: list[Instant]) -> list[tuple[Fraction, int]]:
+def decided(setup: AutoscalerSetUp, instants: list[Instant]) -> list[tuple[Fraction, int]]:
     """(time, replicas wanted) of every decision of a run of the executor."""
-    phase, period = made.plant.phase, made.plant.period
+    phase, period = setup.plant.phase, setup.plant.period
     due = [i for i in instants if i.time >= phase and not (i.time - phase) % period]
-    return [(i.time, int(i.after[made.signal])) for i in due]
+    return [(i.time, int(i.after[setup.signal])) for i in due]
 
 
-def _other_arithmetic(made: AutoscalerSetUp) -> Iterator[str]:
+def _other_arithmetic(setup: AutoscalerSetUp) -> Iterator[str]:
     """Nothing, if the executor decides on the design as the testbed's arithmetic does."""
-    until = made.plant.phase + (CHECKED - 1) * made.plant.period
-    expected = decided(made, execute(made.model, until=until))
-    found = decisions(made.behaviour, made.plant, made.initial, CHECKED)
-    for (time, wanted), decision in zip(expected, found, strict=True):
+    until = setup.plant.phase + (CHECKED - 1) * setup.plant.period
+    expected = decided(setup, execute(setup.model, until=until))
+    actual = decisions(setup.behaviour, setup.plant, setup.initial, CHECKED)
+    for (time, wanted), decision in zip(expected, actual, strict=True):
         if wanted != decision.desired:
             yield (
                 f"at {units.seconds(time)} the design wants {wanted} replicas and the testbed would want "

@@ -96,19 +96,19 @@ class Workers:
         self.queue.append(one)
         self._begin(one.arrived)
 
-    def leave(self, one: Try) -> None:
+    def leave(self, attempt: Try) -> None:
         """The caller of a try has gone."""
-        if one.outcome != OPEN:
+        if attempt.outcome != OPEN:
             return
-        one.outcome = CANCELLED if self.cancels else WASTED
+        attempt.outcome = CANCELLED if self.cancels else WASTED
         if self.cancels:
-            self._cancel(one, time.monotonic())
+            self._cancel(attempt, time.monotonic())
 
-    def _cancel(self, one: Try, now: float) -> None:
-        one.ended = now
-        worker = next((w for w in self.workers if w.work is one), None)
+    def _cancel(self, attempt: Try, now: float) -> None:
+        attempt.ended = now
+        worker = next((w for w in self.workers if w.work is attempt), None)
         if worker is None:
-            self.queue.remove(one)
+            self.queue.remove(attempt)
             return
         worker.work = None
         if worker.timer:
@@ -223,9 +223,9 @@ def _controlled(workers: Workers) -> Callable[[str, Connection], bytes | None]:
     def respond(path: str, connection: Connection) -> bytes | None:
         del connection
         parts = urlsplit(path)
-        asked = {name: float(values[0]) for name, values in parse_qs(parts.query).items()}
+        query = {name: float(values[0]) for name, values in parse_qs(parts.query).items()}
         if parts.path == "/pause":
-            workers.pause(asked.get("at", time.monotonic()), asked["seconds"])
+            workers.pause(query.get("at", time.monotonic()), query["seconds"])
         return json.dumps(workers.report()).encode() if parts.path == "/report" else b"ready\n"
 
     return respond

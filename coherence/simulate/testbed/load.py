@@ -31,16 +31,16 @@ def arrival_times(rate: float, bursts: Sequence[Sequence[float]], lasts: float, 
     Unit-rate arrivals in operational time, mapped back through the integral of the rate.
     """
     draw = random.Random(f"arrivals {seed}")  # noqa: S311  (reproducible, not secret)
-    found: list[float] = []
+    times: list[float] = []
     pieces = _pieces(rate, bursts, lasts)
     passed, clock = 0.0, draw.expovariate(1.0)
     for start, end, now in pieces:
         work = (end - start) * now
         while now > 0 and clock < passed + work:
-            found.append(start + (clock - passed) / now)
+            times.append(start + (clock - passed) / now)
             clock += draw.expovariate(1.0)
         passed += work
-    return found
+    return times
 
 
 def _pieces(rate: float, bursts: Sequence[Sequence[float]], lasts: float) -> list[tuple[float, float, float]]:
@@ -78,11 +78,11 @@ class Client:
             lines = head.decode("latin-1").lower().split("\r\n")
             fields = {name.strip(): text.strip() for name, _, text in (line.partition(":") for line in lines[1:])}
             await reader.readexactly(int(fields["content-length"]))
-            kept = fields.get("connection") != "close"
+            open_still = fields.get("connection") != "close"
         except BaseException:
             writer.close()
             raise
-        if kept:
+        if open_still:
             self.idle.append((reader, writer))
         else:
             writer.close()

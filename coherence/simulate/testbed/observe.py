@@ -57,14 +57,14 @@ def measure(requests: Sequence[Request], course: Course, trigger: tuple[float, f
     ordered = sorted(requests, key=lambda request: request.start)
     starts = [request.start for request in ordered]
     spans = dict(zip(WINDOWS, _spans(course, trigger), strict=True))
-    found = {
+    chosen_in = {
         name: ordered[bisect.bisect_left(starts, low) : bisect.bisect_left(starts, high)]
         for name, (low, high) in spans.items()
     }
-    windows = {name: _window(chosen) for name, chosen in found.items()}
+    windows = {name: _window(chosen) for name, chosen in chosen_in.items()}
     verdict = RECOVERED if windows["end"].success >= 0.5 else COLLAPSED
-    recovery = recovery_time(found["after"], trigger[1]) if verdict == RECOVERED else math.inf
-    taken = sorted(request.end - request.start for request in found["before"] if request.succeeded)
+    recovery = recovery_time(chosen_in["after"], trigger[1]) if verdict == RECOVERED else math.inf
+    taken = sorted(request.end - request.start for request in chosen_in["before"] if request.succeeded)
     return Measures(windows, recovery, verdict, (quantile(taken, 0.5), quantile(taken, 0.99)))
 
 

@@ -70,64 +70,66 @@ def _ends(values: Iterator[float]) -> tuple[float, float]:
     return (min(found), max(found)) if found else (math.nan, math.nan)
 
 
-def predict(made: SetUp, timing: Course, *, seeds: int = SEEDS) -> Prediction:
+def predict(setup: SetUp, timing: Course, *, seeds: int = SEEDS) -> Prediction:
     """Simulate the course with its own seed and `seeds` others, and apply the rule."""
-    own = simulated(made, timing)
-    others = tuple(simulated(made, replace(timing, seed=timing.seed + turn)) for turn in range(1, seeds + 1))
-    return Prediction(own, others, rule(made, timing))
+    own = simulated(setup, timing)
+    others = tuple(simulated(setup, replace(timing, seed=timing.seed + turn)) for turn in range(1, seeds + 1))
+    return Prediction(own, others, rule(setup, timing))
 
 
-def simulated(made: SetUp, timing: Course) -> Measures:
+def simulated(setup: SetUp, timing: Course) -> Measures:
     """The measures of one simulated run.
 
     Tries are those that reach the station, as the back end sees them; the last of a rejected request does not.
     """
     from coherence.simulate.requests.engine import simulate
 
-    result = simulate(program(made, timing), seed=timing.seed, until=timing.lasts + made.longest + 1.0)
+    result = simulate(program(setup, timing), seed=timing.seed, until=timing.lasts + setup.longest + 1.0)
     done: Any = result.requests
     tries = done.tries - (done.outcome == REJECTED)
     columns = (done.start.tolist(), done.end.tolist(), tries.tolist(), (done.outcome == COMPLETED).tolist())
-    return measure([Request(*row) for row in zip(*columns, strict=True)], timing, trigger(made, timing))
+    return measure([Request(*row) for row in zip(*columns, strict=True)], timing, trigger(setup, timing))
 
 
-def program(made: SetUp, timing: Course) -> Program:
+def program(setup: SetUp, timing: Course) -> Program:
     """The program of the run: the arrivals and services that the testbed's programs draw, and the pause."""
-    times = tuple(arrival_times(made.rate, bursts(made, timing), timing.lasts, timing.seed))
-    service = made.station.service
-    drawn = tuple(service_times(service.family, service.mean, service.cv, timing.seed, services(made, timing)))
-    outages = (Outage(made.station.name, timing.before, timing.pause),) if timing.pause else ()
+    times = tuple(arrival_times(setup.rate, bursts(setup, timing), timing.lasts, timing.seed))
+    service = setup.station.service
+    drawn = tuple(service_times(service.family, service.mean, service.cv, timing.seed, services(setup, timing)))
+    outages = (Outage(setup.station.name, timing.before, timing.pause),) if timing.pause else ()
     return Program(
-        (replace(made.source, arrivals=Arrivals("trace", times=times)),),
-        (replace(made.station, service=replace(service, family="values", values=drawn)),),
-        made.program.routes,
+        (replace(setup.source, arrivals=Arrivals("trace", times=times)),),
+        (replace(setup.station, service=replace(service, family="values", values=drawn)),),
+        setup.program.routes,
         outages,
     )
 
 
-def rule(made: SetUp, timing: Course) -> Rule:
+def rule(setup: SetUp, timing: Course) -> Rule:
     """Tries x rate against capacity, and the time to drain what the trigger leaves behind (fluid)."""
-    call = retrying(made)
-    load, capacity = overload(call), made.capacity
-    if made.route.cancel:
+    call = retrying(setup)
+    load, capacity = overload(call), setup.capacity
+    if setup.route.cancel:
         return Rule(load, capacity, math.nan, "", math.nan, "it speaks of abandoned tries; these are cancelled")
-    start, end = trigger(made, timing)
-    found = course(call, Disturbance(end - start, None if timing.pause else made.highest_rate))
-    delay = found.backlog / capacity
-    if found.collapses:
+    start, end = trigger(setup, timing)
+    disturbed = course(call, Disturbance(end - start, None if timing.pause else setup.highest_rate))
+    delay = disturbed.backlog / capacity
+    if disturbed.collapses:
         return Rule(load, capacity, delay, COLLAPSED, math.inf, "an overload keeps itself up")
-    if found.recovery > 0.75 * (timing.lasts - end):
-        return Rule(load, capacity, delay, COLLAPSED, found.recovery, "the queue drains, but not while it is observed")
-    return Rule(load, capacity, delay, RECOVERED, found.recovery, "the queue drains")
+    if disturbed.recovery > 0.75 * (timing.lasts - end):
+        return Rule(
+            load, capacity, delay, COLLAPSED, disturbed.recovery, "the queue drains, but not while it is observed"
+        )
+    return Rule(load, capacity, delay, RECOVERED, disturbed.recovery, "the queue drains")
 
 
-def retrying(made: SetUp) -> Retrying:
+def retrying(setup: SetUp) -> Retrying:
     """The call as the load map knows it."""
-    route, service = made.route, made.station.service
-    server = Server(made.station.servers, service.mean, route.per_try, cv=service.cv, cancel=route.cancel)
+    route, service = setup.route, setup.station.service
+    server = Server(setup.station.servers, service.mean, route.per_try, cv=service.cv, cancel=route.cancel)
     budget = route.budget
     return Retrying(
-        made.rate,
+        setup.rate,
         min(route.tries, math.ceil(route.deadline / route.per_try)) if route.deadline < math.inf else route.tries,
         server,
         share=budget.share if budget else math.inf,

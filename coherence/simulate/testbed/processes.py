@@ -92,7 +92,7 @@ class Processes:
         """Has the process ended well?  Raises ProcessFailedError if it failed."""
         code = self._running[name].poll()
         if code:
-            raise ProcessFailedError(f"{name} ended with exit code {code}: {self.said(name)}")
+            raise ProcessFailedError(f"{name} ended with exit code {code}: {self.output(name)}")
         return code == 0
 
     def check(self) -> None:
@@ -107,7 +107,7 @@ class Processes:
             self.check()
             progress()
             if time.monotonic() > limit:
-                raise ProcessFailedError(f"{name} did not end within {seconds:.0f} s: {self.said(name)}")
+                raise ProcessFailedError(f"{name} did not end within {seconds:.0f} s: {self.output(name)}")
             time.sleep(0.1)
 
     def until(self, ready: Callable[[], bool], what: str, *, seconds: float = PATIENCE) -> None:
@@ -116,11 +116,11 @@ class Processes:
         while not ready():
             self.check()
             if time.monotonic() > limit:
-                said = "; ".join(filter(None, map(self.said, self._running)))
-                raise ProcessFailedError(f"{what} was not ready within {seconds:.0f} s: {said}")
+                outputs = "; ".join(filter(None, map(self.output, self._running)))
+                raise ProcessFailedError(f"{what} was not ready within {seconds:.0f} s: {outputs}")
             time.sleep(0.02)
 
-    def said(self, name: str) -> str:
+    def output(self, name: str) -> str:
         """The end of what a process wrote."""
         with contextlib.suppress(OSError):
             return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace").strip()[-800:]
@@ -129,15 +129,15 @@ class Processes:
     def stop(self, name: str | None = None) -> None:
         """Stop one process, or all: SIGTERM to its group, and SIGKILL where that is not enough."""
         chosen = list(self._running) if name is None else [name]
-        for one in chosen:
-            _signal(self._running[one], signal.SIGTERM)
+        for process in chosen:
+            _signal(self._running[process], signal.SIGTERM)
         limit = time.monotonic() + GRACE
-        for one in chosen:
+        for process in chosen:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._running[one].wait(max(0.0, limit - time.monotonic()))
-            _signal(self._running[one], signal.SIGKILL)
-            self._running[one].wait()
-            del self._running[one]
+                self._running[process].wait(max(0.0, limit - time.monotonic()))
+            _signal(self._running[process], signal.SIGKILL)
+            self._running[process].wait()
+            del self._running[process]
 
     def _stopped(self, number: int, frame: FrameType | None) -> None:
         del frame
@@ -179,9 +179,9 @@ def free_ports(count: int) -> tuple[int, ...]:
     """Ports of loopback that nobody listens on now; all are held open until the last is found, so they differ."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind((LOOPBACK, 0))
-        return tuple(one.getsockname()[1] for one in sockets)
+        for holder in sockets:
+            holder.bind((LOOPBACK, 0))
+        return tuple(holder.getsockname()[1] for holder in sockets)
 
 
 def listening(port: int) -> bool:

@@ -48,12 +48,12 @@ def _unseen(share: float) -> None:
     """Nobody watches."""
 
 
-def write(folder: Path, made: SetUp, chosen: Proxy, course: Course, ports: Ports) -> list[Path]:
+def write(folder: Path, setup: SetUp, chosen: Proxy, course: Course, ports: Ports) -> list[Path]:
     """Write everything that a run needs; the paths.  What stands there under the same names is replaced."""
     texts = {
-        **chosen.files(made, ports),
-        "backend.json": _json(backend_settings(made, course, ports)),
-        "load.json": _json(load_settings(made, course, ports)),
+        **chosen.files(setup, ports),
+        "backend.json": _json(backend_settings(setup, course, ports)),
+        "load.json": _json(load_settings(setup, course, ports)),
         "README.txt": _readme(chosen, course, ports),
     }
     for module in (backend, load):
@@ -68,9 +68,9 @@ def _json(settings: Mapping[str, Any]) -> str:
     return json.dumps(settings, indent=2) + "\n"
 
 
-def backend_settings(made: SetUp, course: Course, ports: Ports) -> dict[str, Any]:
+def backend_settings(setup: SetUp, course: Course, ports: Ports) -> dict[str, Any]:
     """Settings of backend.py."""
-    station = made.station
+    station = setup.station
     return {
         "port": ports.backend,
         "control": ports.control,
@@ -78,45 +78,45 @@ def backend_settings(made: SetUp, course: Course, ports: Ports) -> dict[str, Any
         "family": station.service.family,
         "mean": station.service.mean,
         "cv": station.service.cv,
-        "on_timeout": "cancel" if made.route.cancel else "abandon",
+        "on_timeout": "cancel" if setup.route.cancel else "abandon",
         "seed": course.seed,
-        "services": services(made, course),
+        "services": services(setup, course),
     }
 
 
-def services(made: SetUp, course: Course) -> int:
+def services(setup: SetUp, course: Course) -> int:
     """How many services can begin during a course, with some to spare."""
-    busy = made.capacity * (course.lasts + made.longest)
-    return math.ceil(SPARE * min(busy, made.highest_rate * made.route.tries * course.lasts)) + 100
+    busy = setup.capacity * (course.lasts + setup.longest)
+    return math.ceil(SPARE * min(busy, setup.highest_rate * setup.route.tries * course.lasts)) + 100
 
 
-def load_settings(made: SetUp, course: Course, ports: Ports) -> dict[str, Any]:
+def load_settings(setup: SetUp, course: Course, ports: Ports) -> dict[str, Any]:
     """Settings of load.py."""
     return {
         "port": ports.proxy,
-        "rate": made.rate,
-        "bursts": bursts(made, course),
+        "rate": setup.rate,
+        "bursts": bursts(setup, course),
         "lasts": course.lasts,
-        "give_up": made.longest + PATIENCE,
+        "give_up": setup.longest + PATIENCE,
         "seed": course.seed,
         "report": "load-report.json",
     }
 
 
-def bursts(made: SetUp, course: Course) -> list[tuple[float, float, float]]:
+def bursts(setup: SetUp, course: Course) -> list[tuple[float, float, float]]:
     """(rate, start, lasts) of every burst of the design within the course."""
-    found = []
-    for burst in made.source.arrivals.bursts:
+    occurrences = []
+    for burst in setup.source.arrivals.bursts:
         turns = math.ceil((course.lasts - burst.start) / burst.every) if burst.every > 0 else 1
-        found += [(burst.rate, burst.start + k * burst.every, burst.lasts) for k in range(max(1, turns))]
-    return found
+        occurrences += [(burst.rate, burst.start + k * burst.every, burst.lasts) for k in range(max(1, turns))]
+    return occurrences
 
 
-def trigger(made: SetUp, course: Course) -> tuple[float, float]:
+def trigger(setup: SetUp, course: Course) -> tuple[float, float]:
     """Start and end of the pause, or of the first burst."""
-    if course.pause or not made.source.arrivals.bursts:
+    if course.pause or not setup.source.arrivals.bursts:
         return course.trigger
-    first = made.source.arrivals.bursts[0]
+    first = setup.source.arrivals.bursts[0]
     return first.start, first.start + first.lasts
 
 
@@ -147,20 +147,20 @@ def found_binary(chosen: Proxy) -> str:
     return path
 
 
-def run(folder: Path, made: SetUp, chosen: Proxy, course: Course, *, progress: Progress = _unseen) -> Observation:
+def run(folder: Path, setup: SetUp, chosen: Proxy, course: Course, *, progress: Progress = _unseen) -> Observation:
     """Run it; everything that was started is stopped, whatever happens.  Raises ProcessFailedError, UsageError."""
     path = found_binary(chosen)
     for turn in range(1, STARTS + 1):
         with Processes(folder) as processes:
             ports = new_ports()
-            write(folder, made, chosen, course, ports)
+            write(folder, setup, chosen, course, ports)
             try:
                 _start(processes, chosen.command(path), ports)
             except ProcessFailedError:
                 if turn == STARTS:
                     raise
                 continue
-            return _observed(processes, folder, made, course, ports, progress)
+            return _observed(processes, folder, setup, course, ports, progress)
     raise AssertionError
 
 
@@ -173,23 +173,23 @@ def _start(processes: Processes, command: Sequence[str], ports: Ports) -> None:
 
 
 def _observed(
-    processes: Processes, folder: Path, made: SetUp, course: Course, ports: Ports, progress: Progress
+    processes: Processes, folder: Path, setup: SetUp, course: Course, ports: Ports, progress: Progress
 ) -> Observation:
     start = time.monotonic() + SOON
-    (folder / "load.json").write_text(_json(load_settings(made, course, ports) | {"start": start}), encoding="utf-8")
+    (folder / "load.json").write_text(_json(load_settings(setup, course, ports) | {"start": start}), encoding="utf-8")
     processes.start("load", [sys.executable, "-I", "load.py", "load.json"])
     if course.pause:
         _get(ports.control, f"/pause?seconds={course.pause!r}&at={start + course.before!r}")
     processes.wait(
         "load",
-        SOON + course.lasts + made.longest + 2 * PATIENCE,
+        SOON + course.lasts + setup.longest + 2 * PATIENCE,
         progress=lambda: progress(min(1.0, max(0.0, time.monotonic() - start) / course.lasts)),
     )
     seen = _get(ports.control, "/report")
     if seen is None:
-        raise ProcessFailedError("the back end does not report: " + processes.said("backend"))
+        raise ProcessFailedError("the back end does not report: " + processes.output("backend"))
     sent = json.loads((folder / "load-report.json").read_text(encoding="utf-8"))
-    return observation(json.loads(seen), sent, made, course)
+    return observation(json.loads(seen), sent, setup, course)
 
 
 def _get(port: int, path: str) -> bytes | None:
@@ -203,7 +203,7 @@ def _get(port: int, path: str) -> bytes | None:
     return None
 
 
-def observation(seen: Mapping[str, Any], sent: Mapping[str, Any], made: SetUp, course: Course) -> Observation:
+def observation(seen: Mapping[str, Any], sent: Mapping[str, Any], setup: SetUp, course: Course) -> Observation:
     """The reports of the back end and of the load, joined by the number of the request."""
     tries: dict[int, int] = {}
     outcomes: dict[str, int] = {}
@@ -219,8 +219,8 @@ def observation(seen: Mapping[str, Any], sent: Mapping[str, Any], made: SetUp, c
         "back end": quantile(sorted(seen["lags"]), 0.99),
         "load": quantile(sorted(gone - due for _, due, gone, _, _ in sent["requests"]), 0.99),
     }
-    measures = measure(requests, course, trigger(made, course))
-    return Observation(measures, requests, late, _disturbed(late, made.route.per_try), outcomes)
+    measures = measure(requests, course, trigger(setup, course))
+    return Observation(measures, requests, late, _disturbed(late, setup.route.per_try), outcomes)
 
 
 def _disturbed(late: Mapping[str, float], per_try: float) -> str:

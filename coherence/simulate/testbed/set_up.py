@@ -101,19 +101,19 @@ def set_up(design: Design, *, before: float, pause: float) -> SetUp:
         raise InputError([_calls(design)])
     call = design.calls[0]
     quiet = {name: one.but(burst=None) for name, one in design.workload.items()}
-    made = processes(design.but(workload=quiet) if pause else design, first_burst=before)
-    program, notes = made.program, list(made.assumptions)
+    requests = processes(design.but(workload=quiet) if pause else design, first_burst=before)
+    program, notes = requests.program, list(requests.assumptions)
     notes += [f"{kind} of the design are not run: {', '.join(getattr(design, kind))}" for kind in NOT_RUN
               if getattr(design, kind)]  # fmt: skip
     if len(program.sources) != 1 or len(program.stations) != 1 or len(program.routes) != 1:
         raise InputError([_chain(design, call, program)])
     if pause and any(one.burst is not None for one in design.workload.values()):
         notes.append("the burst is left out: the pause is the trigger (--pause 0s runs the burst)")
-    found = SetUp(program, tuple(notes), _places(design, call))
-    problems = list(_problems(found, pause=pause))
+    setup = SetUp(program, tuple(notes), _places(design, call))
+    problems = list(_problems(setup, pause=pause))
     if problems:
         raise InputError(problems)
-    return found
+    return setup
 
 
 def _calls(design: Design) -> Problem:
@@ -137,23 +137,23 @@ def _places(design: Design, call: Call) -> dict[str, Place]:
     """Where the keys stand; the call itself for those that are absent."""
     own = call.place or Place(design.file, 1, 1, 1, 1)
     keys = ("deadline", "per_try", "pause", "budget", "on_timeout", "retry_when", "tries")
-    found = {key: getattr(getattr(call, key), "place", None) or own for key in keys}
+    places = {key: getattr(getattr(call, key), "place", None) or own for key in keys}
     caller, callee = (end.text if end else "" for end in (call.caller, call.callee))
-    found["call"] = own
-    found["workload"] = design.workload[caller].place if caller in design.workload else own
-    found["component"] = design.components[callee].place if callee in design.components else own
+    places["call"] = own
+    places["workload"] = design.workload[caller].place if caller in design.workload else own
+    places["component"] = design.components[callee].place if callee in design.components else own
     limits = [limit.place for name, limit in design.limits.items() if not call.budget or name != call.budget.text]
-    return found | {"breaker": limits[0] if limits else found["budget"]}
+    return places | {"breaker": limits[0] if limits else places["budget"]}
 
 
-def _problems(made: SetUp, *, pause: float) -> Iterator[Problem]:
-    yield from _route_problems(made)
-    yield from _source_problems(made, pause=pause)
-    yield from _station_problems(made)
+def _problems(setup: SetUp, *, pause: float) -> Iterator[Problem]:
+    yield from _route_problems(setup)
+    yield from _source_problems(setup, pause=pause)
+    yield from _station_problems(setup)
 
 
-def _route_problems(made: SetUp) -> Iterator[Problem]:
-    route, places = made.route, made.places
+def _route_problems(setup: SetUp) -> Iterator[Problem]:
+    route, places = setup.route, setup.places
     if route.per_try == math.inf:
         yield Problem(places["call"], f"{route.name} needs per_try: how long one try may take", "add `per_try: 250 ms`")
     if route.tries > 1 and "timeout" not in route.retry_on:
@@ -165,25 +165,25 @@ def _route_problems(made: SetUp) -> Iterator[Problem]:
         )
 
 
-def _source_problems(made: SetUp, *, pause: float) -> Iterator[Problem]:
-    arrivals, place = made.source.arrivals, made.places["workload"]
+def _source_problems(setup: SetUp, *, pause: float) -> Iterator[Problem]:
+    arrivals, place = setup.source.arrivals, setup.places["workload"]
     if arrivals.kind != "poisson":
         yield Problem(place, f"arrivals of kind {arrivals.kind}: the load is Poisson", "state `rate`, and no other law")
     if not pause and not arrivals.bursts:
         yield Problem(
             place, "without a pause a burst must be the trigger, and there is none", "add `burst`, or --pause"
         )
-    most = made.highest_rate * made.route.tries
-    if made.route.tries > MOST_PER_REQUEST:
+    most = setup.highest_rate * setup.route.tries
+    if setup.route.tries > MOST_PER_REQUEST:
         message = f"more than {MOST_PER_REQUEST} tries of a request are not reproduced"
-        yield Problem(made.places["tries"], message, "state fewer tries in a copy of the design")
+        yield Problem(setup.places["tries"], message, "state fewer tries in a copy of the design")
     elif most > MOST_TRIES:
         remedy = f"at most {MOST_TRIES:.0f} are sent: scale rate and copies down together"
         yield Problem(place, f"up to {most:.0f} tries per second is more than a test on loopback should make", remedy)
 
 
-def _station_problems(made: SetUp) -> Iterator[Problem]:
-    station, place = made.station, made.places["component"]
+def _station_problems(setup: SetUp) -> Iterator[Problem]:
+    station, place = setup.station, setup.places["component"]
     if station.service.family not in FAMILIES:
         message = f"service times of the family {station.service.family} are not reproduced"
         yield Problem(place, message, f"known: {', '.join(FAMILIES)}")

@@ -22,7 +22,7 @@ class Reproduction:
 
     design: str
     proxy: str
-    made: SetUp
+    setup: SetUp
     timing: Course
     observed: Observation
     predicted: Prediction
@@ -33,13 +33,19 @@ class Reproduction:
         return self.observed.measures.verdict == self.predicted.measures.verdict
 
 
-def text(found: Reproduction) -> str:
+def text(reproduction: Reproduction) -> str:
     """A table, the rule, and what was assumed."""
-    made, timing, observed, predicted = found.made, found.timing, found.observed, found.predicted
+    setup, timing, observed, predicted = (
+        reproduction.setup,
+        reproduction.timing,
+        reproduction.observed,
+        reproduction.predicted,
+    )
     trigger = f"a pause of {timing.pause:g} s" if timing.pause else "the burst of the design"
+    run = f"{timing.lasts:g} s, {trigger} after {timing.before:g} s, seed {timing.seed}"
     lines = [
-        f"{found.design} on {found.proxy}: {timing.lasts:g} s, {trigger} after {timing.before:g} s, seed {timing.seed}",
-        _setting(made),
+        f"{reproduction.design} on {reproduction.proxy}: {run}",
+        _setting(setup),
         "",
         *_table(list(_rows(observed, predicted))),
         "",
@@ -50,28 +56,33 @@ def text(found: Reproduction) -> str:
         lines.append("near the edge: other seeds give the other verdict")
     if observed.disturbed:
         lines.append(f"disturbed: {observed.disturbed}; run it again on a quieter machine")
-    lines += ["", "Assumed:", *(f"  {note}" for note in made.notes)] if made.notes else []
+    lines += ["", "Assumed:", *(f"  {note}" for note in setup.notes)] if setup.notes else []
     return "\n".join(lines) + "\n"
 
 
-def _setting(made: SetUp) -> str:
-    service, route = made.station.service, made.route
-    workers = f"{made.station.servers} workers of {1000 * service.mean:g} ms serve {made.capacity:g} req/s"
-    return f"{workers}; {made.rate:g} req/s come, of {route.tries} tries of {1000 * route.per_try:g} ms each"
+def _setting(setup: SetUp) -> str:
+    service, route = setup.station.service, setup.route
+    workers = f"{setup.station.servers} workers of {1000 * service.mean:g} ms serve {setup.capacity:g} req/s"
+    return f"{workers}; {setup.rate:g} req/s come, of {route.tries} tries of {1000 * route.per_try:g} ms each"
 
 
 def _rows(observed: Observation, predicted: Prediction) -> Iterator[Row]:
-    seen, told = observed.measures, predicted.measures
+    seen, foretold = observed.measures, predicted.measures
     yield "", "observed", "predicted", "other seeds"
-    yield "verdict", seen.verdict, told.verdict, ", ".join(sorted({one.verdict for one in predicted.others}))
-    yield "recovery", _seconds(seen.recovery), _seconds(told.recovery), _span(predicted.recovery, _seconds)
+    yield "verdict", seen.verdict, foretold.verdict, ", ".join(sorted({one.verdict for one in predicted.others}))
+    yield "recovery", _seconds(seen.recovery), _seconds(foretold.recovery), _span(predicted.recovery, _seconds)
     for key, words in ROWS.items():
         spread = _span(predicted.span(key), _factor)
-        yield f"tries per request {words}", _factor(seen.windows[key].tries), _factor(told.windows[key].tries), spread
+        yield (
+            f"tries per request {words}",
+            _factor(seen.windows[key].tries),
+            _factor(foretold.windows[key].tries),
+            spread,
+        )
     for key, words in ROWS.items():
-        yield f"success {words}", _share(seen.windows[key].success), _share(told.windows[key].success), ""
+        yield f"success {words}", _share(seen.windows[key].success), _share(foretold.windows[key].success), ""
     for index, words in enumerate(("median", "P99")):
-        yield f"{words} before the trigger", _seconds(seen.latency[index]), _seconds(told.latency[index]), ""
+        yield f"{words} before the trigger", _seconds(seen.latency[index]), _seconds(foretold.latency[index]), ""
 
 
 def _table(rows: list[Row]) -> list[str]:
@@ -104,17 +115,17 @@ def _share(value: float) -> str:
     return "-" if math.isnan(value) else f"{100 * value:.1f} %"
 
 
-def as_json(found: Reproduction) -> dict[str, Any]:
+def as_json(reproduction: Reproduction) -> dict[str, Any]:
     """The same for programs; seconds, and null where something never comes or has no value."""
-    timing, observed, predicted = found.timing, found.observed, found.predicted
+    timing, observed, predicted = reproduction.timing, reproduction.observed, reproduction.predicted
     rule = predicted.rule
     return {
-        "design": found.design,
-        "with": found.proxy,
+        "design": reproduction.design,
+        "with": reproduction.proxy,
         "seconds": timing.lasts,
         "trigger": {"pause": timing.pause, "after": timing.before},
         "seed": timing.seed,
-        "agrees": found.agrees,
+        "agrees": reproduction.agrees,
         "observed": {
             **_measures(observed.measures),
             "outcomes of tries": dict(observed.outcomes),
@@ -128,7 +139,7 @@ def as_json(found: Reproduction) -> dict[str, Any]:
             "rule": {key: _number(getattr(rule, key)) for key in ("load", "capacity", "delay", "recovery")}
             | {"verdict": rule.verdict, "why": rule.why},
         },
-        "assumptions": list(found.made.notes),
+        "assumptions": list(reproduction.setup.notes),
     }
 
 

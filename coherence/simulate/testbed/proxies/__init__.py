@@ -45,14 +45,14 @@ class Proxy(Protocol):
 
 def names() -> tuple[str, ...]:
     """The proxies that a design can be written for."""
-    return tuple(_found())
+    return tuple(_discovered())
 
 
 def proxy(name: str) -> Proxy:
     """The proxy of this name.  Raises UsageError for an unknown one."""
-    if name not in _found():
-        raise UsageError(f"no proxy '{name}': {did_you_mean(name, _found())}")
-    return _found()[name]
+    if name not in _discovered():
+        raise UsageError(f"no proxy '{name}': {did_you_mean(name, _discovered())}")
+    return _discovered()[name]
 
 
 def accept(chosen: Proxy, made: SetUp) -> None:
@@ -63,12 +63,12 @@ def accept(chosen: Proxy, made: SetUp) -> None:
 
 
 @functools.cache
-def _found() -> Mapping[str, Proxy]:
+def _discovered() -> Mapping[str, Proxy]:
     """Name -> module.  Raises InternalError for a name that two modules claim."""
-    found: dict[str, Proxy] = {}
+    proxies: dict[str, Proxy] = {}
     for name in sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_")):
-        one = cast("Proxy", importlib.import_module(f"{__name__}.{name}"))
-        if one.NAME in found:
-            raise InternalError(f"proxy '{one.NAME}' is claimed by two modules")
-        found[one.NAME] = one
-    return dict(sorted(found.items()))
+        proxy = cast("Proxy", importlib.import_module(f"{__name__}.{name}"))
+        if proxy.NAME in proxies:
+            raise InternalError(f"proxy '{proxy.NAME}' is claimed by two modules")
+        proxies[proxy.NAME] = proxy
+    return dict(sorted(proxies.items()))

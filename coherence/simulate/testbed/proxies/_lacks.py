@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from coherence.simulate.testbed.set_up import SetUp
 
 
-def plain_retries(name: str, made: SetUp) -> Iterator[tuple[str, str, str]]:
+def plain_retries(name: str, setup: SetUp) -> Iterator[tuple[str, str, str]]:
     """The keys of a call that only a proxy with retry policies can show."""
-    route, instead = made.route, "leave it out in a copy of the design, or use --with envoy"
+    route, instead = setup.route, "leave it out in a copy of the design, or use --with envoy"
     if route.pause.base > 0 and route.tries > 1:
         yield "pause", f"{name} sends the next try at once: it cannot pause", instead
     if route.budget is not None or route.most_retries < math.inf:

@@ -29,9 +29,9 @@ OUT_OF_REACH = 1_000_000_000
 SHORTEST = 0.001  # s, of a pause: Envoy knows no retry without one
 
 
-def lacks(made: SetUp) -> Iterator[tuple[str, str, str]]:
+def lacks(setup: SetUp) -> Iterator[tuple[str, str, str]]:
     """Pauses without full jitter or with another factor than 2, and budgets of first tries only."""
-    route, pause = made.route, made.route.pause
+    route, pause = setup.route, setup.route.pause
     if route.tries > 1 and pause.base > 0 and (pause.jitter, pause.factor) != ("full", 2.0):
         remedy = "write `pause: {base: ..., factor: 2, jitter: full}`, or no pause"
         yield "pause", "Envoy doubles its pauses and jitters them fully", remedy
@@ -43,9 +43,9 @@ def lacks(made: SetUp) -> Iterator[tuple[str, str, str]]:
         yield "retry_when", "Envoy never tries again what its breaker rejected", "state `retry_when: [timeout]`"
 
 
-def files(made: SetUp, ports: Ports) -> dict[str, str]:
+def files(setup: SetUp, ports: Ports) -> dict[str, str]:
     """envoy.json."""
-    resources = {"listeners": [_listener(made.route, ports.proxy)], "clusters": [_cluster(made.route, ports.backend)]}
+    resources = {"listeners": [_listener(setup.route, ports.proxy)], "clusters": [_cluster(setup.route, ports.backend)]}
     return {FILE: json.dumps({"static_resources": resources}, indent=2) + "\n"}
 
 
@@ -110,7 +110,7 @@ def _cluster(route: Route, port: int) -> dict[str, Any]:
 
 
 def _thresholds(route: Route) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    limits: dict[str, Any] = {
         "max_connections": OUT_OF_REACH,
         "max_pending_requests": OUT_OF_REACH,
         "max_requests": _at_most(route.breaker),
@@ -118,8 +118,8 @@ def _thresholds(route: Route) -> dict[str, Any]:
     }
     if route.budget is not None:
         share = {"value": round(100 * route.budget.share, 9)}
-        found["retry_budget"] = {"budget_percent": share, "min_retry_concurrency": int(route.budget.floor)}
-    return found
+        limits["retry_budget"] = {"budget_percent": share, "min_retry_concurrency": int(route.budget.floor)}
+    return limits
 
 
 def _at_most(limit: float) -> int:

@@ -44,14 +44,14 @@ backend workers
 """
 
 
-def lacks(made: SetUp) -> Iterator[tuple[str, str, str]]:
+def lacks(setup: SetUp) -> Iterator[tuple[str, str, str]]:
     """Pauses, budgets, breakers and binding deadlines."""
-    yield from plain_retries(NAME, made)
+    yield from plain_retries(NAME, setup)
 
 
-def files(made: SetUp, ports: Ports) -> dict[str, str]:
+def files(setup: SetUp, ports: Ports) -> dict[str, str]:
     """haproxy.cfg."""
-    route = made.route
+    route = setup.route
     text = _TEXT.format(
         route=route.name,
         tries=route.tries,

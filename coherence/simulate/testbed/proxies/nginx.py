@@ -57,14 +57,14 @@ http {{
 """
 
 
-def lacks(made: SetUp) -> Iterator[tuple[str, str, str]]:
+def lacks(setup: SetUp) -> Iterator[tuple[str, str, str]]:
     """Pauses, budgets, breakers and binding deadlines."""
-    yield from plain_retries(NAME, made)
+    yield from plain_retries(NAME, setup)
 
 
-def files(made: SetUp, ports: Ports) -> dict[str, str]:
+def files(setup: SetUp, ports: Ports) -> dict[str, str]:
     """nginx.conf."""
-    route = made.route
+    route = setup.route
     server = f"        server {LOOPBACK}:{ports.backend} max_fails=0;"
     text = _TEXT.format(
         route=route.name,
