@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from bench.harness import Row
 from coherence.minimums.fabric.concurrent_flow import all_to_all, concurrent
-from coherence.minimums.fabric.cuts import Cut, all_gather, every_cut
+from coherence.minimums.fabric.cuts import FabricCut, all_gather, every_cut
 from coherence.minimums.fabric.symmetry import representatives
 from coherence.minimums.fabric.trees import executed, trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, torus
@@ -68,7 +68,7 @@ def _into(made: Fabric, name: str) -> Fraction:
     return sum((wire.rate for wire in made.wires if wire.target == name), Fraction(0))
 
 
-def _timed(made: Fabric, sinks: tuple[str, ...] | None = None) -> tuple[Cut, float]:
+def _timed(made: Fabric, sinks: tuple[str, ...] | None = None) -> tuple[FabricCut, float]:
     start = time.process_time()
     cut = all_gather(made, sinks)
     return cut, time.process_time() - start
@@ -112,7 +112,7 @@ def alike_rows() -> Iterator[Row]:
     )
 
 
-def _seconds_of_flow(made: Fabric, sink: str, cut: Cut) -> float:
+def _seconds_of_flow(made: Fabric, sink: str, cut: FabricCut) -> float:
     """Scipy's flow at the minimum, on a network that stands already."""
     import numpy as np
     from scipy.sparse import csr_matrix

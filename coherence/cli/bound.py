@@ -17,7 +17,7 @@ from coherence.base.errors import UsageError
 if TYPE_CHECKING:
     from coherence.minimums.bound import Symbol
     from coherence.minimums.floors import Floor, Span
-    from coherence.minimums.registry import Entry
+    from coherence.minimums.registry import RegisteredBound
 
 WITNESS_SECONDS = 5.0  # that a witness may run for one bound at given inputs
 
@@ -142,7 +142,7 @@ def _middle(symbol: Symbol, low: Any, high: Any) -> Any:
     return low + (high - low) // 2 if symbol.whole else (low + high) / 2
 
 
-def read_inputs(found: Entry, inputs: Sequence[str]) -> dict[str, Span]:
+def read_inputs(found: RegisteredBound, inputs: Sequence[str]) -> dict[str, Span]:
     """SYMBOL=VALUE with a unit, or a range `A .. B`.  Raises UsageError naming symbol, value and remedy.
 
     Symbols of the bounds that remain without an assumption are read too: the ladder needs them.
@@ -168,9 +168,9 @@ def read_inputs(found: Entry, inputs: Sequence[str]) -> dict[str, Span]:
 
 def read_span(symbol: Symbol, written: str) -> Any:
     """The range of a symbol: a value with a unit, `A .. B`, or (of several values) the same tuple twice."""
-    from coherence.minimums.bound import Way
+    from coherence.minimums.bound import Trend
 
-    if symbol.way is Way.LIST:
+    if symbol.way is Trend.LIST:
         return (_listed(symbol, written),) * 2
     low, _, high = written.partition("..")
     return _read(symbol, low), _read(symbol, high or low)
@@ -250,11 +250,11 @@ def _prove(target: str | None, certificates: str | None, output: str) -> int:
     failed = [name for name, _, checked in rows if not checked.holds]
     cited = [one.bound.name for one in chosen if not one.bound.proofs]
     if output == "json":
-        proofs = [{"bound": name, "how": how, "holds": c.holds, "said": c.said} for name, how, c in rows]
+        proofs = [{"bound": name, "how": how, "holds": c.holds, "said": c.words} for name, how, c in rows]
         _echo_json({"proofs": proofs, "cited": cited})
     else:
         width = max((len(name) for name, _, _ in rows), default=0)
-        _echo(f"{'ok  ' if c.holds else 'FAIL'}  {name:<{width}}  {how}: {c.said}" for name, how, c in rows)
+        _echo(f"{'ok  ' if c.holds else 'FAIL'}  {name:<{width}}  {how}: {c.words}" for name, how, c in rows)
         proved = len({name for name, _, _ in rows})
         click.echo(f"{proved} bounds proved by machine, {len(cited)} cited, {len(failed)} proofs failed", nl=True)
         click.echo(f"{time.monotonic() - begun:.1f} s", err=True)

@@ -34,13 +34,13 @@ LONGEST_TITLE = 200
 @functools.cache
 def _modules() -> dict[str, ModuleType]:
     """Kind -> module.  Raises InternalError where two modules claim one kind."""
-    made: dict[str, ModuleType] = {}
+    modules: dict[str, ModuleType] = {}
     for name in sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_")):
         module = importlib.import_module(f"{__name__}.{name}")
-        if module.KIND in made:
-            raise InternalError(f"{module.KIND} is claimed by {made[module.KIND].__name__} and {module.__name__}")
-        made[module.KIND] = module
-    return made
+        if module.KIND in modules:
+            raise InternalError(f"{module.KIND} is claimed by {modules[module.KIND].__name__} and {module.__name__}")
+        modules[module.KIND] = module
+    return modules
 
 
 def kinds() -> tuple[str, ...]:
@@ -65,8 +65,8 @@ def design_of(documents: Sequence[Document]) -> Design:
     spelling: dict[str, str] = {}
     for manifest in manifests:
         spelling = {**_modules()[manifest.kind].SPELLING, **spelling}
-    first, told = documents[0], tuple(sorted(dict.fromkeys(sketch.not_modelled)))
-    return design_from_table(root, file=first.file, text=first.text, not_modelled=told, spelling=spelling)
+    first, not_modelled = documents[0], tuple(sorted(dict.fromkeys(sketch.not_modelled)))
+    return design_from_table(root, file=first.file, text=first.text, not_modelled=not_modelled, spelling=spelling)
 
 
 def design_from_sources(sources: Mapping[str, str]) -> Design:
@@ -111,12 +111,12 @@ def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manife
         what = "a list" if isinstance(node, Items) else "a document"
         sketch.not_modelled.append((node.place, f"{what} that is no Kubernetes object"))
         return None
-    made = Manifest(node, file, reading)
-    module = _modules().get(made.kind)
+    manifest = Manifest(node, file, reading)
+    module = _modules().get(manifest.kind)
     if module is None or word(node, "apiVersion").partition("/")[0] not in module.GROUPS:
-        sketch.not_modelled.append((node.key_place("kind"), f"{shorten(made.title)} (this kind is not modelled)"))
+        sketch.not_modelled.append((node.key_place("kind"), f"{shorten(manifest.title)} (this kind is not modelled)"))
         return None
-    return made
+    return manifest
 
 
 def _lasting(manifests: Sequence[Manifest], sketch: Sketch) -> Iterator[Manifest]:
@@ -125,14 +125,14 @@ def _lasting(manifests: Sequence[Manifest], sketch: Sketch) -> Iterator[Manifest
     A kind with `VARIANTS` keeps all of one name, for each can be looked at by itself.
     """
     named: dict[tuple[str, str], list[Manifest]] = {}
-    kept: list[Manifest] = []
-    for one in reversed(manifests):
-        same = named.setdefault((one.kind, one.name.text), [])
-        later = next((other for other in same if agree(one.namespace, other.namespace)), None)
-        if later is None or "name" not in one.metadata or hasattr(_modules()[one.kind], "VARIANTS"):
-            same.append(one)
-            kept.append(one)
+    lasting: list[Manifest] = []
+    for manifest in reversed(manifests):
+        same = named.setdefault((manifest.kind, manifest.name.text), [])
+        later = next((other for other in same if agree(manifest.namespace, other.namespace)), None)
+        if later is None or "name" not in manifest.metadata or hasattr(_modules()[manifest.kind], "VARIANTS"):
+            same.append(manifest)
+            lasting.append(manifest)
         else:
-            told = f"{shorten(one.title)} (written again at {later.name.place}, which replaces it)"
-            sketch.not_modelled.append((one.name.place, told))
-    yield from reversed(kept)
+            words = f"{shorten(manifest.title)} (written again at {later.name.place}, which replaces it)"
+            sketch.not_modelled.append((manifest.name.place, words))
+    yield from reversed(lasting)

@@ -29,12 +29,12 @@ class Manifest:
         self.name = self._name()
 
     def _name(self) -> Scalar:
-        found = self.metadata.get("name")
-        if not isinstance(found, Scalar) or not found.text:
+        node = self.metadata.get("name")
+        if not isinstance(node, Scalar) or not node.text:
             return Scalar(self.kind, self.metadata.key_place("name"))
-        if "{{" in found.text:
-            self.reading.problem(found.place, f"'{units.shorten(found.text)}' is a template", RENDER)
-        return found
+        if "{{" in node.text:
+            self.reading.problem(node.place, f"'{units.shorten(node.text)}' is a template", RENDER)
+        return node
 
     @property
     def title(self) -> str:
@@ -42,9 +42,9 @@ class Manifest:
         return f"{self.kind} {self.name.text}"
 
     @property
-    def spec(self) -> View:
+    def spec(self) -> FieldView:
         """The cursor on `spec`; empty where it is absent."""
-        return View(self.root, "", self).table("spec") or View(Table({}, {}, self.root.place), "spec", self)
+        return FieldView(self.root, "", self).table("spec") or FieldView(Table({}, {}, self.root.place), "spec", self)
 
     def annotation(self, key: str) -> str:
         """The text of an annotation, or nothing."""
@@ -53,7 +53,7 @@ class Manifest:
 
 
 @dataclass(frozen=True)
-class View:
+class FieldView:
     """A mapping of a manifest.  Reading a key marks it as used; a value of the wrong type is a problem."""
 
     node: Table
@@ -74,37 +74,37 @@ class View:
 
     def scalar(self, key: str) -> Scalar | None:
         """The value of a key; None where it is absent, null or wrong."""
-        found = self._child(key, Scalar)
-        if not isinstance(found, Scalar):
+        node = self._child(key, Scalar)
+        if not isinstance(node, Scalar):
             return None
         self.use(key)
-        if "{{" in found.text:
-            self.problem(found.place, f"'{units.shorten(found.text)}' is a template", RENDER)
+        if "{{" in node.text:
+            self.problem(node.place, f"'{units.shorten(node.text)}' is a template", RENDER)
             return None
-        return found
+        return node
 
-    def table(self, key: str) -> View | None:
+    def table(self, key: str) -> FieldView | None:
         """The mapping under a key."""
         found = self._child(key, Table)
-        return View(found, self.at(key), self.manifest) if isinstance(found, Table) else None
+        return FieldView(found, self.at(key), self.manifest) if isinstance(found, Table) else None
 
-    def inner(self, *keys: str) -> View | None:
+    def inner(self, *keys: str) -> FieldView | None:
         """The mapping under a chain of keys."""
-        view: View | None = self
+        view: FieldView | None = self
         for key in keys:
             view = view.table(key) if view is not None else None
         return view
 
-    def tables(self, key: str) -> list[View]:
+    def tables(self, key: str) -> list[FieldView]:
         """The mappings of the list under a key."""
-        found = self._child(key, Items)
-        made = []
-        for index, item in enumerate(found if isinstance(found, Items) else ()):
+        node = self._child(key, Items)
+        views = []
+        for index, item in enumerate(node if isinstance(node, Items) else ()):
             if isinstance(item, Table):
-                made.append(View(item, f"{self.at(key)}[{index}]", self.manifest))
+                views.append(FieldView(item, f"{self.at(key)}[{index}]", self.manifest))
             else:
                 self.problem(item.place, f"{self.at(key)}[{index}] is {type_of[type(item)]}", "write a mapping")
-        return made
+        return views
 
     def _child(self, key: str, wanted: type[Scalar | Items | Table]) -> Node | None:
         child = self.node.get(key)
@@ -138,15 +138,15 @@ class View:
 
     def whole(self, key: str, *, least: int = 0) -> Scalar | None:
         """A whole number of at least `least`."""
-        found = self.scalar(key)
-        if found is None:
+        scalar = self.scalar(key)
+        if scalar is None:
             return None
-        number = integer(found)
+        number = integer(scalar)
         if number is None or number < least:
-            words = f"{self.at(key)} is '{units.shorten(found.text)}', a whole number of at least {least} expected"
-            self.problem(found.place, words, f"write for example `{key}: {max(least, 1)}`")
+            words = f"{self.at(key)} is '{units.shorten(scalar.text)}', a whole number of at least {least} expected"
+            self.problem(scalar.place, words, f"write for example `{key}: {max(least, 1)}`")
             return None
-        return found
+        return scalar
 
     def positive(self, key: str) -> Scalar | None:
         """A whole number above zero; zero is the same as absent, as for Kubernetes' defaulted integers."""
@@ -160,13 +160,13 @@ class View:
 
     def duration(self, key: str) -> Scalar | None:
         """A Go duration, in the language's spelling."""
-        found = self.scalar(key)
-        if found is None:
+        scalar = self.scalar(key)
+        if scalar is None:
             return None
         try:
-            return respelled(found, duration_text(units.go_duration(found.text)))
+            return respelled(scalar, duration_text(units.go_duration(scalar.text)))
         except UnitError as error:
-            self.problem(found.place, f"{self.at(key)}: {error}", error.remedy)
+            self.problem(scalar.place, f"{self.at(key)}: {error}", error.remedy)
             return None
 
     def percent(self, key: str, *, least: int = 0) -> Scalar | None:
@@ -176,15 +176,15 @@ class View:
 
     def quantity(self, key: str) -> Scalar | None:
         """A Kubernetes quantity as a plain number."""
-        found = self.scalar(key)
-        if found is None:
+        scalar = self.scalar(key)
+        if scalar is None:
             return None
-        number = amount(found.text)
+        number = amount(scalar.text)
         if number is None:
-            words = f"{self.at(key)} is '{units.shorten(found.text)}', a quantity expected"
-            self.problem(found.place, words, "write for example 500m, 2 or 10Gi")
+            words = f"{self.at(key)} is '{units.shorten(scalar.text)}', a quantity expected"
+            self.problem(scalar.place, words, "write for example 500m, 2 or 10Gi")
             return None
-        return respelled(found, exact(number))
+        return respelled(scalar, exact(number))
 
 
 def word(table: Table, key: str) -> str:

@@ -37,14 +37,14 @@ class Names:
 
     def thing(self, raw: str, namespace: str, kind: str = "") -> str:
         """The name of a workload or host.  A mention without kind or namespace means the first that fits."""
-        for one in self.things.setdefault(raw, []):
-            if agree(one.kind, kind) and agree(one.namespace, namespace):
-                one.kind, one.namespace = one.kind or kind, one.namespace or namespace
-                return one.name
+        for known in self.things.setdefault(raw, []):
+            if agree(known.kind, kind) and agree(known.namespace, namespace):
+                known.kind, known.namespace = known.kind or kind, known.namespace or namespace
+                return known.name
         choices = (raw, f"{raw}_{namespace}", f"{raw}_{kind}", f"{raw}_{kind}_{namespace}")
-        made = Thing(raw, kind, namespace, self.fresh(*choices))
-        self.things[raw].append(made)
-        return made.name
+        thing = Thing(raw, kind, namespace, self.fresh(*choices))
+        self.things[raw].append(thing)
+        return thing.name
 
     def host(self, raw: str, namespace: str) -> str:
         """The name of a host; `web.prod.svc.cluster.local` and, in prod, `web` are the same.
@@ -68,9 +68,9 @@ class Names:
     def fresh(self, *choices: str) -> str:
         """The first of the choices that is not taken, numbered if need be."""
         names = tuple(dict.fromkeys(sanitised(choice) for choice in choices))
-        made = next(name for name in _numbered(names) if name not in self.taken)
-        self.taken.add(made)
-        return made
+        fresh = next(name for name in _numbered(names) if name not in self.taken)
+        self.taken.add(fresh)
+        return fresh
 
     def policy(self, raw: str, suffix: str, *hints: str) -> str:
         """A name for a loop: its own where that says what it is, else with a suffix."""

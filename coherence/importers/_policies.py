@@ -6,7 +6,7 @@ SOURCE: Kubernetes API, autoscaling/v2 HPAScalingRules; a ScaledObject hands the
 from __future__ import annotations
 
 from coherence.base import units
-from coherence.importers._kubernetes import View
+from coherence.importers._kubernetes import FieldView
 from coherence.importers._quantities import respelled
 from coherence.importers._sketch import default_of, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
@@ -15,7 +15,7 @@ WAYS = (("scaleUp", "up"), ("scaleDown", "down"))
 WINDOW = "stabilizationWindowSeconds"
 
 
-def timescale(behavior: View | None) -> Table | None:
+def timescale(behavior: FieldView | None) -> Table | None:
     """`hold_down` and `hold_up` from the stabilization windows."""
     if behavior is None:
         return None
@@ -24,19 +24,24 @@ def timescale(behavior: View | None) -> Table | None:
     return entry(behavior.node.place, values) if any(values.values()) else None
 
 
-def tolerance(behavior: View | None) -> Scalar | None:
+def tolerance(behavior: FieldView | None) -> Scalar | None:
     """The tolerance, where both ways state the same; else it is listed as not modelled."""
     rules = [behavior.table(key) for key, _ in WAYS] if behavior else []
     stated = [rule for rule in rules if rule is not None and "tolerance" in rule]
-    found = [rule.quantity("tolerance") for rule in stated]
-    if len(found) == len(WAYS) and found[0] is not None and found[1] is not None and found[0].text == found[1].text:
-        return found[0]
+    tolerances = [rule.quantity("tolerance") for rule in stated]
+    if (
+        len(tolerances) == len(WAYS)
+        and tolerances[0] is not None
+        and tolerances[1] is not None
+        and tolerances[0].text == tolerances[1].text
+    ):
+        return tolerances[0]
     for rule in stated:
         rule.remark("tolerance", "differs between up and down; the loop has one")
     return None
 
 
-def rates(behavior: View | None, part: str) -> Items | None:
+def rates(behavior: FieldView | None, part: str) -> Items | None:
     """`actuation.rate` from the policies; None where the part's default says it all.
 
     Several limits of one way: the one that allows most binds, as with selectPolicy Max.
@@ -44,22 +49,22 @@ def rates(behavior: View | None, part: str) -> Items | None:
     stated = {way: rule for key, way in WAYS if behavior is not None and (rule := behavior.table(key)) is not None}
     if behavior is None or not any("policies" in rule or "selectPolicy" in rule for rule in stated.values()):
         return None
-    made: list[Node] = []
+    nodes: list[Node] = []
     for _, way in WAYS:
         rule = stated.get(way)
-        made += _limits(rule, way, part) if rule is not None else _defaults(part, way)
-    return listed(made, behavior.node.place)
+        nodes += _limits(rule, way, part) if rule is not None else _defaults(part, way)
+    return listed(nodes, behavior.node.place)
 
 
 def _defaults(part: str, way: str) -> list[Node]:
     """What the part says of one way."""
-    found, _ = default_of(part, "actuation.rate")
-    tables = [table for table in found if isinstance(table, Table)] if isinstance(found, Items) else []
+    default, _ = default_of(part, "actuation.rate")
+    tables = [table for table in default if isinstance(table, Table)] if isinstance(default, Items) else []
     ways = [(table.get("way"), table) for table in tables]
     return [table for said, table in ways if isinstance(said, Scalar) and said.text == way]
 
 
-def _limits(rule: View, way: str, part: str) -> list[Node]:
+def _limits(rule: FieldView, way: str, part: str) -> list[Node]:
     """The limits that one way states."""
     select = rule.scalar("selectPolicy")
     chosen = select.text if select is not None else "Max"
@@ -76,10 +81,10 @@ def _limits(rule: View, way: str, part: str) -> list[Node]:
     if chosen == "Min" and len(policies) > 1:
         rule.remark("policies", "selectPolicy Min: the policy that allows least binds; taken as no limit")
         return []
-    return [made for policy in policies if (made := _policy(policy, way)) is not None]
+    return [limit for policy in policies if (limit := _policy(policy, way)) is not None]
 
 
-def _policy(policy: View, way: str) -> Node | None:
+def _policy(policy: FieldView, way: str) -> Node | None:
     kind, period = policy.required("type"), policy.seconds("periodSeconds")
     policy.required("periodSeconds")
     if kind is None or period is None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from coherence.base import units
 from coherence.base.places import Place
-from coherence.importers._kubernetes import View
+from coherence.importers._kubernetes import FieldView
 from coherence.importers._names import sanitised
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Items, Node, Scalar, Table
@@ -28,7 +28,7 @@ HOW = ("httpGet", "tcpSocket", "grpc", "exec")
 GATED = "counts from the start of the container, before the startup probe has ended"
 
 
-def probes(containers: list[View], thing: str, sketch: Sketch) -> None:
+def probes(containers: list[FieldView], thing: str, sketch: Sketch) -> None:
     """Add the timers of every container that has probes."""
     labels = {container.path: container.scalar("name") for container in containers}
     probed = [container for container in containers if any(key in container for key, *_ in PROBES)]
@@ -50,7 +50,7 @@ def probes(containers: list[View], thing: str, sketch: Sketch) -> None:
                 sketch.put("timers", name, place, values)
 
 
-def _timer(probe: View, place: Place, load: str, *, gated: bool) -> dict[str, Node | None]:
+def _timer(probe: FieldView, place: Place, load: str, *, gated: bool) -> dict[str, Node | None]:
     """The numbers of one probe, and the events between which it runs."""
     if gated:
         probe.remark("initialDelaySeconds", GATED)
@@ -65,7 +65,7 @@ def _timer(probe: View, place: Place, load: str, *, gated: bool) -> dict[str, No
     }
 
 
-def _sees(probe: View) -> Scalar | None:
+def _sees(probe: FieldView) -> Scalar | None:
     """What the probe asks, in one line: two probes that ask the same see the same."""
     key = next((key for key in HOW if key in probe), None)
     node = probe.node.get(key) if key else None

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
-from coherence.importers._kubernetes import Manifest, View
+from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._policies import rates, timescale, tolerance
 from coherence.importers._quantities import bytes_text, respelled
@@ -39,7 +39,7 @@ class Autoscaler:
     metrics_place: Place
     low: Scalar
     high: Scalar
-    behavior: View | None = None
+    behavior: FieldView | None = None
     sensor: Node | None = None
 
 
@@ -61,62 +61,64 @@ def workload(manifest: Manifest, sketch: Sketch, *, kind: str = "") -> tuple[str
     return thing, name.place
 
 
-def target_value(view: View, *, resource: str = "") -> tuple[Scalar, str] | None:
+def target_value(view: FieldView, *, resource: str = "") -> tuple[Scalar, str] | None:
     """(setpoint, key) of a metric target: shares in percent, memory in bytes, everything else a plain number."""
     for key in ("averageUtilization", "averageValue", "value"):
         if key in view:
-            found = view.percent(key) if key == "averageUtilization" else view.quantity(key)
-            if found is not None and resource == "memory" and key != "averageUtilization":
-                found = respelled(found, bytes_text(units.quantity(found.text)[0]))
-            return (found, key) if found is not None and above_zero(view, key, found) else None
+            scalar = view.percent(key) if key == "averageUtilization" else view.quantity(key)
+            if scalar is not None and resource == "memory" and key != "averageUtilization":
+                scalar = respelled(scalar, bytes_text(units.quantity(scalar.text)[0]))
+            return (scalar, key) if scalar is not None and above_zero(view, key, scalar) else None
     view.problem(view.node.place, f"{view.path} has no value", "add `averageUtilization`, `averageValue` or `value`")
     return None
 
 
-def above_zero(view: View, key: str, found: Scalar) -> bool:
+def above_zero(view: FieldView, key: str, number: Scalar) -> bool:
     """A setpoint must be above zero, for the measured value is divided by it."""
-    if units.quantity(found.text)[0] > 0:
+    if units.quantity(number.text)[0] > 0:
         return True
-    view.problem(found.place, f"{view.at(key)} is 0", "a target must be above 0")
+    view.problem(number.place, f"{view.at(key)} is 0", "a target must be above 0")
     return False
 
 
-def add_loop(sketch: Sketch, manifest: Manifest, found: Autoscaler, *, fewest: Scalar | None = None) -> None:
+def add_loop(sketch: Sketch, manifest: Manifest, autoscaler: Autoscaler, *, fewest: Scalar | None = None) -> None:
     """Add the loop, and remember whose replicas it writes; `fewest`: how few there may be beside its own bound."""
-    target = _target(sketch, found)
-    target["tolerance"] = tolerance(found.behavior)
-    target["sensor"] = found.sensor
+    target = _target(sketch, autoscaler)
+    target["tolerance"] = tolerance(autoscaler.behavior)
+    target["sensor"] = autoscaler.sensor
     actuation: dict[str, Node | None] = {
-        "signal": Scalar(f"{found.thing}.replicas", found.target),
-        "bounds": listed([found.low, found.high], found.high.place),
-        "rate": rates(found.behavior, found.part),
+        "signal": Scalar(f"{autoscaler.thing}.replicas", autoscaler.target),
+        "bounds": listed([autoscaler.low, autoscaler.high], autoscaler.high.place),
+        "rate": rates(autoscaler.behavior, autoscaler.part),
     }
-    aim = entry(found.metrics_place, target)
+    aim = entry(autoscaler.metrics_place, target)
     values: dict[str, Node | None] = {
-        "uses": Scalar(found.part, manifest.name.place),
+        "uses": Scalar(autoscaler.part, manifest.name.place),
         "target": aim,
-        "timescale": timescale(found.behavior),
-        "actuation": entry(found.target, actuation),
+        "timescale": timescale(autoscaler.behavior),
+        "actuation": entry(autoscaler.target, actuation),
     }
-    sketch.put("loops", found.name, manifest.name.place, values)
-    sketch.scaled.setdefault(found.thing, []).append(Scaling(found.name, fewest or found.low, found.high))
-    if len(found.metrics) == 1:
-        sketch.aims.append(Aim(found.name, found.thing, aim, found.metrics[0].averaged))
+    sketch.put("loops", autoscaler.name, manifest.name.place, values)
+    sketch.scaled.setdefault(autoscaler.thing, []).append(
+        Scaling(autoscaler.name, fewest or autoscaler.low, autoscaler.high)
+    )
+    if len(autoscaler.metrics) == 1:
+        sketch.aims.append(Aim(autoscaler.name, autoscaler.thing, aim, autoscaler.metrics[0].averaged))
 
 
-def _target(sketch: Sketch, found: Autoscaler) -> dict[str, Node | None]:
+def _target(sketch: Sketch, autoscaler: Autoscaler) -> dict[str, Node | None]:
     """Signal and setpoint of one metric, or of the one of several that asks for most.
 
     Of several metrics the largest recommendation wins, so the loop follows max(m_i / s_i) with setpoint 100 %.
     SOURCE: Kubernetes API, HorizontalPodAutoscalerSpec.metrics: the largest replica count across all metrics.
     """
-    first, place = found.metrics[0], found.metrics_place
-    if len(found.metrics) == 1:
+    first, place = autoscaler.metrics[0], autoscaler.metrics_place
+    if len(autoscaler.metrics) == 1:
         return {"signal": first.signal, "setpoint": first.setpoint}
-    for metric in (metric for metric in found.metrics if metric.averaged):
-        words = f"{found.name}: {metric.signal.text} is divided by the replicas; taken as it is"
+    for metric in (metric for metric in autoscaler.metrics if metric.averaged):
+        words = f"{autoscaler.name}: {metric.signal.text} is divided by the replicas; taken as it is"
         sketch.not_modelled.append((metric.signal.place, words))
-    shares = ", ".join(f"{metric.signal.text} / {metric.setpoint.text}" for metric in found.metrics)
+    shares = ", ".join(f"{metric.signal.text} / {metric.setpoint.text}" for metric in autoscaler.metrics)
     return {"signal": Scalar(f"max({shares})", place), "setpoint": Scalar("100 %", place)}
 
 
@@ -128,15 +130,15 @@ def separate_totals(sketch: Sketch) -> None:
     """
     for total in [aim for aim in sketch.aims if not aim.averaged]:
         for share in [aim for aim in sketch.aims if aim.averaged and aim.thing == total.thing]:
-            one, other = total.target.get("signal"), share.target.get("signal")
-            if not isinstance(one, Scalar) or not isinstance(other, Scalar) or one.text != other.text:
+            total_signal, other = total.target.get("signal"), share.target.get("signal")
+            if not isinstance(total_signal, Scalar) or not isinstance(other, Scalar) or total_signal.text != other.text:
                 continue
             words = "taken as it is"
             if _close(total.target, share.target):
                 words = f"another signal than that of {total.loop}"
                 share.target.entries["signal"] = respelled(other, f"{other.text}_per_replica")
-            told = f"{share.loop}: {other.text} is divided by the replicas, unlike in {total.loop}; {words}"
-            sketch.not_modelled.append((other.place, told))
+            note = f"{share.loop}: {other.text} is divided by the replicas, unlike in {total.loop}; {words}"
+            sketch.not_modelled.append((other.place, note))
 
 
 def _close(one: Table, other: Table) -> bool:

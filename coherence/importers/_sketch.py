@@ -94,7 +94,7 @@ def default_of(part: str, path: str) -> tuple[Node | None, Place]:
 
 def default_scalar(part: str, path: str) -> Scalar:
     """A default that is one value."""
-    found, _ = default_of(part, path)
-    if not isinstance(found, Scalar):
+    default, _ = default_of(part, path)
+    if not isinstance(default, Scalar):
         raise InternalError(f"the part {part} has no one default for {path}")
-    return found
+    return default

@@ -20,12 +20,12 @@ QUIET = re.compile(
 
 def unread(manifest: Manifest) -> Iterator[tuple[Place, str]]:
     """One line for each, in the order of the file."""
-    found = list(_walk(manifest.root, "", manifest.used, set(_above(manifest.used))))
-    quiet = [(place, path) for place, path in found if QUIET.fullmatch(re.sub(r"\[\d+\]", "", path))]
+    unread_nodes = list(_walk(manifest.root, "", manifest.used, set(_above(manifest.used))))
+    quiet = [(place, path) for place, path in unread_nodes if QUIET.fullmatch(re.sub(r"\[\d+\]", "", path))]
     if quiet:
         paths = ", ".join(dict.fromkeys(re.sub(r"\[\d+\]", "", path) for _, path in quiet))
         yield quiet[0][0], f"{manifest.title}: {paths} (names, labels and wiring: not about control)"
-    for place, path in found:
+    for place, path in unread_nodes:
         if (place, path) not in quiet:
             yield place, f"{manifest.title}: {path}"
 

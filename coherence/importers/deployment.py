@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
-from coherence.importers._kubernetes import Manifest, View
+from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._probes import probes
 from coherence.importers._quantities import bytes_text, exact, integer, respelled
@@ -69,7 +69,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         _grace(grace, longest, thing, sketch)
 
 
-def _one_copy(spec: View) -> Scalar:
+def _one_copy(spec: FieldView) -> Scalar:
     """One, where no number is written.  SOURCE: Kubernetes API, DeploymentSpec.replicas: defaults to 1."""
     return Scalar("1", spec.node.place)
 
@@ -77,11 +77,11 @@ def _one_copy(spec: View) -> Scalar:
 def link(manifest: Manifest, sketch: Sketch) -> None:
     """Where something scales the workload: the range of its members, and what an apply of the manifest writes."""
     thing = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
-    found, component = sketch.scaled.get(thing), sketch.get("components", thing)
-    if not found or component is None:
+    loop_name, component = sketch.scaled.get(thing), sketch.get("components", thing)
+    if not loop_name or component is None:
         return
-    low = min((scaling.low for scaling in found), key=lambda end: integer(end) or 0)
-    high = max((scaling.high for scaling in found), key=lambda end: integer(end) or 0)
+    low = min((scaling.low for scaling in loop_name), key=lambda end: integer(end) or 0)
+    high = max((scaling.high for scaling in loop_name), key=lambda end: integer(end) or 0)
     stated = manifest.spec.whole("replicas")
     if (integer(low) or 0) <= (integer(high) or 0):
         component.entries["copies"] = respelled(high, f"varies: {low.text} .. {high.text}")
@@ -102,22 +102,22 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
         sketch.put("loops", sketch.names.fresh(f"{thing}_apply"), place, loop)
 
 
-def _needs(containers: list[View], place: Place) -> Node | None:
+def _needs(containers: list[FieldView], place: Place) -> Node | None:
     """What one member holds: the requests of its containers together; each stands where the first stands."""
-    found: dict[str, tuple[Fraction, Scalar, bool]] = {}
+    sums: dict[str, tuple[Fraction, Scalar, bool]] = {}
     for container in containers:
         for key, request in _requests(container):
             name = sanitised(key.rpartition("/")[2])
-            total, first, _ = found.get(name, (Fraction(0), request, False))
-            found[name] = (total + units.quantity(request.text)[0], first, key.startswith(BYTES))
+            total, first, _ = sums.get(name, (Fraction(0), request, False))
+            sums[name] = (total + units.quantity(request.text)[0], first, key.startswith(BYTES))
     texts = {
         name: respelled(first, bytes_text(total) if in_bytes else exact(total) + TAGS.get(name, ""))
-        for name, (total, first, in_bytes) in found.items()
+        for name, (total, first, in_bytes) in sums.items()
     }
     return entry(place, texts) if texts else None
 
 
-def _requests(container: View) -> Iterator[tuple[str, Scalar]]:
+def _requests(container: FieldView) -> Iterator[tuple[str, Scalar]]:
     """Requests of one container; a limit stands for the request that is not written."""
     resources = container.table("resources")
     tables = [resources.table(key) for key in ("requests", "limits")] if resources else []
@@ -130,7 +130,7 @@ def _requests(container: View) -> Iterator[tuple[str, Scalar]]:
                 yield key, request
 
 
-def _rollout(spec: View, thing: str, sketch: Sketch) -> None:
+def _rollout(spec: FieldView, thing: str, sketch: Sketch) -> None:
     """maxSurge, rounded up, and maxUnavailable, rounded down; 25 % each where nothing is written."""
     strategy = spec.table("strategy")
     kind = strategy.scalar("type") if strategy else None
@@ -171,7 +171,7 @@ def _grace(grace: Scalar | None, sleep: Scalar | None, thing: str, sketch: Sketc
     sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), place, values)
 
 
-def _sleep(container: View) -> Scalar | None:
+def _sleep(container: FieldView) -> Scalar | None:
     """The time of a preStop hook that only sleeps: `sleep: {seconds: 30}`, `sleep 30`, also in a shell."""
     hook = container.inner("lifecycle", "preStop")
     if hook is None:
@@ -181,9 +181,9 @@ def _sleep(container: View) -> Scalar | None:
         return sleep.seconds("seconds")
     words = run.node.get("command") if run else None
     leaves = [word for word in words if isinstance(word, Scalar)] if isinstance(words, Items) else []
-    told = leaves[2:] if [leaf.text for leaf in leaves[1:2]] == ["-c"] else leaves
-    match = SLEEP.fullmatch(" ".join(leaf.text for leaf in told).strip())
+    command = leaves[2:] if [leaf.text for leaf in leaves[1:2]] == ["-c"] else leaves
+    match = SLEEP.fullmatch(" ".join(leaf.text for leaf in command).strip())
     if run is None or match is None:
         return None
     run.use("command")
-    return respelled(told[-1], f"{int(match[1])} s")
+    return respelled(command[-1], f"{int(match[1])} s")

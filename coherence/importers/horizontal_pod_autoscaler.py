@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from coherence.base.places import Place
 from coherence.importers import _scaling as scaling
-from coherence.importers._kubernetes import Manifest, View
+from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._scaling import Autoscaler, Metric
 from coherence.importers._sketch import Sketch, default_of, default_scalar
@@ -36,19 +36,19 @@ SOURCES = {
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Add the loop."""
     spec = manifest.spec
-    found = scaling.workload(manifest, sketch)
-    metrics, place = _metrics(manifest, sketch, found[0] if found else "")
+    workload = scaling.workload(manifest, sketch)
+    metrics, place = _metrics(manifest, sketch, workload[0] if workload else "")
     spec.required("maxReplicas")
     low, high = spec.whole("minReplicas"), spec.whole("maxReplicas", least=1)
-    if found is None or high is None:
+    if workload is None or high is None:
         return
     if not metrics:
         spec.remark("scaleTargetRef", "no metric that is modelled: not taken as a writer of the replicas")
         return
-    _, one = default_of(PART, "actuation.bounds")
+    _, fewest = default_of(PART, "actuation.bounds")
     name = sketch.names.policy(manifest.name.text, "hpa", "autoscaler", "scaler")
     behavior = spec.table("behavior")
-    loop = Autoscaler(name, PART, *found, metrics, place, low or Scalar("1", one), high, behavior)
+    loop = Autoscaler(name, PART, *workload, metrics, place, low or Scalar("1", fewest), high, behavior)
     scaling.add_loop(sketch, manifest, loop)
 
 
@@ -62,12 +62,12 @@ def _metrics(manifest: Manifest, sketch: Sketch, thing: str) -> tuple[list[Metri
     if first_version is not None:
         place = first_version.place
         return [Metric(Scalar(f"{thing}.cpu", place), first_version)], place
-    made = [_metric(view, manifest, sketch, thing) for view in views]
+    metrics = [_metric(view, manifest, sketch, thing) for view in views]
     listed = spec.node.entries["metrics"]
-    return [metric for metric in made if metric is not None], listed.place
+    return [metric for metric in metrics if metric is not None], listed.place
 
 
-def _metric(view: View, manifest: Manifest, sketch: Sketch, thing: str) -> Metric | None:
+def _metric(view: FieldView, manifest: Manifest, sketch: Sketch, thing: str) -> Metric | None:
     kind = view.required("type")
     if kind is None:
         return None
@@ -89,16 +89,16 @@ def _metric(view: View, manifest: Manifest, sketch: Sketch, thing: str) -> Metri
     if described is None or target is None or name is None:
         return None
     target.use("type")
-    found = scaling.target_value(target)
-    if found is None:
+    setpoint = scaling.target_value(target)
+    if setpoint is None:
         return None
     if kind.text == "Pods":
-        return Metric(Scalar(f"{thing}.{sanitised(_told(described, name))}", name.place), found[0])
+        return Metric(Scalar(f"{thing}.{sanitised(_series_name(described, name))}", name.place), setpoint[0])
     signal = _series(source, described, name, manifest, sketch)
-    return Metric(signal, found[0], averaged=found[1] == "averageValue")
+    return Metric(signal, setpoint[0], averaged=setpoint[1] == "averageValue")
 
 
-def _resource(source: View, thing: str) -> Metric | None:
+def _resource(source: FieldView, thing: str) -> Metric | None:
     """CPU or memory: of the pod, or of one container."""
     name, container, target = source.required("name"), source.scalar("container"), source.table("target")
     older = "targetAverageUtilization"
@@ -109,17 +109,17 @@ def _resource(source: View, thing: str) -> Metric | None:
         return None
     if target is None:
         setpoint = source.percent(older, least=1)
-        found = (setpoint, older) if setpoint is not None else None
+        pair = (setpoint, older) if setpoint is not None else None
     else:
         target.use("type")
-        found = scaling.target_value(target, resource=name.text)
-    if found is None:
+        pair = scaling.target_value(target, resource=name.text)
+    if pair is None:
         return None
-    share = found[1].endswith("Utilization")
-    return Metric(scaling.resource_signal(thing, name, container, share=share), found[0])
+    share = pair[1].endswith("Utilization")
+    return Metric(scaling.resource_signal(thing, name, container, share=share), pair[0])
 
 
-def _series(source: View, described: View, name: Scalar, manifest: Manifest, sketch: Sketch) -> Scalar:
+def _series(source: FieldView, described: FieldView, name: Scalar, manifest: Manifest, sketch: Sketch) -> Scalar:
     """The signal of an Object or External metric: of the object it describes, or of the monitoring system."""
     about = source.table("describedObject")
     kind, owner = (about.scalar("kind"), about.scalar("name")) if about else (None, None)
@@ -128,11 +128,11 @@ def _series(source: View, described: View, name: Scalar, manifest: Manifest, ske
     if kind is not None and owner is not None and kind.text != "Namespace":
         thing = sketch.names.thing(owner.text, manifest.namespace, kind.text)
         sketch.mention(thing, owner.place, f"{kind.text} {owner.text}: its manifest is not among these")
-        return Scalar(f"{thing}.{sanitised(_told(described, name))}", name.place)
-    return scaling.series_signal(sketch, _told(described, name), name.place)
+        return Scalar(f"{thing}.{sanitised(_series_name(described, name))}", name.place)
+    return scaling.series_signal(sketch, _series_name(described, name), name.place)
 
 
-def _told(described: View, name: Scalar) -> str:
+def _series_name(described: FieldView, name: Scalar) -> str:
     """The name of a metric with the labels that choose one series among several of it."""
     described.use("selector")
     return " ".join([name.text, *_texts(described.node.get("selector"))])

@@ -11,7 +11,7 @@ the parts outlier_detection and circuit_breaker.
 from __future__ import annotations
 
 from coherence.base.places import Place
-from coherence.importers._kubernetes import Manifest, View
+from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import integer, respelled
 from coherence.importers._sketch import Sketch, default_of, entry, listed
@@ -54,32 +54,32 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
             _policy(subset, part, sketch)
 
 
-def _says(subset: View) -> bool:
+def _says(subset: FieldView) -> bool:
     policy = subset.table("trafficPolicy")
     return policy is not None and ("outlierDetection" in policy or "connectionPool" in policy)
 
 
-def _policy(owner: View, thing: str, sketch: Sketch) -> None:
+def _policy(owner: FieldView, thing: str, sketch: Sketch) -> None:
     """Pools and ejection of one group of hosts."""
     policy = owner.table("trafficPolicy")
     pool = policy.table("connectionPool") if policy else None
     for section, key, counted, name, full in POOLS:
         view = pool.table(section) if pool else None
-        found = view.positive(key) if view else None  # 0: the proxy's default
-        if found is not None:
+        limit = view.positive(key) if view else None  # 0: the proxy's default
+        if limit is not None:
             values = {
-                "uses": respelled(found, POOL),
-                "counts": respelled(found, f"{thing}.{counted}"),
-                "at_most": found,
-                "when_full": respelled(found, full),
+                "uses": respelled(limit, POOL),
+                "counts": respelled(limit, f"{thing}.{counted}"),
+                "at_most": limit,
+                "when_full": respelled(limit, full),
             }
-            sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), found.place, values)
+            sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), limit.place, values)
     outlier = policy.table("outlierDetection") if policy else None
     if policy is not None and outlier is not None:
         _ejection(outlier, policy.place("outlierDetection"), thing, sketch)
 
 
-def _ejection(outlier: View, key: Place, thing: str, sketch: Sketch) -> None:
+def _ejection(outlier: FieldView, key: Place, thing: str, sketch: Sketch) -> None:
     """The cap on ejected hosts, the loop that ejects, the return of a host, and panic."""
     stated, place = outlier.percent("maxEjectionPercent"), outlier.node.place
     _, absent = default_of(PART, "actuation.bounds")
@@ -100,9 +100,9 @@ def _ejection(outlier: View, key: Place, thing: str, sketch: Sketch) -> None:
     _panic(outlier, thing, sketch)
 
 
-def _trigger(outlier: View, thing: str) -> Scalar | None:
+def _trigger(outlier: FieldView, thing: str) -> Scalar | None:
     """The counts of errors in a row that eject a host: 5 where none is written, 0 is off."""
-    stated = [(found, signal) for key, signal in ERRORS if (found := outlier.whole(key)) is not None]
+    stated = [(errors, signal) for key, signal in ERRORS if (errors := outlier.whole(key)) is not None]
     on = [(found, signal) for found, signal in stated if integer(found)]
     if stated and not on:
         return None
@@ -113,7 +113,7 @@ def _trigger(outlier: View, thing: str) -> Scalar | None:
     return respelled(on[0][0], words)
 
 
-def _return(outlier: View, thing: str, sketch: Sketch) -> None:
+def _return(outlier: FieldView, thing: str, sketch: Sketch) -> None:
     """A host comes back after baseEjectionTime, times the number of its ejections."""
     time = outlier.duration("baseEjectionTime")
     if time is not None:
@@ -126,7 +126,7 @@ def _return(outlier: View, thing: str, sketch: Sketch) -> None:
         sketch.put("timers", sketch.names.fresh(f"{thing}_return"), time.place, values)
 
 
-def _panic(outlier: View, thing: str, sketch: Sketch) -> None:
+def _panic(outlier: FieldView, thing: str, sketch: Sketch) -> None:
     """Below minHealthPercent ejections are ignored; 0 is off."""
     least = outlier.percent("minHealthPercent")
     if least is None or least.text == "0 %":

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
-from coherence.importers._kubernetes import Manifest, View
+from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import duration_text, integer, respelled
 from coherence.importers._sketch import Sketch, entry, listed
 from coherence.language.document import Items, Node, Scalar
@@ -62,7 +62,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
             sketch.calls.append(entry(route.node.place, {**ends, **uses, **policy}))
 
 
-def _host(target: View) -> Scalar | None:
+def _host(target: FieldView) -> Scalar | None:
     """The host of a destination; its subset and weight say where among its members."""
     destination = target.table("destination")
     if destination is None:
@@ -72,7 +72,7 @@ def _host(target: View) -> Scalar | None:
     return destination.required("host")
 
 
-def _policy(route: View) -> dict[str, Node | None]:
+def _policy(route: FieldView) -> dict[str, Node | None]:
     """Deadline, tries, time of one try, pause and causes of a route, as far as they are written."""
     values: dict[str, Node | None] = {"deadline": _limit(route, "timeout")}
     retries = route.table("retries")
@@ -92,13 +92,13 @@ def _policy(route: View) -> dict[str, Node | None]:
     return values
 
 
-def _limit(view: View, key: str) -> Scalar | None:
+def _limit(view: FieldView, key: str) -> Scalar | None:
     """A duration; 0s is no limit."""
     found = view.duration(key)
     return None if found is None or units.quantity(found.text)[0] == 0 else found
 
 
-def _pause(retries: View) -> Node | None:
+def _pause(retries: FieldView) -> Node | None:
     """The stated base of the back-off, with the cap that Envoy derives from it."""
     base = retries.duration("backoff")
     if base is None:
@@ -126,9 +126,9 @@ def _own(word: str) -> str:
     return f"status_{word}" if word.isdigit() else word.replace("-", "_")
 
 
-def _once(found: dict[tuple[str, Place], None], place: Place) -> Items:
+def _once(places: dict[tuple[str, Place], None], place: Place) -> Items:
     """Each cause once, at its first word."""
     first: dict[str, Place] = {}
-    for cause, at in found:
+    for cause, at in places:
         first.setdefault(cause, at)
     return listed([Scalar(cause, at) for cause, at in first.items()], place)

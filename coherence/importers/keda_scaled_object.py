@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from coherence.base import units
 from coherence.importers import _scaling as scaling
-from coherence.importers._kubernetes import Manifest, View
+from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import bytes_text, integer, respelled
 from coherence.importers._scaling import Autoscaler, Metric
 from coherence.importers._sketch import Sketch, default_of, listed
@@ -50,37 +50,37 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         manifest.used.add("spec")
         manifest.remarks.append((manifest.root.key_place("spec"), f"{manifest.title}: spec (an annotation pauses it)"))
         return
-    found = scaling.workload(manifest, sketch, kind="Deployment")
+    workload = scaling.workload(manifest, sketch, kind="Deployment")
     views = spec.tables("triggers")
-    metrics = [metric for view in views if (metric := _metric(view, sketch, found[0] if found else ""))]
+    metrics = [metric for view in views if (metric := _metric(view, sketch, workload[0] if workload else ""))]
     least, most = _bound(spec, "minReplicaCount", 0), _bound(spec, "maxReplicaCount", 1)
     idle = spec.whole("idleReplicaCount")
-    if found is None:
+    if workload is None:
         return
     name = sketch.names.policy(manifest.name.text, "scaledobject", "keda", "scaler")
     low = idle or least
     zero = integer(low) == 0
-    _way_to_zero(spec, sketch, name, found[0], zero=zero)
+    _way_to_zero(spec, sketch, name, workload[0], zero=zero)
     if not metrics:
         spec.remark("scaleTargetRef", "no trigger that is modelled: not taken as a writer of the replicas")
         return
     config = spec.inner("advanced", "horizontalPodAutoscalerConfig")
     loop = Autoscaler(
-        name, PART, *found, metrics, spec.node.entries["triggers"].place,
+        name, PART, *workload, metrics, spec.node.entries["triggers"].place,
         respelled(low, "1") if zero else low, most, config.table("behavior") if config else None, _sensor(spec, views),
     )  # fmt: skip
     scaling.add_loop(sketch, manifest, loop, fewest=low)
 
 
-def _bound(spec: View, key: str, default: int) -> Scalar:
+def _bound(spec: FieldView, key: str, default: int) -> Scalar:
     """A bound, else the default that stands in the part: 0 and 100."""
     stated = spec.whole(key, least=default)
-    found, place = default_of(PART, "actuation.bounds")
-    ends = [end for end in found if isinstance(end, Scalar)] if isinstance(found, Items) else []
+    bounds, place = default_of(PART, "actuation.bounds")
+    ends = [end for end in bounds if isinstance(end, Scalar)] if isinstance(bounds, Items) else []
     return stated or (Scalar("0", place) if default == 0 else ends[-1])
 
 
-def _way_to_zero(spec: View, sketch: Sketch, name: str, thing: str, *, zero: bool) -> None:
+def _way_to_zero(spec: FieldView, sketch: Sketch, name: str, thing: str, *, zero: bool) -> None:
     """The cool-down after the last trigger was active."""
     if not zero:
         for key in ("pollingInterval", "cooldownPeriod", "initialCooldownPeriod"):
@@ -98,13 +98,13 @@ def _way_to_zero(spec: View, sketch: Sketch, name: str, thing: str, *, zero: boo
     sketch.put("timers", sketch.names.fresh(f"{name}_cooldown"), place, values)
 
 
-def _caches(spec: View) -> bool:
+def _caches(spec: FieldView) -> bool:
     """Does every trigger answer the HPA from the value of the last poll?"""
     views = spec.tables("triggers")
     return bool(views) and all((flag := view.scalar("useCachedMetrics")) and flag.text == "true" for view in views)
 
 
-def _sensor(spec: View, views: list[View]) -> Node | None:
+def _sensor(spec: FieldView, views: list[FieldView]) -> Node | None:
     """With useCachedMetrics a value is sampled once in a pollingInterval (30 s), else at each request."""
     if not _caches(spec):
         for view in views:
@@ -117,7 +117,7 @@ def _sensor(spec: View, views: list[View]) -> Node | None:
     return listed([respelled(poll, f"relist {poll.text}")], poll.place)
 
 
-def _metric(view: View, sketch: Sketch, thing: str) -> Metric | None:
+def _metric(view: FieldView, sketch: Sketch, thing: str) -> Metric | None:
     """One trigger: what it reads and its threshold, per replica unless metricType is Value."""
     kind, metadata = view.required("type"), view.table("metadata")
     if kind is None or metadata is None:
@@ -140,16 +140,16 @@ def _metric(view: View, sketch: Sketch, thing: str) -> Metric | None:
     return Metric(scaling.series_signal(sketch, raw, place), setpoint, averaged=averaged)
 
 
-def _raw(metadata: View, kind: Scalar, series: Scalar | None, view: View) -> str:
+def _raw(metadata: FieldView, kind: Scalar, series: Scalar | None, view: FieldView) -> str:
     """What a trigger reads: a query as it is; else its kind, the queue and what is measured of it."""
     if series is not None and ("query" in metadata or kind.text == "prometheus"):
         return series.text
-    chosen = [found.text for key in CHOICE if (found := metadata.scalar(key)) and found.text != "QueueLength"]
+    chosen = [choice.text for key in CHOICE if (choice := metadata.scalar(key)) and choice.text != "QueueLength"]
     where = series.text if series is not None else f"{view.manifest.name.text} {view.path}"
     return " ".join((kind.text, where, *chosen))
 
 
-def _resource(metadata: View, thing: str, kind: Scalar, setpoint: Scalar, stated: Scalar | None) -> Metric:
+def _resource(metadata: FieldView, thing: str, kind: Scalar, setpoint: Scalar, stated: Scalar | None) -> Metric:
     """CPU or memory as the HPA reads it: a share of the request, or an amount where metricType says so."""
     container = metadata.scalar("containerName")
     share = stated is None or stated.text != "AverageValue"

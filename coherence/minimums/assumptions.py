@@ -107,7 +107,7 @@ ASSUMPTIONS = {one.name: one for one in _ALL}
 
 def assumption(name: str) -> Assumption:
     """The assumption of a name.  Raises UsageError."""
-    found = ASSUMPTIONS.get(name)
-    if found is None:
+    known = ASSUMPTIONS.get(name)
+    if known is None:
         raise UsageError(f"there is no assumption '{name}': {did_you_mean(name, ASSUMPTIONS)}")
-    return found
+    return known

@@ -25,7 +25,7 @@ def several(inputs: Inputs, name: str) -> tuple[Any, ...]:
     return tuple(cast("Any", inputs[name]))
 
 
-class Kind(StrEnum):
+class Status(StrEnum):
     """What may be done with the number."""
 
     THEOREM = "theorem"  # nothing does better under the assumptions
@@ -37,7 +37,7 @@ class Kind(StrEnum):
     @property
     def floor(self) -> bool:
         """May it stand as a floor of what is measured?"""
-        return self in (Kind.THEOREM, Kind.TIGHT, Kind.EXACT)
+        return self in (Status.THEOREM, Status.TIGHT, Status.EXACT)
 
 
 class Role(StrEnum):
@@ -48,7 +48,7 @@ class Role(StrEnum):
     POINT = "point"  # where something changes or is best: neither side is a loss
 
 
-class Way(StrEnum):
+class Trend(StrEnum):
     """How the bound moves when one symbol grows and all others stay."""
 
     RISES = "rises"
@@ -67,7 +67,7 @@ class Symbol:
     name: str
     unit: str
     means: str
-    way: Way
+    way: Trend
     least: float = 0.0
     most: float = math.inf
     whole: bool = False
@@ -89,15 +89,15 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a proof or a witness found: `said` in words, `script` what another program can check again."""
+    """What a proof or a witness found: `words` for people, `script` what another program can check again."""
 
     holds: bool
-    said: str
+    words: str
     script: str = ""
 
 
 @dataclass(frozen=True)
-class Proof:
+class Recheck:
     """One way in which the bound is re-proved.  `how`: smt | identity | dual | cut | enumeration."""
 
     how: str
@@ -154,7 +154,7 @@ class Bound:
     group: str
     quantity: str
     unit: str
-    kind: Kind
+    kind: Status
     symbols: tuple[Symbol, ...]
     assumptions: tuple[str, ...]
     source: str
@@ -165,7 +165,7 @@ class Bound:
     loss: str = "none"
     role: Role = Role.FLOOR
     without: Mapping[str, str] = field(default_factory=dict)
-    proofs: tuple[Proof, ...] = ()
+    proofs: tuple[Recheck, ...] = ()
     witness: Witness | None = None
     telemetry: tuple[str, ...] = ()
     applies: Callable[[Design], Iterable[Application]] | None = None

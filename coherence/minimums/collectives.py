@@ -17,7 +17,7 @@ Number = Fraction | float
 Message = tuple[int, int, Fraction]  # from, to, bytes
 
 
-class Clock:
+class PortClock:
     """Adds up steps, and refuses one in which a port is used twice."""
 
     def __init__(self, rate: Number, alpha: Number = 0) -> None:
@@ -35,7 +35,7 @@ class Clock:
 
 def ring_all_reduce(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
     """Chunks go round twice: once to be reduced, once to be spread."""
-    clock, chunk = Clock(rate, alpha), Fraction(size) / n
+    clock, chunk = PortClock(rate, alpha), Fraction(size) / n
     held = [[{member} for _ in range(n)] for member in range(n)]
     for phase in (0, 1):
         for step in range(n - 1):
@@ -52,7 +52,7 @@ def rabenseifner(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fract
     """Halves are reduced with ever nearer partners, then spread with ever farther ones; n is a power of two."""
     if n & (n - 1) or n < 1:
         raise UsageError(f"recursive halving needs a power of two members, not {n}")
-    clock, chunk = Clock(rate, alpha), Fraction(size) / n
+    clock, chunk = PortClock(rate, alpha), Fraction(size) / n
     held = [[{member} for _ in range(n)] for member in range(n)]
     owned = [range(n)] * n
     far = n // 2
@@ -89,7 +89,7 @@ def _whole(held: list[list[set[int]]], n: int) -> None:
 
 def bruck(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
     """All-gather in ceil(log2 n) steps: each member sends all that it has to the one at twice the distance."""
-    clock, chunk = Clock(rate, alpha), Fraction(size) / n
+    clock, chunk = PortClock(rate, alpha), Fraction(size) / n
     held = [{member} for member in range(n)]
     far = 1
     while far < n:
@@ -104,7 +104,7 @@ def bruck(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
 
 def ring_all_gather(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
     """Each member passes on what it got in the step before."""
-    clock, chunk = Clock(rate, alpha), Fraction(size) / n
+    clock, chunk = PortClock(rate, alpha), Fraction(size) / n
     held = [{member} for member in range(n)]
     for step in range(n - 1):
         clock.step((m, (m + 1) % n, chunk) for m in range(n))
@@ -117,7 +117,7 @@ def ring_all_gather(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fr
 
 def ring_reduce_scatter(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
     """Chunks go round once and are added to; each member ends with one whole chunk."""
-    clock, chunk = Clock(rate, alpha), Fraction(size) / n
+    clock, chunk = PortClock(rate, alpha), Fraction(size) / n
     held = [[{member} for _ in range(n)] for member in range(n)]
     for step in range(n - 1):
         moving = [(m, (m - step) % n, set(held[m][(m - step) % n])) for m in range(n)]
@@ -131,7 +131,7 @@ def ring_reduce_scatter(n: int, size: Number, rate: Number, alpha: Number = 0) -
 
 def chain_broadcast(n: int, size: Number, rate: Number, alpha: Number, parts: int) -> Fraction:
     """The root sends part after part along a chain."""
-    clock, part = Clock(rate, alpha), Fraction(size) / parts
+    clock, part = PortClock(rate, alpha), Fraction(size) / parts
     have = [parts] + [0] * (n - 1)
     while have[-1] < parts:
         moving = [m for m in range(n - 1) if have[m] > have[m + 1]]
@@ -143,7 +143,7 @@ def chain_broadcast(n: int, size: Number, rate: Number, alpha: Number, parts: in
 
 def tree_broadcast(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
     """All that have the data send it to one each (binomial tree)."""
-    clock, have = Clock(rate, alpha), 1
+    clock, have = PortClock(rate, alpha), 1
     while have < n:
         clock.step((m, have + m, Fraction(size)) for m in range(min(have, n - have)))
         have = min(n, 2 * have)
@@ -152,7 +152,7 @@ def tree_broadcast(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fra
 
 def direct_scatter(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
     """The root sends every other member its part."""
-    clock = Clock(rate, alpha)
+    clock = PortClock(rate, alpha)
     for member in range(1, n):
         clock.step([(0, member, Fraction(size) / n)])
     return clock.time
@@ -160,7 +160,7 @@ def direct_scatter(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fra
 
 def rotation(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
     """All-to-all: in step k each member sends its part for the one k places on."""
-    clock, got = Clock(rate, alpha), [{m} for m in range(n)]
+    clock, got = PortClock(rate, alpha), [{m} for m in range(n)]
     for far in range(1, n):
         clock.step((m, (m + far) % n, Fraction(size) / n) for m in range(n))
         for m in range(n):

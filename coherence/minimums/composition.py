@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from coherence.base.errors import UsageError
 from coherence.minimums.assumptions import ASSUMPTIONS
-from coherence.minimums.bound import Bound, Kind, Role
+from coherence.minimums.bound import Bound, Role, Status
 from coherence.minimums.floors import Number, Span, over
 
 
@@ -34,13 +34,13 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownTerm:
     """A number that is not a bound of the registry: a term without a floor of its own is Known(0, 0)."""
 
     low: Number
     high: Number
     says: str
-    kind: Kind = Kind.EXACT
+    kind: Status = Status.EXACT
 
 
 @dataclass(frozen=True)
@@ -58,71 +58,75 @@ class Overlap:
 
 
 @dataclass(frozen=True)
-class Barrier:
+class BarrierTerm:
     """All parts must be over before any goes on; the parts are mean durations."""
 
     parts: tuple[Term, ...]
 
 
 @dataclass(frozen=True)
-class Amplified:
+class RepeatedTerm:
     """The same work several times: `factor` >= 1 is a floor of how often."""
 
     part: Term
     factor: Term
 
 
-Term = Leaf | Known | Serial | Overlap | Barrier | Amplified
+Term = Leaf | KnownTerm | Serial | Overlap | BarrierTerm | RepeatedTerm
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TermEstimate:
     """`low` holds for every input in its range; `high` is the largest value over them."""
 
     low: Number
     high: Number
-    kind: Kind
+    kind: Status
     assumptions: tuple[str, ...]
 
 
-def estimate(term: Term) -> Estimate:
+def estimate(term: Term) -> TermEstimate:
     """The floor of a composition.  Raises UsageError for an upper bound, and for an amplification below one."""
     match term:
         case Leaf(bound=bound, inputs=inputs):
             if bound.role is not Role.FLOOR:
                 raise UsageError(f"{bound.name} is a {bound.role}, not a floor: it is told beside floors, not composed")
-            found = over(bound, inputs)
-            return Estimate(found.low, found.high, _admitted(bound.kind, bound.name), bound.assumptions)
-        case Known(low=low, high=high, kind=kind, says=says):
+            estimated = over(bound, inputs)
+            return TermEstimate(estimated.low, estimated.high, _admitted(bound.kind, bound.name), bound.assumptions)
+        case KnownTerm(low=low, high=high, kind=kind, says=says):
             if low > high:
                 raise UsageError(f"{says}: the range {float(low):g} .. {float(high):g} is empty")
-            return Estimate(low, high, _admitted(kind, says), ())
+            return TermEstimate(low, high, _admitted(kind, says), ())
         case Serial(parts=parts):
-            made = [estimate(part) for part in parts]
-            return _joined(made, sum((e.low for e in made), Fraction(0)), sum((e.high for e in made), Fraction(0)))
-        case Overlap(parts=parts) | Barrier(parts=parts):
-            made = [estimate(part) for part in parts]
-            return _joined(made, max((e.low for e in made), default=0), max((e.high for e in made), default=0))
-        case Amplified(part=part, factor=factor):
-            one, times = estimate(part), estimate(factor)
+            estimates = [estimate(part) for part in parts]
+            return _joined(
+                estimates, sum((e.low for e in estimates), Fraction(0)), sum((e.high for e in estimates), Fraction(0))
+            )
+        case Overlap(parts=parts) | BarrierTerm(parts=parts):
+            estimates = [estimate(part) for part in parts]
+            return _joined(
+                estimates, max((e.low for e in estimates), default=0), max((e.high for e in estimates), default=0)
+            )
+        case RepeatedTerm(part=part, factor=factor):
+            base, times = estimate(part), estimate(factor)
             if times.low < 1:
                 raise UsageError(f"an amplification is at least 1, not {float(times.low):g}")
-            return _joined([one, times], one.low * times.low, one.high * times.high)
+            return _joined([base, times], base.low * times.low, base.high * times.high)
 
 
-def _admitted(kind: Kind, name: str) -> Kind:
-    if kind is Kind.UPPER:
+def _admitted(kind: Status, name: str) -> Status:
+    if kind is Status.UPPER:
         raise UsageError(f"{name} is an upper bound: it is told beside a floor and never composed into one")
     return kind
 
 
-def _joined(made: list[Estimate], low: Number, high: Number) -> Estimate:
+def _joined(estimates: list[TermEstimate], low: Number, high: Number) -> TermEstimate:
     """The weakest kind of the parts, and every assumption once."""
-    order = (Kind.EXACT, Kind.TIGHT, Kind.THEOREM, Kind.CLASS_COST)
-    kind = max((e.kind for e in made), key=order.index, default=Kind.EXACT)
-    if len(made) > 1 and kind is Kind.TIGHT:
-        kind = Kind.THEOREM  # parts that are attained one by one need not be attained together
-    return Estimate(low, high, kind, tuple(dict.fromkeys(name for e in made for name in e.assumptions)))
+    order = (Status.EXACT, Status.TIGHT, Status.THEOREM, Status.CLASS_COST)
+    kind = max((e.kind for e in estimates), key=order.index, default=Status.EXACT)
+    if len(estimates) > 1 and kind is Status.TIGHT:
+        kind = Status.THEOREM  # parts that are attained one by one need not be attained together
+    return TermEstimate(low, high, kind, tuple(dict.fromkeys(name for e in estimates for name in e.assumptions)))
 
 
 def leaves(term: Term) -> Iterator[Leaf]:
@@ -130,16 +134,16 @@ def leaves(term: Term) -> Iterator[Leaf]:
     match term:
         case Leaf():
             yield term
-        case Serial(parts=parts) | Overlap(parts=parts) | Barrier(parts=parts):
+        case Serial(parts=parts) | Overlap(parts=parts) | BarrierTerm(parts=parts):
             for part in parts:
                 yield from leaves(part)
-        case Amplified(part=part, factor=factor):
+        case RepeatedTerm(part=part, factor=factor):
             yield from leaves(part)
             yield from leaves(factor)
 
 
 @dataclass(frozen=True)
-class Share:
+class LossShare:
     """A part of the measurement, from `low` to `high` in its unit."""
 
     name: str
@@ -156,17 +160,17 @@ class Decomposition:
     """
 
     measured: Span
-    floor: Estimate
-    shares: tuple[Share, ...]
+    floor: TermEstimate
+    shares: tuple[LossShare, ...]
     violated: tuple[str, ...]
 
     @property
-    def recoverable(self) -> Share:
+    def recoverable(self) -> LossShare:
         """The last share: what neither floor nor scheme nor known overheads explain."""
         return self.shares[-1]
 
 
-def _above(floor: Term, least: Estimate, scheme: Term | None, cost: Estimate) -> Share:
+def _above(floor: Term, least: TermEstimate, scheme: Term | None, cost: TermEstimate) -> LossShare:
     """What the scheme costs above the floor.
 
     Where the scheme is the floor and something after it, exactly that: what they share has one value, whatever it is.
@@ -175,12 +179,12 @@ def _above(floor: Term, least: Estimate, scheme: Term | None, cost: Estimate) ->
         parts = list(scheme.parts)
         parts.remove(floor)
         more = estimate(Serial(tuple(parts)))
-        return Share(SCHEME, more.low, more.high)
-    return Share(SCHEME, cost.low - least.high, cost.high - least.low)
+        return LossShare(SCHEME, more.low, more.high)
+    return LossShare(SCHEME, cost.low - least.high, cost.high - least.low)
 
 
 SCHEME = "cost of the chosen scheme"
-ZERO = Known(Fraction(0), Fraction(0), "nothing")
+ZERO = KnownTerm(Fraction(0), Fraction(0), "nothing")
 
 
 def decomposition(measured: Span, floor: Term, *, scheme: Term | None = None, calibrated: Term = ZERO) -> Decomposition:
@@ -201,29 +205,29 @@ def decomposition(measured: Span, floor: Term, *, scheme: Term | None = None, ca
         )
     known = estimate(calibrated)
     above = _above(floor, least, scheme, cost)
-    rest = Share(
+    rest = LossShare(
         "recoverable",
         measured[0] - max(cost.high, least.high) - known.high,
         measured[1] - max(cost.low, least.low) - known.low,
     )
     shares = (
-        Share("proved floor", least.low, least.high),
-        above if scheme is not None else Share(above.name, Fraction(0), Fraction(0)),
-        Share("calibrated", known.low, known.high),
+        LossShare("proved floor", least.low, least.high),
+        above if scheme is not None else LossShare(above.name, Fraction(0), Fraction(0)),
+        LossShare("calibrated", known.low, known.high),
         rest,
     )
     violated = tuple(dict.fromkeys((*least.assumptions, *cost.assumptions))) if rest.high < 0 else ()
     return Decomposition(measured, least, shares, violated)
 
 
-def told(found: Decomposition) -> tuple[str, ...]:
+def sentences(decomposition: Decomposition) -> tuple[str, ...]:
     """Sentences: what is recoverable at least, or which assumptions the measurement refutes and how to tell."""
-    rest = found.recoverable
+    rest = decomposition.recoverable
     if rest.high < 0:
         first = (
             f"assumption violated: the measurement lies {float(-rest.high):.6g} below the floor; one of these is wrong"
         )
-        return (first, *(f"{name}: {ASSUMPTIONS[name].refuted_by}" for name in found.violated))
+        return (first, *(f"{name}: {ASSUMPTIONS[name].refuted_by}" for name in decomposition.violated))
     if rest.low < 0:
         return (f"at most {float(rest.high):.6g} is recoverable; whether any is depends on inputs within their ranges",)
     return (f"at least {float(rest.low):.6g} and at most {float(rest.high):.6g} is recoverable",)

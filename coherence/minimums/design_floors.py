@@ -24,20 +24,20 @@ class DesignFloor:
 
 def design_floors(design: Design, chosen: Iterable[Bound] | None = None) -> tuple[DesignFloor, ...]:
     """By loss type, then by bound and thing; the same in every run."""
-    found = [
+    applications = [
         floor_of(bound, application)
         for bound in (bounds() if chosen is None else chosen)
         if bound.applies is not None
         for application in bound.applies(design)
     ]
-    return tuple(sorted(found, key=lambda one: (one.bound.loss, one.bound.name, one.application.thing)))
+    return tuple(sorted(applications, key=lambda one: (one.bound.loss, one.bound.name, one.application.thing)))
 
 
 def floor_of(bound: Bound, application: Application) -> DesignFloor:
     """A bound at one thing; what is missing or does not fit becomes the reason."""
     if application.missing:
-        told = "; ".join(f"needs {key}" for key in dict.fromkeys(application.missing.values()))
-        return DesignFloor(bound, application, None, told)
+        needs = "; ".join(f"needs {key}" for key in dict.fromkeys(application.missing.values()))
+        return DesignFloor(bound, application, None, needs)
     try:
         return DesignFloor(bound, application, over(bound, application.spans))
     except UsageError as error:

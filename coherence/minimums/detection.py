@@ -52,10 +52,10 @@ def wald_walk(up: int, down: int, odds: float) -> float:
     for _ in range(1, up + down):
         scale = 1 - (1 - p) * a[-1]
         a, b = [*a, p / scale], [*b, (1 + (1 - p) * b[-1]) / scale]
-    found = 0.0
+    mean = 0.0
     for i in range(up + down - 1, down - 1, -1):
-        found = a[i] * found + b[i]
-    return found
+        mean = a[i] * mean + b[i]
+    return mean
 
 
 def page_walk(height: int, odds: float) -> float:
@@ -65,10 +65,10 @@ def page_walk(height: int, odds: float) -> float:
     for _ in range(1, height):
         scale = 1 - (1 - p) * a[-1]
         a, b = [*a, p / scale], [*b, (1 + (1 - p) * b[-1]) / scale]
-    found = 0.0
+    mean = 0.0
     for i in range(height - 1, -1, -1):
-        found = a[i] * found + b[i]
-    return found
+        mean = a[i] * mean + b[i]
+    return mean
 
 
 def page_threshold(information: float, false_alarms: float) -> float:

@@ -9,15 +9,15 @@ from collections.abc import Hashable, Sequence
 
 def recently_used(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = ()) -> int:
     """Fetches of the cache that gives up what was not used for longest; `held`: what it has, oldest first."""
-    kept = OrderedDict.fromkeys(held)
+    cached = OrderedDict.fromkeys(held)
     fetched = 0
     for item in trace:
-        if item not in kept:
+        if item not in cached:
             fetched += 1
-            if len(kept) == slots:
-                kept.popitem(last=False)
-        kept[item] = None
-        kept.move_to_end(item)
+            if len(cached) == slots:
+                cached.popitem(last=False)
+        cached[item] = None
+        cached.move_to_end(item)
     return fetched
 
 
@@ -29,13 +29,13 @@ def farthest(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = (
     for at in range(len(trace) - 1, -1, -1):
         following[at] = last.get(trace[at], later)
         last[trace[at]] = at
-    kept = {item: last.get(item, later) for item in held}
+    next_use = {item: last.get(item, later) for item in held}
     fetched = 0
     for at, item in enumerate(trace):
-        fetched += item not in kept
-        kept[item] = following[at]
-        if len(kept) > slots:
-            del kept[max(kept, key=lambda one: kept[one])]
+        fetched += item not in next_use
+        next_use[item] = following[at]
+        if len(next_use) > slots:
+            del next_use[max(next_use, key=lambda one: next_use[one])]
     return fetched
 
 
@@ -44,9 +44,9 @@ def fewest(trace: Sequence[Hashable], slots: int) -> int:
     best: dict[frozenset[Hashable], int] = {frozenset(): 0}
     for item in trace:
         after: dict[frozenset[Hashable], int] = {}
-        for kept, cost in best.items():
-            have = kept | {item}
-            total = cost + (item not in kept)
+        for contents, cost in best.items():
+            have = contents | {item}
+            total = cost + (item not in contents)
             for size in range(min(slots, len(have)) + 1):
                 for chosen in itertools.combinations(have, size):
                     key = frozenset(chosen)
@@ -61,29 +61,29 @@ def adversary(slots: int, other: int, phases: int) -> tuple[list[int], list[int]
     Each phase asks for slots - other + 1 new items, then other - 1 times for one that the other cache (of `other`
     slots) can have kept and this one has not.  SOURCE: Sleator and Tarjan 1985.
     """
-    kept = OrderedDict.fromkeys(range(slots))
+    contents = OrderedDict.fromkeys(range(slots))
     optimum = set(range(slots - other, slots))
     fresh, trace = slots, []
 
     def ask(item: int) -> None:
-        if item not in kept and len(kept) == slots:
-            kept.popitem(last=False)
-        kept[item] = None
-        kept.move_to_end(item)
+        if item not in contents and len(contents) == slots:
+            contents.popitem(last=False)
+        contents[item] = None
+        contents.move_to_end(item)
         trace.append(item)
 
     for _ in range(phases):
-        possible, asked = set(optimum), []
+        possible, requests = set(optimum), []
         for _ in range(slots - other + 1):
             ask(fresh)
-            asked.append(fresh)
+            requests.append(fresh)
             fresh += 1
-        possible |= set(asked)
+        possible |= set(requests)
         again = []
         for _ in range(other - 1):
-            item = min(possible - set(kept))
+            item = min(possible - set(contents))
             ask(item)
             again.append(item)
-        optimum = set(again) | {asked[-1]}
+        optimum = set(again) | {requests[-1]}
         optimum |= set(list(possible - optimum)[: other - len(optimum)])
     return list(range(slots)), trace

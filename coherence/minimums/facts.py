@@ -26,11 +26,11 @@ class Gathered:
         self.missing: dict[str, str] = {}
         self.places: list[Place] = []
 
-    def quantity(self, symbol: str, found: object, key: str) -> Gathered:
+    def quantity(self, symbol: str, stated: object, key: str) -> Gathered:
         """The range of a quantity of the design; `key` is what to write (or measure) where there is none."""
-        if isinstance(found, Quantity):
-            self.spans[symbol] = (found.low, found.high)
-            self.places.append(found.place.labelled(f"{symbol} of {self.thing}"))
+        if isinstance(stated, Quantity):
+            self.spans[symbol] = (stated.low, stated.high)
+            self.places.append(stated.place.labelled(f"{symbol} of {self.thing}"))
         else:
             self.missing[symbol] = key
         return self
@@ -45,13 +45,13 @@ class Gathered:
         self.missing[symbol] = key
         return self
 
-    def made(self) -> Application:
+    def application(self) -> Application:
         """The application as far as it is known."""
         return Application(self.thing, dict(self.spans), dict(self.missing), tuple(dict.fromkeys(self.places)))
 
 
 @dataclass(frozen=True)
-class Stage:
+class ServingStage:
     """Requests of a workload that a component serves: the station of a queueing bound."""
 
     workload: Workload
@@ -77,18 +77,18 @@ class Stage:
         return getattr(self.workload.service, "cv", None)
 
 
-def stages(design: Design) -> Iterator[Stage]:
+def stages(design: Design) -> Iterator[ServingStage]:
     """Every call that a workload makes."""
     for call in design.calls:
         workload = design.workload.get(call.caller.text) if call.caller else None
         if workload is not None and call.callee is not None:
-            yield Stage(workload, design.components.get(call.callee.text), call, call.name)
+            yield ServingStage(workload, design.components.get(call.callee.text), call, call.name)
 
 
 def constant(owner: Component | Tier, *keys: str) -> Quantity | None:
     """The first of these keys that the thing (or its part) gives a number for."""
     for key in keys:
-        found: Quantity | Formula | Word | None = owner.constants.get(key)
-        if isinstance(found, Quantity):
-            return found
+        stated: Quantity | Formula | Word | None = owner.constants.get(key)
+        if isinstance(stated, Quantity):
+            return stated
     return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.minimums.bound import Bound, Inputs, Symbol, Way
+from coherence.minimums.bound import Bound, Inputs, Symbol, Trend
 from coherence.minimums.formulas import UndefinedError, number
 
 Number = Fraction | float
@@ -39,19 +39,19 @@ def at(bound: Bound, inputs: Inputs) -> Number:
     _known(bound, inputs)
     for symbol in bound.symbols:
         given = inputs[symbol.name]
-        if symbol.way is Way.LIST:
+        if symbol.way is Trend.LIST:
             continue  # `compute` looks at what it holds
         if math.isnan(given) or not symbol.allows(given):
-            raise UsageError(f"{symbol.name} = {float(given):g} of {bound.name}: {told_range(symbol)}")
+            raise UsageError(f"{symbol.name} = {float(given):g} of {bound.name}: {range_text(symbol)}")
     if bound.valid and not number(bound.valid, inputs):
-        raise UsageError(f"{bound.name} holds where {bound.valid}, not at {_told(bound, inputs)}")
+        raise UsageError(f"{bound.name} holds where {bound.valid}, not at {_inputs_text(bound, inputs)}")
     try:
-        found = bound.compute(inputs) if bound.compute is not None else number(bound.formula, inputs)
+        value = bound.compute(inputs) if bound.compute is not None else number(bound.formula, inputs)
     except (OverflowError, ZeroDivisionError, ValueError) as error:
-        raise UndefinedError(f"{bound.name} has no value at {_told(bound, inputs)}: {error}") from None
-    if math.isnan(found) or (bound.compute is None and math.isinf(found)):
-        raise UndefinedError(f"{bound.name} has no finite value at {_told(bound, inputs)}")
-    return found
+        raise UndefinedError(f"{bound.name} has no value at {_inputs_text(bound, inputs)}: {error}") from None
+    if math.isnan(value) or (bound.compute is None and math.isinf(value)):
+        raise UndefinedError(f"{bound.name} has no finite value at {_inputs_text(bound, inputs)}")
+    return value
 
 
 def over(bound: Bound, spans: Mapping[str, Span]) -> Floor:
@@ -62,18 +62,18 @@ def over(bound: Bound, spans: Mapping[str, Span]) -> Floor:
     _known(bound, spans)
     for symbol in bound.symbols:
         low, high = spans[symbol.name]
-        if symbol.way is Way.LIST:
+        if symbol.way is Trend.LIST:
             continue
         if low > high:
             raise UsageError(f"{symbol.name} of {bound.name}: the range {float(low):g} .. {float(high):g} is empty")
-        if low != high and symbol.way is Way.NEITHER:
+        if low != high and symbol.way is Trend.NEITHER:
             raise UsageError(f"{bound.name} is not monotone in {symbol.name}: give one value of it, not a range")
-    least = {s.name: spans[s.name][1 if s.way is Way.FALLS else 0] for s in bound.symbols}
-    most = {s.name: spans[s.name][0 if s.way is Way.FALLS else 1] for s in bound.symbols}
+    least = {s.name: spans[s.name][1 if s.way is Trend.FALLS else 0] for s in bound.symbols}
+    most = {s.name: spans[s.name][0 if s.way is Trend.FALLS else 1] for s in bound.symbols}
     low, high = at(bound, least), at(bound, most)
     if low < 0:  # below zero a factor that raises the bound lowers it: every corner counts
-        found = [at(bound, corner) for corner in _corners(spans)]
-        low, high = min(low, *found), max(high, *found)
+        values = [at(bound, corner) for corner in _corners(spans)]
+        low, high = min(low, *values), max(high, *values)
     return Floor(bound, low, high, dict(spans))
 
 
@@ -91,7 +91,7 @@ def _known(bound: Bound, given: Mapping[str, object]) -> None:
         raise UsageError(f"{bound.name} has no symbol '{strange}': {did_you_mean(strange, bound.names)}")
 
 
-def told_range(symbol: Symbol) -> str:
+def range_text(symbol: Symbol) -> str:
     """The values that a symbol may take, in words."""
     kind = "a whole number" if symbol.whole else "a number"
     low = "" if symbol.least == -math.inf else f" {'above' if symbol.open_ else 'of at least'} {symbol.least:g}"
@@ -99,6 +99,6 @@ def told_range(symbol: Symbol) -> str:
     return f"{kind}{low}{high} {symbol.unit if symbol.unit != '1' else ''}".rstrip()
 
 
-def _told(bound: Bound, inputs: Inputs) -> str:
-    listed = {symbol.name for symbol in bound.symbols if symbol.way is Way.LIST}
+def _inputs_text(bound: Bound, inputs: Inputs) -> str:
+    listed = {symbol.name for symbol in bound.symbols if symbol.way is Trend.LIST}
     return ", ".join(f"{name} = {float(inputs[name]):g}" for name in bound.names if name not in listed)

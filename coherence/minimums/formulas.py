@@ -91,8 +91,8 @@ def symbolic_form(text: str, symbols: Mapping[str, Any] | None = None) -> Any:
     sp = sympy("symbolic forms")
     from coherence.language.expressions.lower_sympy import lower_sympy
 
-    made = {name: sp.Symbol(name, positive=True) for name in symbols_of(text)} | {"pi": sp.pi}
-    return lower_sympy(tree_of(text), {**made, **(symbols or {})}, symbolic())
+    names = {name: sp.Symbol(name, positive=True) for name in symbols_of(text)} | {"pi": sp.pi}
+    return lower_sympy(tree_of(text), {**names, **(symbols or {})}, symbolic())
 
 
 def latex(text: str, signs: Mapping[str, str] | None = None) -> str:
@@ -100,10 +100,10 @@ def latex(text: str, signs: Mapping[str, str] | None = None) -> str:
     sp = sympy("LaTeX of formulas")
     form = symbolic_form(text)
     marks = signs or {}
-    told = {
+    symbols = {
         symbol: marks.get(symbol.name, rf"\mathrm{{{symbol.name}}}".replace("_", r"\_")) for symbol in form.free_symbols
     }
-    return str(sp.latex(form, symbol_names=told))
+    return str(sp.latex(form, symbol_names=symbols))
 
 
 def dimension(text: str, known: Mapping[str, Dimension]) -> Dimension:
@@ -120,10 +120,10 @@ def _dimension(tree: Tree, text: str, known: Mapping[str, Dimension]) -> Dimensi
         case Name(path=path):
             return known.get(path, ONE)
         case Arithmetic(op="*" | "/" as op, left=left, right=right):
-            one, other = _dimension(left, text, known), _dimension(right, text, known)
-            if one is None:
+            left_dimension, other = _dimension(left, text, known), _dimension(right, text, known)
+            if left_dimension is None:
                 return None
-            return one * (other or ONE) if op == "*" else one / (other or ONE)
+            return left_dimension * (other or ONE) if op == "*" else left_dimension / (other or ONE)
         case Arithmetic(left=left, right=right):
             return _alike(text, _dimension(left, text, known), _dimension(right, text, known))
         case Choose(then=then, otherwise=otherwise):
@@ -136,10 +136,10 @@ def _dimension(tree: Tree, text: str, known: Mapping[str, Dimension]) -> Dimensi
 def _called(name: str, arguments: tuple[Tree, ...], text: str, known: Mapping[str, Dimension]) -> Dimension | None:
     parts = [_dimension(argument, text, known) for argument in arguments]
     if name in SAME:
-        found = parts[0]
+        common = parts[0]
         for part in parts[1:]:
-            found = _alike(text, found, part)
-        return found
+            common = _alike(text, common, part)
+        return common
     if name == "sqrt" and parts[0] is not None and all(p % 2 == 0 for _, p in parts[0].powers):
         return Dimension(tuple((base, p // 2) for base, p in parts[0].powers))
     if name == "power" and isinstance(arguments[1], Number) and arguments[1].value.denominator == 1 and parts[0]:
@@ -150,9 +150,9 @@ def _called(name: str, arguments: tuple[Tree, ...], text: str, known: Mapping[st
     return ONE
 
 
-def _alike(text: str, one: Dimension | None, other: Dimension | None) -> Dimension | None:
-    if one is None or other is None:
-        return one or other
-    if not one.fits(other):
-        raise UsageError(f"the formula `{text}` adds or compares {one} and {other}")
-    return one if one.powers else other
+def _alike(text: str, dimension: Dimension | None, other: Dimension | None) -> Dimension | None:
+    if dimension is None or other is None:
+        return dimension or other
+    if not dimension.fits(other):
+        raise UsageError(f"the formula `{text}` adds or compares {dimension} and {other}")
+    return dimension if dimension.powers else other

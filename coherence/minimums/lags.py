@@ -20,7 +20,7 @@ Operation = tuple[str, Fraction]  # (delayed | sampled | mean_over | max_over, s
 
 
 @dataclass(frozen=True)
-class Way:
+class LagPath:
     """From the reading to the command, outermost first.  `static`: no state and no other loop lies on it."""
 
     operations: tuple[Operation, ...]
@@ -31,32 +31,32 @@ class Way:
         """Seconds that surely pass on it."""
         return sum((span for kind, span in self.operations if kind == "delayed"), Fraction(0))
 
-    def after(self, kind: str, span: Fraction, *, static: bool = True) -> Way:
+    def after(self, kind: str, span: Fraction, *, static: bool = True) -> LagPath:
         """The way with one more operation; a delay of nothing is none."""
         more = ((kind, span),) if span or kind != "delayed" else ()
-        return Way((*self.operations, *more), self.static and static)
+        return LagPath((*self.operations, *more), self.static and static)
 
-    def told(self) -> str:
+    def text(self) -> str:
         """The operations in words."""
         return ", ".join(f"{kind.replace('_', ' ')} {float(span):g} s" for kind, span in self.operations)
 
 
-Branch = tuple[Way, ...]  # ways that count together
+Branch = tuple[LagPath, ...]  # ways that count together
 
 
-def ways(model: Model, loop: SampledLoop) -> tuple[Way, ...]:
+def ways(model: Model, loop: SampledLoop) -> tuple[LagPath, ...]:
     """Every different way from what the loop reads to its own command; none where it does not feed back."""
-    found = (branch for tree in loop.trees for branch in _branches(model, tree, loop.signal, Way((), True), ()))
+    found = (branch for tree in loop.trees for branch in _branches(model, tree, loop.signal, LagPath((), True), ()))
     return tuple(dict.fromkeys(way for branch in found for way in branch))
 
 
 def branches(model: Model, loop: SampledLoop) -> tuple[Branch, ...]:
     """What a proportional law compares: the ways that count together, for each outcome of `min`, `max` and `if`."""
     compared = [tree for tree in (loop.measured, loop.setpoint) if tree is not None]
-    return _together(_branches(model, tree, loop.signal, Way((), True), ()) for tree in compared)
+    return _together(_branches(model, tree, loop.signal, LagPath((), True), ()) for tree in compared)
 
 
-def _branches(model: Model, tree: Tree, command: str, way: Way, seen: tuple[str, ...]) -> tuple[Branch, ...]:
+def _branches(model: Model, tree: Tree, command: str, way: LagPath, seen: tuple[str, ...]) -> tuple[Branch, ...]:
     """`way`: what was passed so far; `seen`: the names behind it, none of which is passed twice."""
     match tree:
         case Name(path=path) if path == command:
@@ -81,12 +81,12 @@ def _branches(model: Model, tree: Tree, command: str, way: Way, seen: tuple[str,
 
 def _together(parts: Iterable[tuple[Branch, ...]]) -> tuple[Branch, ...]:
     """One outcome of each part at a time; parts without a way count for nothing."""
-    found: tuple[Branch, ...] = ()
+    together: tuple[Branch, ...] = ()
     for part in parts:
         if part:
-            pairs = itertools.product(found or ((),), part)
-            found = _capped(tuple(dict.fromkeys((*one, *other))) for one, other in pairs)
-    return found
+            pairs = itertools.product(together or ((),), part)
+            together = _capped(tuple(dict.fromkeys((*one, *other))) for one, other in pairs)
+    return together
 
 
 def _capped(found: Iterable[Branch]) -> tuple[Branch, ...]:
@@ -120,7 +120,7 @@ def least(model: Model, span: Tree) -> Fraction:
     return Fraction(0)
 
 
-def weights(way: Way, loop: SampledLoop) -> tuple[Fraction, ...] | str:
+def weights(way: LagPath, loop: SampledLoop) -> tuple[Fraction, ...] | str:
     """Shares of the reading that show the command of 0, 1, 2, ... decisions ago; or why they are not known."""
     windows = [span for kind, span in way.operations if kind == "mean_over"]
     samplers = [span for kind, span in way.operations if kind == "sampled"]
@@ -137,16 +137,16 @@ def weights(way: Way, loop: SampledLoop) -> tuple[Fraction, ...] | str:
     cells, width = _cells(way, loop, windows)
     if cells > CELLS:
         return f"a window of more than {CELLS} steps"
-    found: dict[int, Fraction] = {}
+    by_step: dict[int, Fraction] = {}
     for at in range(cells):
         age = _decisions(way.operations, loop, width * (2 * at + 1) / 2 if windows else Fraction(0))
         if age >= DECISIONS:
             return f"readings of more than {DECISIONS} decisions ago"
-        found[age] = found.get(age, Fraction(0)) + Fraction(1, cells)
-    return tuple(found.get(k, Fraction(0)) for k in range(max(found) + 1))
+        by_step[age] = by_step.get(age, Fraction(0)) + Fraction(1, cells)
+    return tuple(by_step.get(k, Fraction(0)) for k in range(max(by_step) + 1))
 
 
-def _cells(way: Way, loop: SampledLoop, windows: list[Fraction]) -> tuple[int, Fraction]:
+def _cells(way: LagPath, loop: SampledLoop, windows: list[Fraction]) -> tuple[int, Fraction]:
     """(number, width) of equal parts of the window in each of which the command that is seen stays the same."""
     if not windows or not windows[0]:
         return 1, Fraction(0)

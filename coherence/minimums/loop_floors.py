@@ -22,8 +22,8 @@ def loop_floors(model: Model) -> tuple[DesignFloor, ...]:
 
     A loop that sees several ways (a minimum of a delayed and an undelayed signal) has a gain for each of them.
     """
-    found = [floor for loop in model.loops if loop.signal for floor in _of(model, loop)]
-    return tuple(sorted(found, key=lambda one: (one.bound.loss, one.bound.name, one.application.thing)))
+    floors = [floor for loop in model.loops if loop.signal for floor in _of(model, loop)]
+    return tuple(sorted(floors, key=lambda one: (one.bound.loss, one.bound.name, one.application.thing)))
 
 
 def _of(model: Model, loop: SampledLoop) -> Iterator[DesignFloor]:
@@ -35,13 +35,13 @@ def _of(model: Model, loop: SampledLoop) -> Iterator[DesignFloor]:
     yield floor_of(_bound("recovery_time"), Application(loop.name, spans, {}, tuple(_places(loop))))
     if loop.law != "proportional":
         return
-    told = branches(model, loop)
-    for branch in told:
-        yield _gain(loop, branch, alone=len(told) == 1)
+    choices = branches(model, loop)
+    for branch in choices:
+        yield _gain(loop, branch, alone=len(choices) == 1)
 
 
 def _gain(loop: SampledLoop, branch: Branch, *, alone: bool) -> DesignFloor:
-    thing = loop.name if alone else f"{loop.name} ({' and '.join(way.told() or 'undelayed' for way in branch)})"
+    thing = loop.name if alone else f"{loop.name} ({' and '.join(way.text() or 'undelayed' for way in branch)})"
     shares = weights(branch[0], loop) if len(branch) == 1 else "one way back: several of unlike age add up"
     places = tuple(_places(loop))
     if isinstance(shares, str):
@@ -57,9 +57,9 @@ def _bound(name: str) -> Bound:
 def _places(loop: SampledLoop) -> Iterator[Place]:
     timescale, target = loop.source.timescale, loop.source.target
     if timescale is not None:
-        for found, label in ((timescale.period, "decides this often"), (timescale.lands, "lands this much later")):
-            if found is not None:
-                yield found.place.labelled(f"{loop.name} {label}")
+        for quantity, label in ((timescale.period, "decides this often"), (timescale.lands, "lands this much later")):
+            if quantity is not None:
+                yield quantity.place.labelled(f"{loop.name} {label}")
     if target is not None and target.signal is not None:
         yield target.signal.place.labelled(f"{loop.name} reads this")
         yield from (link.place.labelled("adds to the age of what it reads") for link in target.sensor if link.duration)

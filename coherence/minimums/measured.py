@@ -19,9 +19,8 @@ from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.bands import BANDS, Band
-from coherence.minimums.bound import Application, Bound, Kind, Role, Symbol, Way
-from coherence.minimums.composition import Decomposition, Known, Leaf, decomposition
-from coherence.minimums.composition import told as sentences
+from coherence.minimums.bound import Application, Bound, Role, Status, Symbol, Trend
+from coherence.minimums.composition import Decomposition, KnownTerm, Leaf, decomposition, sentences
 from coherence.minimums.design_floors import DesignFloor, floor_of
 from coherence.minimums.floors import Floor, Number, Span
 from coherence.minimums.registry import entries, entry
@@ -32,7 +31,7 @@ Read = Callable[[Symbol, str], Any]  # a symbol's text as a range
 
 
 @dataclass(frozen=True)
-class Cost:
+class CostRate:
     """What the recoverable share costs a second, in the unit of the design's price; or why there is none."""
 
     low: Number
@@ -42,23 +41,23 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One measurement.  `shares` is None of a ceiling or upper bound, of which `said` tells what it shows."""
+class FloorMeasurement:
+    """One measurement.  `shares` is None of a ceiling or upper bound, of which `explanation` tells what it shows."""
 
     thing: str
     bound: Bound
     measured: Span
     floor: Floor
     shares: Decomposition | None
-    said: tuple[str, ...]
+    explanation: tuple[str, ...]
     worth: tuple[Worth, ...]
     band: Band | None
-    cost: Cost | None
+    cost: CostRate | None
 
 
 def measurements(
     texts: Iterable[str], design: Design, floors: Sequence[DesignFloor], read: Read
-) -> tuple[Measured, ...]:
+) -> tuple[FloorMeasurement, ...]:
     """Every measurement, in the order given.  Raises UsageError naming what is wrong, missing or unknown."""
     values: dict[tuple[str, str], str] = {}
     inputs: dict[tuple[str, str], dict[str, str]] = {}
@@ -74,7 +73,7 @@ def measurements(
         if key not in values:
             raise UsageError(f"inputs of {'.'.join(key)} without a measurement: add --measured '{'.'.join(key)}=VALUE'")
     return tuple(
-        _one(thing, entry(bound).bound, written, inputs.get((thing, bound), {}), design, floors, read)
+        _measured(thing, entry(bound).bound, written, inputs.get((thing, bound), {}), design, floors, read)
         for (thing, bound), written in values.items()
     )
 
@@ -91,10 +90,10 @@ def _split(text: str) -> tuple[str, str, str, str]:
     raise UsageError(f"'{where}' names no bound: {did_you_mean(parts[-1], entries())}")
 
 
-def _one(
+def _measured(
     thing: str, bound: Bound, written: str, given: Mapping[str, str], design: Design,
     floors: Sequence[DesignFloor], read: Read,
-) -> Measured:  # fmt: skip
+) -> FloorMeasurement:  # fmt: skip
     known = _application(thing, bound, design, floors)
     spans: dict[str, Any] = dict(known.spans)
     for name, text in given.items():
@@ -105,26 +104,26 @@ def _one(
         if name not in spans:
             why = known.missing.get(name, bound.symbol(name).means)
             raise UsageError(f"{thing}.{bound.name} needs {why}: add --measured '{thing}.{bound.name}.{name}=VALUE'")
-    found = floor_of(bound, Application(thing, spans, {}, known.places))
-    if found.floor is None:
-        raise UsageError(f"{thing}.{bound.name}: {found.why}")
+    application = floor_of(bound, Application(thing, spans, {}, known.places))
+    if application.floor is None:
+        raise UsageError(f"{thing}.{bound.name}: {application.why}")
     sampled = written.startswith("@")
-    way = Way.LIST if sampled else Way.NEITHER
+    way = Trend.LIST if sampled else Trend.NEITHER
     measured = read(Symbol(bound.name, bound.unit, bound.quantity, way), written)
     if sampled:
         measured = mean_range([one[0] for one in measured[0] if one])
     if measured[0] > measured[1]:
         raise UsageError(f"{thing}.{bound.name}: the measured range {written} is empty")
-    made = _decomposed(thing, bound, measured, found.floor, design)
-    said = "each end of the measured mean, and so of what is recoverable, holds with 95 % (12 batch means)"
-    return replace(made, said=(*made.said, said)) if sampled else made
+    decomposed = _decomposed(thing, bound, measured, application.floor, design)
+    note = "each end of the measured mean, and so of what is recoverable, holds with 95 % (12 batch means)"
+    return replace(decomposed, explanation=(*decomposed.explanation, note)) if sampled else decomposed
 
 
 def _application(thing: str, bound: Bound, design: Design, floors: Sequence[DesignFloor]) -> Application:
     """What the design states for this bound at this thing; nothing, where the thing is only named there."""
-    for one in floors:
-        if one.bound.name == bound.name and one.application.thing == thing:
-            return one.application
+    for floor in floors:
+        if floor.bound.name == bound.name and floor.application.thing == thing:
+            return floor.application
     things = dict.fromkeys([*design.tiers, *design.components, *design.workload, *design.loops, *design.jobs])
     things.update(dict.fromkeys(one.application.thing for one in floors))
     if thing not in things:
@@ -132,28 +131,32 @@ def _application(thing: str, bound: Bound, design: Design, floors: Sequence[Desi
     return Application(thing, {}, {}, ())
 
 
-def _decomposed(thing: str, bound: Bound, measured: Span, floor: Floor, design: Design) -> Measured:
+def _decomposed(thing: str, bound: Bound, measured: Span, floor: Floor, design: Design) -> FloorMeasurement:
     low, high = measured
-    if bound.role is not Role.FLOOR or bound.kind is Kind.UPPER:
-        return Measured(thing, bound, measured, floor, None, _kept(bound, measured, floor), (), None, None)
+    if bound.role is not Role.FLOOR or bound.kind is Status.UPPER:
+        return FloorMeasurement(
+            thing, bound, measured, floor, None, _upper_bound_sentences(bound, measured, floor), (), None, None
+        )
     leaf = Leaf(bound, floor.inputs)
-    if bound.kind is Kind.CLASS_COST:
-        shares = decomposition(measured, Known(Fraction(0), Fraction(0), "no floor"), scheme=leaf)
+    if bound.kind is Status.CLASS_COST:
+        shares = decomposition(measured, KnownTerm(Fraction(0), Fraction(0), "no floor"), scheme=leaf)
     else:
         shares = decomposition(measured, leaf)
-    rest, said = shares.recoverable, sentences(shares)
+    rest, notes = shares.recoverable, sentences(shares)
     priced = bound.unit == "1" and bound.quantity.startswith("share of") and not shares.violated
     cost = _cost(thing, design, rest.low, rest.high) if priced else None
-    return Measured(thing, bound, (low, high), floor, shares, said, _worth(leaf, measured), BANDS.get(bound.loss), cost)
+    return FloorMeasurement(
+        thing, bound, (low, high), floor, shares, notes, _worth(leaf, measured), BANDS.get(bound.loss), cost
+    )
 
 
-def _kept(bound: Bound, measured: Span, floor: Floor) -> tuple[str, ...]:
+def _upper_bound_sentences(bound: Bound, measured: Span, floor: Floor) -> tuple[str, ...]:
     """What a measurement says of a ceiling, an upper bound or a point."""
     if bound.role is Role.POINT:
         return ("neither side of it is a loss: it is told beside the measurement",)
     if measured[0] > floor.high:
         first = f"{float(measured[0] - floor.high):.6g} above it: the measurement refutes one of its assumptions"
-        if bound.role is Role.CEILING and bound.kind is not Kind.UPPER:
+        if bound.role is Role.CEILING and bound.kind is not Status.UPPER:
             first = f"{float(measured[0] - floor.high):.6g} above what is possible or safe"
         return (first, *(f"{name}: {assumption(name).refuted_by}" for name in bound.assumptions))
     if measured[1] > floor.low:
@@ -163,7 +166,7 @@ def _kept(bound: Bound, measured: Span, floor: Floor) -> tuple[str, ...]:
 
 def _worth(leaf: Leaf, measured: Span) -> tuple[Worth, ...]:
     """Which input that is a range widens the recoverable interval most; the measurement itself is one of them."""
-    scalar = {s.name: leaf.inputs[s.name] for s in leaf.bound.symbols if s.way is not Way.LIST}
+    scalar = {s.name: leaf.inputs[s.name] for s in leaf.bound.symbols if s.way is not Trend.LIST}
     listed = {n: s for n, s in leaf.inputs.items() if n not in scalar}
 
     def rest(spans: Mapping[str, Span]) -> Span:
@@ -176,15 +179,15 @@ def _worth(leaf: Leaf, measured: Span) -> tuple[Worth, ...]:
     return value_of_telemetry(rest, {**scalar, "the measurement": measured})
 
 
-def _cost(thing: str, design: Design, low: Number, high: Number) -> Cost:
+def _cost(thing: str, design: Design, low: Number, high: Number) -> CostRate:
     """Recoverable share * members * price of one, where the design prices the thing."""
     price = design.prices.get(thing)
     if not isinstance(price, Quantity):
-        return Cost(0, 0, "", f"the cost of it needs prices: {{{thing}: 2 usd/h}}")
+        return CostRate(0, 0, "", f"the cost of it needs prices: {{{thing}: 2 usd/h}}")
     owner = design.tiers.get(thing)
     count = owner.count if owner is not None else getattr(design.components.get(thing), "copies", None)
     if not isinstance(count, Quantity):
-        return Cost(0, 0, "", f"the cost of it needs {'count' if owner is not None else 'copies'} of {thing}")
+        return CostRate(0, 0, "", f"the cost of it needs {'count' if owner is not None else 'copies'} of {thing}")
     ends = [share * members * cost for share in (low, high) for members in (count.low, count.high)
             for cost in (price.low, price.high)]  # fmt: skip
-    return Cost(min(ends), max(ends), str(price.dimension))
+    return CostRate(min(ends), max(ends), str(price.dimension))

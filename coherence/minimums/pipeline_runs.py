@@ -54,7 +54,7 @@ def needed(kind: str, stage: int, batch: int, stages: int) -> tuple[str, int, in
 
 def one_by_one(stages: int, batches: int) -> list[list[Pass]]:
     """One forward, one backward: stage s begins with p - s forward passes, then alternates."""
-    made: list[list[Pass]] = []
+    orders: list[list[Pass]] = []
     for stage in range(stages):
         first = min(stages - stage, batches)
         order: list[Pass] = [("F", batch) for batch in range(first)]
@@ -62,24 +62,24 @@ def one_by_one(stages: int, batches: int) -> list[list[Pass]]:
             order.append(("B", batch))
             if batch + first < batches:
                 order.append(("F", batch + first))
-        made.append(order)
-    return made
+        orders.append(order)
+    return orders
 
 
 def split(stages: int, batches: int) -> list[list[Pass]]:
     """One forward, one backward with weight gradients put off: stage s keeps s of them back to fill its drain."""
-    made: list[list[Pass]] = []
+    orders: list[list[Pass]] = []
     for stage, order in enumerate(one_by_one(stages, batches)):
         late: list[Pass] = []
-        found: list[Pass] = []
+        passes: list[Pass] = []
         for kind, batch in order:
-            found.append((kind, batch))
+            passes.append((kind, batch))
             if kind == "B":
                 late.append(("W", batch))
             if kind == "B" and len(late) > stage:
-                found.append(late.pop(0))
-        made.append(found + late)
-    return made
+                passes.append(late.pop(0))
+        orders.append(passes + late)
+    return orders
 
 
 def orders(batches: int) -> Iterator[tuple[Pass, ...]]:

@@ -20,7 +20,7 @@ FOLDER = "coherence.minimums.bounds"
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegisteredBound:
     """A bound with its page and the module that declares it."""
 
     bound: Bound
@@ -29,19 +29,19 @@ class Entry:
 
 
 @cache
-def entries() -> Mapping[str, Entry]:
+def entries() -> Mapping[str, RegisteredBound]:
     """Every bound by name.  Raises InternalError where two modules claim one name."""
     package = importlib.import_module(FOLDER)
-    found: dict[str, Entry] = {}
+    by_name: dict[str, RegisteredBound] = {}
     for info in pkgutil.iter_modules(package.__path__, FOLDER + "."):
         if info.name.rsplit(".", 1)[1].startswith("_"):
             continue
         module = importlib.import_module(info.name)
         bound = module.BOUND
-        if bound.name in found:
-            raise InternalError(f"{bound.name} is claimed by {found[bound.name].module} and {module.__name__}")
-        found[bound.name] = Entry(bound, inspect.cleandoc(module.__doc__ or ""), module.__name__)
-    return MappingProxyType(dict(sorted(found.items())))
+        if bound.name in by_name:
+            raise InternalError(f"{bound.name} is claimed by {by_name[bound.name].module} and {module.__name__}")
+        by_name[bound.name] = RegisteredBound(bound, inspect.cleandoc(module.__doc__ or ""), module.__name__)
+    return MappingProxyType(dict(sorted(by_name.items())))
 
 
 def bounds() -> tuple[Bound, ...]:
@@ -49,9 +49,9 @@ def bounds() -> tuple[Bound, ...]:
     return tuple(entry.bound for entry in entries().values())
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> RegisteredBound:
     """One bound.  Raises UsageError."""
-    found = entries().get(name)
-    if found is None:
+    known = entries().get(name)
+    if known is None:
         raise UsageError(f"there is no bound '{name}': {did_you_mean(name, entries())}")
-    return found
+    return known

@@ -14,7 +14,7 @@ from coherence.minimums.design_floors import DesignFloor
 from coherence.minimums.floors import Floor, over
 from coherence.minimums.formulas import latex
 from coherence.minimums.ladder import Rung
-from coherence.minimums.registry import Entry
+from coherence.minimums.registry import RegisteredBound
 from coherence.minimums.sensitivity import Sensitivity, Worth
 
 LOSSES = {
@@ -50,7 +50,7 @@ def evidence(bound: Bound) -> str:
     return (f"proved by {how}" if how else "cited") + seen
 
 
-def table(entries: Sequence[Entry]) -> Iterator[str]:
+def table(entries: Sequence[RegisteredBound]) -> Iterator[str]:
     """The registry, a group at a time."""
     width = max((len(entry.bound.name) for entry in entries), default=0)
     for group in dict.fromkeys(entry.bound.group for entry in sorted(entries, key=lambda e: e.bound.group)):
@@ -65,16 +65,16 @@ def table(entries: Sequence[Entry]) -> Iterator[str]:
     yield f"{len(kinds)} bounds, {proved} proved by machine, {attained} with a witness that is executed"
 
 
-def design_text(path: str, found: Sequence[DesignFloor]) -> Iterator[str]:
+def design_text(path: str, floors: Sequence[DesignFloor]) -> Iterator[str]:
     """The floors of one design by loss type, then what is missing."""
-    known = [one for one in found if one.floor is not None]
-    yield f"{path}: {len(known)} floors, {len(found) - len(known)} without a number"
-    for loss in dict.fromkeys(one.bound.loss for one in found):
+    known = [one for one in floors if one.floor is not None]
+    yield f"{path}: {len(known)} floors, {len(floors) - len(known)} without a number"
+    for loss in dict.fromkeys(one.bound.loss for one in floors):
         rows = [one for one in known if one.bound.loss == loss]
         if rows:
             yield f"\n{LOSSES.get(loss, loss)}:"
             yield from _rows(rows)
-    missing = [one for one in found if one.floor is None]
+    missing = [one for one in floors if one.floor is None]
     if missing:
         yield "\nWithout a number:"
         yield from (f"  {one.bound.name} of {one.application.thing}: {one.why}" for one in missing)
@@ -86,20 +86,26 @@ def design_text(path: str, found: Sequence[DesignFloor]) -> Iterator[str]:
 
 def _rows(rows: Sequence[DesignFloor]) -> Iterator[str]:
     cells = []
-    for one in rows:
-        assert one.floor is not None
+    for floored in rows:
+        assert floored.floor is not None
         cells.append(
-            (one.application.thing, one.bound.quantity, range_of(one.floor), str(one.bound.kind), one.bound.name)
+            (
+                floored.application.thing,
+                floored.bound.quantity,
+                range_of(floored.floor),
+                str(floored.bound.kind),
+                floored.bound.name,
+            )
         )
     widths = [max(len(row[k]) for row in cells) for k in range(5)]
-    for one, row in zip(rows, cells, strict=True):
+    for floored, row in zip(rows, cells, strict=True):
         yield "  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
         yield from (
-            f"      {place.file}:{place.line}:{place.column}  {place.label}" for place in one.application.places
+            f"      {place.file}:{place.line}:{place.column}  {place.label}" for place in floored.application.places
         )
 
 
-def page(entry: Entry) -> Iterator[str]:
+def page(entry: RegisteredBound) -> Iterator[str]:
     """All that is known of one bound without inputs."""
     bound = entry.bound
     yield entry.page
@@ -123,9 +129,9 @@ def _moves(way: str) -> str:
 def value_text(floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung]) -> Iterator[str]:
     """The bound at inputs: its value, what it depends on most, and what each assumption buys."""
     yield f"{floor.bound.quantity}: {range_of(floor)}"
-    for one in steep:
-        how = "" if one.exact else " (by differences)"
-        yield f"  1 % more {one.symbol} changes it by {one.elasticity:+.3g} %{how}"
+    for steepest in steep:
+        how = "" if steepest.exact else " (by differences)"
+        yield f"  1 % more {steepest.symbol} changes it by {steepest.elasticity:+.3g} %{how}"
     for rung in rungs:
         if rung.floor is None:
             yield f"  without {rung.assumption}: needs {', '.join(rung.missing)}"
@@ -173,7 +179,7 @@ def worth_json(one: Worth) -> dict[str, Any]:
     return {"input": one.symbol, "width": float(one.width), "left": float(one.left)}
 
 
-def bound_json(entry: Entry) -> dict[str, Any]:
+def bound_json(entry: RegisteredBound) -> dict[str, Any]:
     """One bound for programs."""
     bound = entry.bound
     return {
@@ -192,12 +198,12 @@ def floor_json(floor: Floor) -> dict[str, Any]:
     """A value with its range."""
     return {
         "bound": floor.bound.name, "unit": floor.bound.unit, "kind": str(floor.bound.kind),
-        "low": _told(floor.low), "high": _told(floor.high),
+        "low": _json_number(floor.low), "high": _json_number(floor.high),
         "inputs": {name: _ends(span) for name, span in floor.inputs.items()},
     }  # fmt: skip
 
 
-def _told(number: Fraction | float) -> float | str:
+def _json_number(number: Fraction | float) -> float | str:
     """JSON has no infinity: it is written as a word."""
     return float(number) if math.isfinite(number) else str(float(number))
 
@@ -206,45 +212,45 @@ def _ends(span: Sequence[Any]) -> list[Any]:
     return [float(x) if isinstance(x, int | float | Fraction) else str(x) for x in span]
 
 
-def design_json(path: str, found: Sequence[DesignFloor]) -> dict[str, Any]:
+def design_json(path: str, floors: Sequence[DesignFloor]) -> dict[str, Any]:
     """The floors of one design for programs."""
     return {
         "path": path,
-        "floors": [_floor_row(one, one.floor) for one in found if one.floor is not None],
+        "floors": [_floor_row(one, one.floor) for one in floors if one.floor is not None],
         "without_a_number": [
             {"bound": one.bound.name, "thing": one.application.thing, "why": one.why}
-            for one in found
+            for one in floors
             if one.floor is None
         ],
     }
 
 
-def _floor_row(one: DesignFloor, floor: Floor) -> dict[str, Any]:
-    places = one.application.places
+def _floor_row(owner: DesignFloor, floor: Floor) -> dict[str, Any]:
+    places = owner.application.places
     return {
         **floor_json(floor),
-        "thing": one.application.thing,
-        "loss": one.bound.loss,
-        "assumptions": list(one.bound.assumptions),
+        "thing": owner.application.thing,
+        "loss": owner.bound.loss,
+        "assumptions": list(owner.bound.assumptions),
         "places": [{"file": p.file, "line": p.line, "column": p.column, "label": p.label} for p in places],
     }
 
 
-def design_latex(found: Sequence[DesignFloor]) -> Iterator[str]:
+def design_latex(floors: Sequence[DesignFloor]) -> Iterator[str]:
     """The floors as a LaTeX table (booktabs)."""
     yield r"\begin{tabular}{llll}"
     yield r"\toprule"
     yield r"thing & quantity & floor & formula \\"
     yield r"\midrule"
-    for one in found:
-        if one.floor is not None:
-            cells = (one.application.thing, one.bound.quantity, range_of(one.floor))
-            yield " & ".join((*map(escaped, cells), _formula(one.bound))) + r" \\"
+    for floored in floors:
+        if floored.floor is not None:
+            cells = (floored.application.thing, floored.bound.quantity, range_of(floored.floor))
+            yield " & ".join((*map(escaped, cells), _formula(floored.bound))) + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
 
 
-def page_latex(entry: Entry) -> Iterator[str]:
+def page_latex(entry: RegisteredBound) -> Iterator[str]:
     """One bound as a LaTeX equation with its symbols."""
     bound = entry.bound
     if bound.formula:

@@ -6,71 +6,71 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from coherence.minimums.floors import Number
-from coherence.minimums.measured import Cost, Measured
+from coherence.minimums.measured import CostRate, FloorMeasurement
 from coherence.minimums.report import floor_json, shown, worth_json, worth_text
 
 
-def measured_text(found: Sequence[Measured]) -> Iterator[str]:
+def measured_text(measurements: Sequence[FloorMeasurement]) -> Iterator[str]:
     """Each measurement with its shares, their part of the measurement, and what would narrow the rest."""
-    for one in found:
-        unit = one.bound.unit
-        yield f"\n{one.thing}: {one.bound.quantity} measured {_range(*one.measured, unit)}"
-        if one.shares is None:
-            name = one.bound.role if one.bound.kind.floor else f"{one.bound.kind} bound"
-            yield f"  {name}: {_range(one.floor.low, one.floor.high, unit)}"
+    for row in measurements:
+        unit = row.bound.unit
+        yield f"\n{row.thing}: {row.bound.quantity} measured {_range(*row.measured, unit)}"
+        if row.shares is None:
+            name = row.bound.role if row.bound.kind.floor else f"{row.bound.kind} bound"
+            yield f"  {name}: {_range(row.floor.low, row.floor.high, unit)}"
         else:
-            for share in one.shares.shares:
-                part = _parts(share.low, share.high, one)
+            for share in row.shares.shares:
+                part = _parts(share.low, share.high, row)
                 yield f"  {share.name:<26}{_range(share.low, share.high, unit)}{part}"
-        yield from (f"  {line}" for line in one.said)
-        yield from (f"  {line}" for line in worth_text(one.worth, unit))
-        if one.cost is not None:
-            yield f"  {_cost(one.cost)}"
-        if one.band is not None and one.shares is not None:
-            yield f"  published indicative band: {one.band.told}"
+        yield from (f"  {line}" for line in row.explanation)
+        yield from (f"  {line}" for line in worth_text(row.worth, unit))
+        if row.cost is not None:
+            yield f"  {_cost(row.cost)}"
+        if row.band is not None and row.shares is not None:
+            yield f"  published indicative band: {row.band.sentence}"
 
 
 def _range(low: Number, high: Number, unit: str) -> str:
     return shown(low, unit) if low == high else f"{shown(low, unit)} .. {shown(high, unit)}"
 
 
-def _parts(low: Number, high: Number, one: Measured) -> str:
+def _parts(low: Number, high: Number, row: FloorMeasurement) -> str:
     """Percentages of a measurement that is one number, with that denominator."""
-    if one.measured[0] <= 0 or one.measured[0] != one.measured[1]:
+    if row.measured[0] <= 0 or row.measured[0] != row.measured[1]:
         return ""
-    ends = [float(x / one.measured[0]) for x in (low, high)]
-    told = f"{ends[0]:.1%}" if low == high else f"{ends[0]:.1%} .. {ends[1]:.1%}"
-    return f"  ({told} of the measured)"
+    ends = [float(x / row.measured[0]) for x in (low, high)]
+    share = f"{ends[0]:.1%}" if low == high else f"{ends[0]:.1%} .. {ends[1]:.1%}"
+    return f"  ({share} of the measured)"
 
 
-def _cost(cost: Cost) -> str:
+def _cost(cost: CostRate) -> str:
     if cost.missing:
         return cost.missing
     unit = cost.unit.removesuffix("/s") + "/h"
     hourly = [float(x) * 3600 for x in (cost.low, cost.high)]
-    told = f"{hourly[0]:.6g}" if cost.low == cost.high else f"{hourly[0]:.6g} .. {hourly[1]:.6g}"
-    return f"ghost cost, recoverable share of what all members cost: {told} {unit}"
+    hourly_cost = f"{hourly[0]:.6g}" if cost.low == cost.high else f"{hourly[0]:.6g} .. {hourly[1]:.6g}"
+    return f"ghost cost, recoverable share of what all members cost: {hourly_cost} {unit}"
 
 
-def measured_json(one: Measured) -> dict[str, Any]:
+def measured_json(row: FloorMeasurement) -> dict[str, Any]:
     """One measurement for programs."""
-    shares = one.shares.shares if one.shares is not None else ()
+    shares = row.shares.shares if row.shares is not None else ()
     return {
-        "thing": one.thing, "bound": one.bound.name, "unit": one.bound.unit, "role": str(one.bound.role),
-        "measured": [float(x) for x in one.measured], "floor": floor_json(one.floor),
+        "thing": row.thing, "bound": row.bound.name, "unit": row.bound.unit, "role": str(row.bound.role),
+        "measured": [float(x) for x in row.measured], "floor": floor_json(row.floor),
         "shares": [{"name": s.name, "low": float(s.low), "high": float(s.high)} for s in shares],
-        "violated": list(one.shares.violated) if one.shares is not None else [],
-        "said": list(one.said),
-        "value_of_telemetry": [worth_json(worth) for worth in one.worth],
-        "cost": _cost_json(one.cost),
-        "published_band": None if one.band is None else {
-            "low": float(one.band.low), "high": float(one.band.high), "denominator": one.band.denominator,
-            "elsewhere": one.band.elsewhere, "holds": one.band.holds,
+        "violated": list(row.shares.violated) if row.shares is not None else [],
+        "said": list(row.explanation),
+        "value_of_telemetry": [worth_json(worth) for worth in row.worth],
+        "cost": _cost_json(row.cost),
+        "published_band": None if row.band is None else {
+            "low": float(row.band.low), "high": float(row.band.high), "denominator": row.band.denominator,
+            "elsewhere": row.band.elsewhere, "holds": row.band.holds,
         },
     }  # fmt: skip
 
 
-def _cost_json(cost: Cost | None) -> dict[str, Any] | None:
+def _cost_json(cost: CostRate | None) -> dict[str, Any] | None:
     if cost is None:
         return None
     if cost.missing:

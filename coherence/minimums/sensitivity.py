@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import MissingExtraError
-from coherence.minimums.bound import Bound, Inputs, Way
+from coherence.minimums.bound import Bound, Inputs, Trend
 from coherence.minimums.floors import Floor, Number, Span, at, over
 from coherence.minimums.formulas import symbolic_form, sympy
 
@@ -30,15 +30,15 @@ class Sensitivity:
 def sensitivities(bound: Bound, inputs: Inputs) -> tuple[Sensitivity, ...]:
     """One for each symbol, the strongest first.  Raises UsageError as `floors.at`."""
     here = at(bound, inputs)
-    found = [
-        _one(bound, inputs, symbol.name, here)
+    ranked = [
+        _of_input(bound, inputs, symbol.name, here)
         for symbol in bound.symbols
         if isinstance(inputs[symbol.name], float | int | Fraction)
     ]
-    return tuple(sorted(found, key=lambda one: (-abs(one.elasticity), one.symbol)))
+    return tuple(sorted(ranked, key=lambda one: (-abs(one.elasticity), one.symbol)))
 
 
-def _one(bound: Bound, inputs: Inputs, name: str, here: Number) -> Sensitivity:
+def _of_input(bound: Bound, inputs: Inputs, name: str, here: Number) -> Sensitivity:
     if not here:
         return Sensitivity(name, 0.0, exact=False)
     exact = _derivative(bound, inputs, name) if bound.formula else None
@@ -86,18 +86,18 @@ def value_of_telemetry(result: Callable[[Mapping[str, Span]], Span], spans: Mapp
     that what is promised of a measurement holds whatever it shows.
     """
     low, high = result(spans)
-    found = []
+    gains = []
     for name, (least, most) in spans.items():
         if least == most:
             continue
         widths = [end[1] - end[0] for end in (result({**spans, name: (x, x)}) for x in (least, most))]
-        found.append(Worth(name, high - low, max(widths)))
-    return tuple(sorted(found, key=lambda one: (one.left, one.symbol)))
+        gains.append(Worth(name, high - low, max(widths)))
+    return tuple(sorted(gains, key=lambda one: (one.left, one.symbol)))
 
 
 def value_of_floor(floor: Floor) -> tuple[Worth, ...]:
     """Of the inputs of a floor that are ranges: the one that widens it most first."""
-    scalar = {s.name: floor.inputs[s.name] for s in floor.bound.symbols if s.way is not Way.LIST}
+    scalar = {s.name: floor.inputs[s.name] for s in floor.bound.symbols if s.way is not Trend.LIST}
 
     def result(spans: Mapping[str, Span]) -> Span:
         found = over(floor.bound, {**floor.inputs, **spans})

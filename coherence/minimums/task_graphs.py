@@ -14,14 +14,14 @@ Number = Fraction | float
 
 def checked(times: Sequence[Number], edges: Iterable[Sequence[int]]) -> tuple[Edge, ...]:
     """The edges as pairs of task numbers.  Raises UsageError for an unknown task, a negative time or a cycle."""
-    made = tuple((int(a), int(b)) for a, b in edges)
-    wrong = next((e for e in made if not all(0 <= end < len(times) for end in e)), None)
+    pairs = tuple((int(a), int(b)) for a, b in edges)
+    wrong = next((e for e in pairs if not all(0 <= end < len(times) for end in e)), None)
     if wrong is not None:
         raise UsageError(f"edge {wrong[0]} > {wrong[1]}: tasks are numbered 0 to {len(times) - 1}")
     if not times or min(times) < 0:
         raise UsageError("times of a task graph: one or more, none below 0 s")
-    order(len(times), made)
-    return made
+    order(len(times), pairs)
+    return pairs
 
 
 def order(count: int, edges: Sequence[Edge]) -> list[int]:
@@ -33,10 +33,10 @@ def order(count: int, edges: Sequence[Edge]) -> list[int]:
         after[a].append(b)
     ready = [task for task in range(count) if not needs[task]]
     for task in ready:  # grows while it is walked
-        for one in after[task]:
-            needs[one] -= 1
-            if not needs[one]:
-                ready.append(one)
+        for following in after[task]:
+            needs[following] -= 1
+            if not needs[following]:
+                ready.append(following)
     if len(ready) < count:
         stuck = next(task for task in range(count) if needs[task])
         raise UsageError(f"task {stuck} needs itself: the graph has a cycle")

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.loops.checks import _groups, _responses
-from coherence.loops.checks._responses import Response, bounded, peak, squared
+from coherence.loops.checks._responses import FrequencyResponse, bounded, peak, squared
 
 LAP = Fraction(15)
 SMALL = st.fractions(min_value=-3, max_value=3, max_denominator=8)
 
 
-def sensitivity(signal: str, *, period: int = 15) -> tuple[Response, Fraction]:
+def sensitivity(signal: str, *, period: int = 15) -> tuple[FrequencyResponse, Fraction]:
     text = f"""coherence: 1
 components: {{web: {{load: 100, usage: load / desired}}}}
 loops:
@@ -99,7 +99,7 @@ def _at(p: list[Fraction], x: Fraction) -> Fraction:
 def test_the_peak_bounds_every_frequency(above: list[Fraction], below: list[Fraction]) -> None:
     assume(any(above) and below[0])
     grid = [math.pi * k / 300 for k in range(301)]
-    found = Response(above, below)
+    found = FrequencyResponse(above, below)
     sizes = [abs(_value(below, w)) for w in grid]
     assume(min(sizes) > 1e-3)
     top = peak(found, LAP)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Kind
+from coherence.minimums.bound import Status
 from coherence.minimums.floors import Number, at
 from coherence.minimums.registry import entry
 from coherence.simulate.jobs.closed_forms import best_interval, normal_excess
@@ -200,7 +200,7 @@ def test_no_split_of_a_checkpoint_is_written_sooner(n: int, rate: int, storage: 
 
 def test_kinds_that_may_be_subtracted_are_those_that_were_proved() -> None:
     for name in ("barrier_trace", "restart_share", "checkpoint_write_time"):
-        assert entry(name).bound.kind is Kind.TIGHT
+        assert entry(name).bound.kind is Status.TIGHT
         assert entry(name).bound.proved
     assert not entry("barrier_variance").bound.kind.floor
     assert value("checkpoint_overhead", write=1e9, mtbf=1e9, restart=1) < 1

@@ -10,7 +10,7 @@ import pytest
 from coherence.base import units
 from coherence.base.errors import UsageError
 from coherence.minimums.assumptions import ASSUMPTIONS
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 from coherence.minimums.floors import at
 from coherence.minimums.formulas import dimension, latex, symbols_of
 from coherence.minimums.registry import bounds, entries
@@ -44,7 +44,7 @@ def test_the_formula_uses_its_symbols_and_has_the_unit_that_is_said(bound: Bound
 @BOUNDS
 def test_it_moves_with_its_symbols_as_it_says(bound: Bound) -> None:
     for symbol in bound.symbols:
-        if symbol.way is Way.NEITHER or symbol.way is Way.LIST:
+        if symbol.way is Trend.NEITHER or symbol.way is Trend.LIST:
             continue
         compared = sum(_compared(bound, symbol, example, factor) for example in bound.examples for factor in FACTORS)
         assert compared, f"no point beside an example of {symbol.name} lies in its range"
@@ -64,7 +64,7 @@ def _compared(bound: Bound, symbol: Symbol, example: Example, factor: float) -> 
     rises = (there >= here) if moved > before else (there <= here)
     falls = (there <= here) if moved > before else (there >= here)
     near = abs(there - here) <= 1e-12 * (1 + abs(here))
-    assert near or (rises if symbol.way is Way.RISES else falls), (
+    assert near or (rises if symbol.way is Trend.RISES else falls), (
         f"{symbol.name}: {here} at {before}, {there} at {moved}"
     )
     return True
@@ -81,12 +81,12 @@ def test_its_assumptions_and_what_remains_without_them_are_known(bound: Bound) -
 def test_its_proofs_hold(bound: Bound) -> None:
     for proof in bound.proofs:
         found = proof.run()
-        assert found.holds, f"{proof.says}: {found.said}"
+        assert found.holds, f"{proof.says}: {found.words}"
 
 
 @BOUNDS
 def test_its_witness_attains_it_within_the_gap_and_never_beats_it(bound: Bound) -> None:
-    if bound.kind is Kind.TIGHT:
+    if bound.kind is Status.TIGHT:
         assert bound.witness is not None, "a tight bound has a schedule that attains it"
     if bound.witness is None:
         return

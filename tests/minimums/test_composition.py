@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Kind
+from coherence.minimums.bound import Status
 from coherence.minimums.composition import (
-    Amplified,
-    Barrier,
-    Known,
+    BarrierTerm,
+    KnownTerm,
     Leaf,
     Overlap,
+    RepeatedTerm,
     Serial,
     Term,
     decomposition,
     estimate,
     leaves,
-    told,
+    sentences,
 )
 from coherence.minimums.ladder import ladder
 from coherence.minimums.registry import entry
@@ -31,8 +31,8 @@ from coherence.minimums.sensitivity import sensitivities, value_of_telemetry
 GB = 10**9
 
 
-def known(low: int, high: int | None = None) -> Known:
-    return Known(Fraction(low), Fraction(low if high is None else high), "a task")
+def known(low: int, high: int | None = None) -> KnownTerm:
+    return KnownTerm(Fraction(low), Fraction(low if high is None else high), "a task")
 
 
 def exchange(rate: tuple[int, int] = (300, 300)) -> Leaf:
@@ -46,7 +46,9 @@ def systems() -> st.SearchStrategy[Term]:
 
     def wider(part: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
         parts = st.lists(part, min_size=1, max_size=4).map(tuple)
-        return st.one_of(parts.map(Serial), parts.map(Overlap), parts.map(Barrier), st.builds(Amplified, part, factor))
+        return st.one_of(
+            parts.map(Serial), parts.map(Overlap), parts.map(BarrierTerm), st.builds(RepeatedTerm, part, factor)
+        )
 
     return st.recursive(leaf, wider, max_leaves=12)
 
@@ -54,17 +56,17 @@ def systems() -> st.SearchStrategy[Term]:
 def executed(term: Term, draw: random.Random) -> Fraction:
     """How long a run takes: tasks take what they take, waiting and overlap are imperfect."""
     match term:
-        case Known(low=low, high=high):
+        case KnownTerm(low=low, high=high):
             return Fraction(low + (high - low) * Fraction(draw.randint(0, 8), 8) + draw.randint(0, 3))
         case Serial(parts=parts):
             return sum((executed(p, draw) + Fraction(draw.randint(0, 1)) for p in parts), Fraction(0))
         case Overlap(parts=parts):  # between full overlap and none
             times = [executed(p, draw) for p in parts]
             return max(times) + (sum(times) - max(times)) * Fraction(draw.randint(0, 4), 4)
-        case Barrier(parts=parts):
+        case BarrierTerm(parts=parts):
             return max(executed(p, draw) for p in parts)
-        case Amplified(part=part, factor=factor):
-            assert isinstance(factor, Known)
+        case RepeatedTerm(part=part, factor=factor):
+            assert isinstance(factor, KnownTerm)
             return sum((executed(part, draw) for _ in range(int(factor.low) + draw.randint(0, 1))), Fraction(0))
         case _:
             raise AssertionError
@@ -87,15 +89,15 @@ def test_a_larger_part_never_lowers_the_whole(term: Term, more: int) -> None:
 def test_barriers_follow_jensen() -> None:
     """Two members, mean 1 and 3, each of them once 0 and once twice its mean, independent: E[max] = 3.5 >= 3."""
     outcomes = [max(a, b) for a in (0, 2) for b in (0, 6)]
-    assert Fraction(sum(outcomes), 4) >= estimate(Barrier((known(1), known(3)))).low == 3
+    assert Fraction(sum(outcomes), 4) >= estimate(BarrierTerm((known(1), known(3)))).low == 3
 
 
 def test_kinds_become_weaker_and_upper_bounds_are_refused() -> None:
-    cost = Known(Fraction(1), Fraction(1), "ring", Kind.CLASS_COST)
-    assert estimate(Serial((exchange(), cost))).kind is Kind.CLASS_COST
-    assert estimate(Serial((exchange(), exchange()))).kind is Kind.THEOREM
+    cost = KnownTerm(Fraction(1), Fraction(1), "ring", Status.CLASS_COST)
+    assert estimate(Serial((exchange(), cost))).kind is Status.CLASS_COST
+    assert estimate(Serial((exchange(), exchange()))).kind is Status.THEOREM
     with pytest.raises(UsageError, match="upper bound"):
-        estimate(Serial((exchange(), Known(Fraction(1), Fraction(1), "kingman", Kind.UPPER))))
+        estimate(Serial((exchange(), KnownTerm(Fraction(1), Fraction(1), "kingman", Status.UPPER))))
     with pytest.raises(UsageError, match="no floor"):
         decomposition((Fraction(9), Fraction(9)), cost)
 
@@ -130,7 +132,7 @@ def test_in_network_reduction_refutes_an_assumption_and_is_never_clipped() -> No
     found = decomposition((seconds, seconds), floor)
     assert found.recoverable.high < 0
     assert "end_point_reduction" in found.violated
-    assert "in-network reduction" in " ".join(told(found))
+    assert "in-network reduction" in " ".join(sentences(found))
     (rung,) = ladder(floor.bound, floor.inputs)
     assert rung.floor is not None
     assert rung.floor.high < seconds
@@ -140,7 +142,7 @@ def test_the_ladder_tells_what_an_assumption_buys() -> None:
     (rung,) = ladder(exchange().bound, exchange().inputs)
     assert rung.assumption == "end_point_reduction"
     assert rung.bought == pytest.approx(0.75 * 8 / 300, rel=1e-12)
-    assert list(leaves(Serial((exchange(), Amplified(exchange(), known(1)))))) == [exchange(), exchange()]
+    assert list(leaves(Serial((exchange(), RepeatedTerm(exchange(), known(1)))))) == [exchange(), exchange()]
 
 
 def test_elasticities_are_exact() -> None:
@@ -171,6 +173,6 @@ def test_ranges_that_are_empty_and_factors_below_one_are_refused() -> None:
     with pytest.raises(UsageError, match="empty"):
         estimate(known(5, 3))
     with pytest.raises(UsageError, match="at least 1"):
-        estimate(Amplified(known(1), Known(Fraction(1, 2), Fraction(2), "half")))
+        estimate(RepeatedTerm(known(1), KnownTerm(Fraction(1, 2), Fraction(2), "half")))
     with pytest.raises(UsageError, match="below its floor"):
         decomposition((Fraction(9), Fraction(9)), known(5), scheme=known(3))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Role, Way
+from coherence.minimums.bound import Bound, Role, Trend
 from coherence.minimums.floors import Number, at, over
 from coherence.minimums.ladder import ladder
 from coherence.minimums.pipeline_runs import needed, orders
@@ -36,7 +36,7 @@ def assumed(name: str) -> set[str]:
 def test_no_input_gives_a_negative_floor_or_another_error(bound: Bound) -> None:
     for example in bound.examples[:2]:
         for symbol in bound.symbols:
-            for extreme in () if symbol.way is Way.LIST else (*EXTREME, symbol.least, symbol.most):
+            for extreme in () if symbol.way is Trend.LIST else (*EXTREME, symbol.least, symbol.most):
                 try:
                     found = at(bound, {**example.inputs, symbol.name: extreme})
                 except UsageError:
@@ -65,7 +65,7 @@ def test_every_point_of_a_range_lies_between_its_ends(bound: Bound) -> None:
 
 
 def _span(draw: random.Random, symbol: Any, here: Any) -> tuple[Any, Any]:
-    if symbol.way not in (Way.RISES, Way.FALLS):
+    if symbol.way not in (Trend.RISES, Trend.FALLS):
         return here, here
     low, high = float(here) * draw.uniform(0.4, 1), float(here) * draw.uniform(1, 2.5) + (0 if here else draw.random())
     if symbol.whole:

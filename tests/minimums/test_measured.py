@@ -12,7 +12,7 @@ import pytest
 from coherence.base.errors import UsageError
 from coherence.cli._run import run
 from coherence.minimums.bands import BANDS
-from coherence.minimums.bound import Kind, Role
+from coherence.minimums.bound import Role, Status
 from coherence.minimums.composition import Leaf, estimate
 from coherence.minimums.registry import bounds, entry
 from coherence.minimums.samples import mean_range
@@ -133,8 +133,8 @@ def test_every_band_has_a_denominator_and_a_condition() -> None:
     assert set(BANDS) == {"A", "B", "C", "R", "D"}
     for band in BANDS.values():
         assert 0 < band.low < band.high < 1
-        assert f"of {band.denominator}" in band.told
-        assert band.holds in band.told
+        assert f"of {band.denominator}" in band.sentence
+        assert band.holds in band.sentence
 
 
 def test_only_floors_are_composed() -> None:
@@ -146,7 +146,7 @@ def test_only_floors_are_composed() -> None:
             with pytest.raises(UsageError, match="not a floor"):
                 estimate(Leaf(bound, spans))
     assert not entry("tail_budget").bound.stands
-    assert entry("tail_budget").bound.kind is Kind.EXACT
+    assert entry("tail_budget").bound.kind is Status.EXACT
 
 
 def test_samples_give_a_range_whose_ends_hold_with_95_percent() -> None:

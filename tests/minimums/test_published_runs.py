@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from bench._minimums_published import MEGATRON, compared, compute_floor, value
-from coherence.minimums.bound import Kind
-from coherence.minimums.composition import Known, Leaf, Serial, decomposition, estimate, told
+from coherence.minimums.bound import Status
+from coherence.minimums.composition import KnownTerm, Leaf, Serial, decomposition, estimate, sentences
 from coherence.minimums.floors import over
 from coherence.minimums.ladder import ladder
 from coherence.minimums.registry import entry
@@ -55,9 +55,9 @@ def test_the_scheme_lies_between_the_floor_and_the_measurement(name: str) -> Non
     floor = compute_floor(name)
     bubble = value("pipeline_bubble_interleaved", p=stages, m=batch, v=blocks)  # micro-batches of one sequence
     for column, again in ((0, Fraction(4, 3)), (1, Fraction(1))):
-        scheme = Known(floor * again * (1 + bubble), floor * again * (1 + bubble), "bubble and recomputation")
+        scheme = KnownTerm(floor * again * (1 + bubble), floor * again * (1 + bubble), "bubble and recomputation")
         seconds = Fraction(MEGATRON[name][1][column])
-        found = decomposition((seconds, seconds), Known(floor, floor, "compute roofline"), scheme=scheme)
+        found = decomposition((seconds, seconds), KnownTerm(floor, floor, "compute roofline"), scheme=scheme)
         assert [share.low > 0 for share in found.shares] == [True, True, False, True]
         assert sum(share.low for share in found.shares) == pytest.approx(float(seconds), rel=1e-12)
         assert 0.25 < found.recoverable.low / seconds < 0.5
@@ -92,7 +92,7 @@ def test_switches_that_reduce_refute_end_point_reduction(bus_bandwidth: int) -> 
     found = decomposition((seconds, seconds), floor)
     assert found.recoverable.high < 0, "never clipped at zero"
     assert found.violated[0] == "end_point_reduction"
-    said = told(found)
+    said = sentences(found)
     assert said[0].startswith("assumption violated")
     assert any("in-network reduction" in line for line in said)
     (rung,) = ladder(floor.bound, floor.inputs)
@@ -126,10 +126,10 @@ def test_the_published_run_adds_up_with_intervals() -> None:
     """Shares of each second of the run: work at the peak, failures, the bubble of interleaved blocks, kernels."""
     peak = value("model_flops_utilization", operations=400 * 10**12, step=1, units=1, peak=989 * 10**12)
     low, high = llama((10, 30), (60, 300))
-    floor = Serial((Known(peak * Fraction(9, 10), peak, "work at the peak"), Known(low, high, "failures")))
+    floor = Serial((KnownTerm(peak * Fraction(9, 10), peak, "work at the peak"), KnownTerm(low, high, "failures")))
     idle = over(entry("pipeline_bubble_interleaved").bound, {"p": (16, 16), "m": (16, 16), "v": (4, 8)})
-    bubble = Known(peak * Fraction(9, 10) * idle.low, peak * idle.high, "bubble", Kind.CLASS_COST)
-    kernels = Known(Fraction(9, 100), Fraction(17, 100), "kernels, measured alone")
+    bubble = KnownTerm(peak * Fraction(9, 10) * idle.low, peak * idle.high, "bubble", Status.CLASS_COST)
+    kernels = KnownTerm(Fraction(9, 100), Fraction(17, 100), "kernels, measured alone")
     found = decomposition((1, 1), floor, scheme=Serial((floor, bubble)), calibrated=kernels)
     lows, highs = [share.low for share in found.shares], [share.high for share in found.shares]
     assert lows[1] == bubble.low, "what floor and scheme share cancels exactly, whatever it is"

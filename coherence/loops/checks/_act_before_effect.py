@@ -64,8 +64,8 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
             if loop.law not in ("proportional", "step", "rules") or not loop.signal or loop.mode == "once":
                 continue
             rest = linear.point.get(loop.signal) if linear else None
-            found = tried(_overshoots, subject, group, loop, rest) or []
-            first = next((one for one in found if one is not None), None)
+            overshoots = tried(_overshoots, subject, group, loop, rest) or []
+            first = next((one for one in overshoots if one is not None), None)
             if first is not None:
                 yield _answer(question, subject, group, loop, first)
 
@@ -80,11 +80,13 @@ def overshoot(group: Group, loop: SampledLoop, run: LongRun, rest: Fraction | No
         rest = plain(run.orbit.lap[0].after[loop.signal])
     if rest is None:
         return None
-    for one, other in _pairs(loop, run.instants, rest)[:MOST_TRIED]:
-        lag = _unseen(group, loop, run, one, other)
+    for first, second in _pairs(loop, run.instants, rest)[:MOST_TRIED]:
+        lag = _unseen(group, loop, run, first, second)
         if lag is not None:
-            before, after = _change(loop, run.instants[other])
-            return Overshoot(run, run.instants[one].time, run.instants[other].time, before, after, rest, lag, other + 1)
+            before, after = _change(loop, run.instants[second])
+            return Overshoot(
+                run, run.instants[first].time, run.instants[second].time, before, after, rest, lag, second + 1
+            )
     return None
 
 
@@ -97,26 +99,26 @@ def _pairs(loop: SampledLoop, instants: Sequence[Instant], rest: Fraction) -> li
     """Consecutive actions of one direction, of which the second ends beyond the rest by more than the tolerance."""
     acts = [i for i, instant in enumerate(instants) if any(a.loop == loop.name for a in instant.actions)]
     margin = max(abs(rest) * max(loop.tolerance, LEAST), Fraction(1 if loop.integer else 0))
-    found = []
-    for one, other in itertools.pairwise(acts):
-        (a, b), (c, d) = _change(loop, instants[one]), _change(loop, instants[other])
+    pairs = []
+    for first, second in itertools.pairwise(acts):
+        (a, b), (c, d) = _change(loop, instants[first]), _change(loop, instants[second])
         up = d > c
         if (b > a) == up and (d - rest if up else rest - d) > margin:
-            found.append((one, other))
-    return found
+            pairs.append((first, second))
+    return pairs
 
 
-def _unseen(group: Group, loop: SampledLoop, run: LongRun, one: int, other: int) -> Fraction | None:
+def _unseen(group: Group, loop: SampledLoop, run: LongRun, first: int, other: int) -> Fraction | None:
     """How long the first action takes to show in what the loop reads, if it does not at the second; else None."""
     world = Execution(group.model, run.choices)
-    for _ in range(one):
+    for _ in range(first):
         world.advance()
     acted, still = world, world.copy()
     still.order = tuple(x for x in still.order if x.name != loop.name)
     still.advance()
     acted.advance()
     acted.order = still.order
-    start, second = run.instants[one].time, run.instants[other].time
+    start, second = run.instants[first].time, run.instants[other].time
     for _ in range(MOST_LOOKED):
         time = acted.next_time()
         for run_ in (acted, still):
@@ -150,31 +152,32 @@ def _looked_at(loop: SampledLoop) -> Iterator[Tree]:
             )
 
 
-def _answer(question: Question, subject: Subject, group: Group, loop: SampledLoop, found: Overshoot) -> Finding:
-    model, settles = group.model, settled(found.run)
-    end, told = found.run.instants[-1].time, _told(subject, loop)
-    broken = tried(lambda: breaks(subject, model, found.run.choices, end)) if told else None
-    wait = next((w for w in _waits(loop, found) if _mends(subject, group, loop, w)), None)
+def _answer(question: Question, subject: Subject, group: Group, loop: SampledLoop, overshoot: Overshoot) -> Finding:
+    model, settles = group.model, settled(overshoot.run)
+    end, explained = overshoot.run.instants[-1].time, _promised(subject, loop)
+    broken = tried(lambda: breaks(subject, model, overshoot.run.choices, end)) if explained else None
+    wait = next((w for w in _waits(loop, overshoot) if _mends(subject, group, loop, w)), None)
     numbers: Numbers = {
-        "period": (loop.period, "s"), "effect seen after": (found.lag, "s"), "reaches": (found.after, ""),
-        "settles at" if settles else "operating point": (found.rest, ""),
+        "period": (loop.period, "s"), "effect seen after": (overshoot.lag, "s"), "reaches": (overshoot.after, ""),
+        "settles at" if settles else "operating point": (overshoot.rest, ""),
     }  # fmt: skip
+    apart = units.seconds(overshoot.second - overshoot.first)
     message = (
-        f"{loop.name} acts again {units.seconds(found.second - found.first)} after an action that it sees only after "
-        f"{units.seconds(found.lag)}: {loop.signal} goes to {shown(model, loop.signal, found.after)} where "
-        f"{_about(group, loop, found.rest)} would do"
+        f"{loop.name} acts again {apart} after an action that it sees only after "
+        f"{units.seconds(overshoot.lag)}: {loop.signal} goes to {shown(model, loop.signal, overshoot.after)} where "
+        f"{_about(group, loop, overshoot.rest)} would do"
     )
     places = (place(loop), *_delays(loop))
-    instants = broken.instants if broken else found.run.instants[: found.end]
-    evidence = witnessed(model, found.run.choices, tuple(instants), "exact execution", numbers)
-    if evidence is None or wait is None or (told and broken is None):
+    instants = broken.instants if broken else overshoot.run.instants[: overshoot.end]
+    evidence = witnessed(model, overshoot.run.choices, tuple(instants), "exact execution", numbers)
+    if evidence is None or wait is None or (explained and broken is None):
         return question.note(message, places, (loop.name,), evidence or arithmetic(numbers))
     if broken is not None:
         places = (*places, broken.promise.place.labelled("this promise is broken on the way"))
     of = (loop.name, *((broken.promise.name,) if broken and broken.promise.name else ()))
     return question.conflict(
         message, places, of, evidence, certain=False,
-        assumptions=(*told_choices(model, found.run.choices), *model.abstractions),
+        assumptions=(*told_choices(model, overshoot.run.choices), *model.abstractions),
         repairs=_repairs(subject, loop, wait),
     )  # fmt: skip
 
@@ -184,18 +187,20 @@ def _about(group: Group, loop: SampledLoop, rest: Fraction) -> str:
     return shown(group.model, loop.signal, short)
 
 
-def _told(subject: Subject, loop: SampledLoop) -> bool:
+def _promised(subject: Subject, loop: SampledLoop) -> bool:
     """Does the design itself say, by a promise, what matters about this command?"""
     model = subject.model
     stated = [p.condition.tree for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
     return any(loop.signal in influences(model, names_of(rename(tree, model.resolve))) for tree in stated)
 
 
-def _waits(loop: SampledLoop, found: Overshoot) -> list[Fraction]:
+def _waits(loop: SampledLoop, overshoot: Overshoot) -> list[Fraction]:
     """Cooldowns after which the action is seen: at all, surely, and through the whole sensor chain."""
     chain = sensor_delay(loop.source.target.sensor)[1] if loop.source.target else Fraction(0)
     return [
-        w for w in dict.fromkeys((found.lag - loop.period, found.lag, found.lag + chain)) if w > (loop.cooldown or 0)
+        w
+        for w in dict.fromkeys((overshoot.lag - loop.period, overshoot.lag, overshoot.lag + chain))
+        if w > (loop.cooldown or 0)
     ]
 
 
@@ -204,8 +209,8 @@ def _mends(subject: Subject, group: Group, loop: SampledLoop, wait: Fraction) ->
     model = altered(group.model, loop, cooldown=wait)
     again = Group(tuple(x for x in model.loops if x.name in group.names), model)
     changed = next(x for x in again.loops if x.name == loop.name)
-    found = tried(lambda: runs_of(model)) or ()
-    return bool(found) and all(_calm(subject, again, changed, run) for run in found)
+    runs = tried(lambda: runs_of(model)) or ()
+    return bool(runs) and all(_calm(subject, again, changed, run) for run in runs)
 
 
 def _calm(subject: Subject, group: Group, loop: SampledLoop, run: LongRun) -> bool:
@@ -231,10 +236,10 @@ def _repairs(subject: Subject, loop: SampledLoop, wait: Fraction) -> list[Repair
     if timescale is None:
         return []
     if timescale.cooldown is not None:
-        made = repairs.proposal(repairs.change(subject, timescale.cooldown, wait))
-        return [made] if made else []
+        repair = repairs.proposal(repairs.change(subject, timescale.cooldown, wait))
+        return [repair] if repair else []
     beside = (timescale.period, timescale.hold_down, timescale.phase, timescale.lands)
     written = [x.place for x in beside if x is not None and x.place.file in subject.sources]
     text = repairs.duration_text(subject, wait)
-    made = repairs.proposal(repairs.insert(subject, written[0], "cooldown", text)) if written else None
-    return [made] if made else []
+    repair = repairs.proposal(repairs.insert(subject, written[0], "cooldown", text)) if written else None
+    return [repair] if repair else []

@@ -12,7 +12,7 @@ from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._groups import Numbers, groups, linear_at, runs, swings, tried, witnessed
 from coherence.loops.checks._moving_inputs import Wave, wave
-from coherence.loops.checks._responses import Peak, disturbed, peak, response, system
+from coherence.loops.checks._responses import ResponsePeak, disturbed, peak, response, system
 from coherence.loops.designs.groups import Group, place
 from coherence.loops.designs.linear import Linear
 from coherence.model.model import SampledLoop
@@ -26,7 +26,7 @@ class Resonance:
     """The sensitivity peak of one loop, and how far its command then swings per swing of its reading."""
 
     loop: SampledLoop
-    peak: Peak
+    peak: ResponsePeak
     command: float | None
 
 
@@ -39,9 +39,9 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
         if any(swings(group, run) for run in runs(subject, group)):
             continue  # it does not settle: sustained-oscillation's matter
         for loop in group.loops:
-            found = tried(resonance, group, loop, linear)
-            if found is not None and found.peak.low > THRESHOLD:
-                yield _answer(question, subject, group, linear, found)
+            wave = tried(resonance, group, loop, linear)
+            if wave is not None and wave.peak.low > THRESHOLD:
+                yield _answer(question, subject, group, linear, wave)
 
 
 def resonance(group: Group, loop: SampledLoop, linear: Linear) -> Resonance | None:
@@ -50,30 +50,30 @@ def resonance(group: Group, loop: SampledLoop, linear: Linear) -> Resonance | No
         return None
     model, noise, seen = disturbed(group.model, loop)
     near = {**linear.point, noise: Fraction(0), seen: Fraction(0)}
-    found = system(model, noise, [seen, loop.signal], near)
-    top = peak(response(found, seen), found.lap) if found else None
-    if found is None or top is None:
+    responding = system(model, noise, [seen, loop.signal], near)
+    top = peak(response(responding, seen), responding.lap) if responding else None
+    if responding is None or top is None:
         return None
-    command, level = found.point[loop.signal], found.point[seen]
-    size = abs(response(found, loop.signal).at(top.angle))
+    command, level = responding.point[loop.signal], responding.point[seen]
+    size = abs(response(responding, loop.signal).at(top.angle))
     return Resonance(loop, top, size * float(level / command) if command and level else None)
 
 
-def _answer(question: Question, subject: Subject, group: Group, linear: Linear, found: Resonance) -> Finding:
-    loop, numbers = found.loop, _numbers(linear, found)
-    period = Fraction(found.peak.period) if math.isfinite(found.peak.period) else linear.lap
+def _answer(question: Question, subject: Subject, group: Group, linear: Linear, resonance: Resonance) -> Finding:
+    loop, numbers = resonance.loop, _numbers(linear, resonance)
+    period = Fraction(resonance.peak.period) if math.isfinite(resonance.peak.period) else linear.lap
     broken = wave(subject, group.model, period)
     conflict = _conflict(question, group, loop, numbers, broken) if broken else None
     if conflict is not None:
         return conflict
-    told = f"every {units.clock(_rounded(period))}" if math.isfinite(found.peak.period) else "that lasts"
-    swing = f", its command {found.command:.3g} times as much" if found.command else ""
+    rhythm = f"every {units.clock(_rounded(period))}" if math.isfinite(resonance.peak.period) else "that lasts"
+    swing = f", its command {resonance.command:.3g} times as much" if resonance.command else ""
     left = "left out: " + ", ".join(linear.dropped) if linear.dropped else ""
     method = "peak of the exact transfer function of one lap"
     evidence = Evidence(Grade.LINEARISED, method, numbers=numbers, bound=left)
     message = (
-        f"{loop.name} settles, but amplifies what disturbs its reading: a swing {told} comes out "
-        f"{found.peak.low:.3g} times as large{swing}"
+        f"{loop.name} settles, but amplifies what disturbs its reading: a swing {rhythm} comes out "
+        f"{resonance.peak.low:.3g} times as large{swing}"
     )
     return question.note(
         message, (place(loop), *(place(x) for x in group.loops if x is not loop)), group.names, evidence
@@ -84,32 +84,35 @@ def _rounded(period: Fraction) -> Fraction:
     return Fraction(round(period * 10), 10)
 
 
-def _numbers(linear: Linear, found: Resonance) -> Numbers:
+def _numbers(linear: Linear, resonance: Resonance) -> Numbers:
     numbers: Numbers = {
-        "peak sensitivity": (found.peak.low, ""),
-        "proved below": (found.peak.high, ""),
+        "peak sensitivity": (resonance.peak.low, ""),
+        "proved below": (resonance.peak.high, ""),
         "threshold": (THRESHOLD, ""),
         "growth per lap": (linear.verdict.modulus, ""),
     }
-    if math.isfinite(found.peak.period):
-        numbers |= {"resonance period": (found.peak.period, "s"), "resonance frequency": (1 / found.peak.period, "1/s")}
-    if found.command:
-        numbers["command per reading"] = (found.command, "")
+    if math.isfinite(resonance.peak.period):
+        numbers |= {
+            "resonance period": (resonance.peak.period, "s"),
+            "resonance frequency": (1 / resonance.peak.period, "1/s"),
+        }
+    if resonance.command:
+        numbers["command per reading"] = (resonance.command, "")
     return numbers
 
 
-def _conflict(question: Question, group: Group, loop: SampledLoop, numbers: Numbers, found: Wave) -> Finding | None:
-    broken = found.broken
+def _conflict(question: Question, group: Group, loop: SampledLoop, numbers: Numbers, wave: Wave) -> Finding | None:
+    broken = wave.broken
     evidence = witnessed(group.model, broken.choices, broken.instants, "exact execution with a moving input", numbers)
     if evidence is None:
         return None
     at = units.clock(broken.instants[-1].time)
-    message = f"{found.words} breaks `{broken.promise.text}` after {at}; held still at either end it keeps it"
+    message = f"{wave.words} breaks `{broken.promise.text}` after {at}; held still at either end it keeps it"
     places = (
-        place(loop), broken.promise.place.labelled("this promise"), found.constant.place.labelled("this may vary"),
+        place(loop), broken.promise.place.labelled("this promise"), wave.constant.place.labelled("this may vary"),
     )  # fmt: skip
     of = (*group.names, broken.promise.name)
-    told = told_choices(group.model, broken.choices)
+    choices = told_choices(group.model, broken.choices)
     return question.conflict(
-        message, places, of, evidence, certain=False, assumptions=(*told, *group.model.abstractions)
+        message, places, of, evidence, certain=False, assumptions=(*choices, *group.model.abstractions)
     )

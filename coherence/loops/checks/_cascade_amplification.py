@@ -14,7 +14,7 @@ from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._groups import Numbers, runs_of, smooth, tried, without, witnessed
 from coherence.loops.checks._moving_inputs import Wave, wave
-from coherence.loops.checks._responses import Peak, Response, driven, peak, response, system
+from coherence.loops.checks._responses import FrequencyResponse, ResponsePeak, driven, peak, response, system
 from coherence.loops.designs.groups import middle, place
 from coherence.loops.designs.linear import skeleton
 from coherence.model.model import Model, SampledLoop
@@ -32,7 +32,7 @@ class Cascade:
     loops: tuple[SampledLoop, ...]
     model: Model
     source: str
-    peak: Peak
+    peak: ResponsePeak
     hops: tuple[float, ...]
     dropped: tuple[str, ...]
 
@@ -44,9 +44,9 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
         if part.inputs or blocked(subject.model, (chain[-1].signal,)) or not all(smooth(x) for x in part.loops):
             continue
         for source in _sources(part, chain[0]):
-            found = tried(cascade, part, chain, source)
-            if found is not None and found.peak.low > THRESHOLD and sum(hop > 1 for hop in found.hops) > 1:
-                yield _answer(question, subject, found)
+            resonance = tried(cascade, part, chain, source)
+            if resonance is not None and resonance.peak.low > THRESHOLD and sum(hop > 1 for hop in resonance.hops) > 1:
+                yield _answer(question, subject, resonance)
 
 
 def chains(model: Model) -> Iterator[tuple[SampledLoop, ...]]:
@@ -67,15 +67,15 @@ def chains(model: Model) -> Iterator[tuple[SampledLoop, ...]]:
 
 
 def _next(
-    model: Model, acting: list[SampledLoop], seen: dict[str, frozenset[str]], one: SampledLoop, other: SampledLoop
+    model: Model, acting: list[SampledLoop], seen: dict[str, frozenset[str]], upper: SampledLoop, other: SampledLoop
 ) -> bool:
     """Does `other` read what `one` writes, not through a third loop, and `one` nothing of `other`?"""
-    if one.signal not in seen[other.name] or other.signal in seen[one.name] or one.signal == other.signal:
+    if upper.signal not in seen[other.name] or other.signal in seen[upper.name] or upper.signal == other.signal:
         return False
     between = (
         x for x in acting
-        if x.name not in (one.name, other.name) and x.signal in seen[other.name] and one.signal in seen[x.name]
-        and one.signal not in _direct(model, other)
+        if x.name not in (upper.name, other.name) and x.signal in seen[other.name] and upper.signal in seen[x.name]
+        and upper.signal not in _direct(model, other)
     )  # fmt: skip
     return not any(True for _ in between)
 
@@ -99,45 +99,47 @@ def cascade(model: Model, chain: tuple[SampledLoop, ...], source: str) -> Cascad
     start = run.choices.values.get(source, model.constants[source].range.low or Fraction(0))
     near = {**middle(model, run), source: start}
     signals = [loop.signal for loop in chain]
-    found = system(driven(model, source), source, signals, near)
-    if found is None or not found.point[source]:
+    driven_system = system(driven(model, source), source, signals, near)
+    if driven_system is None or not driven_system.point[source]:
         return None
-    made = [response(found, signal) for signal in signals]
-    if not all(_decays(one) for one in made) or not all(found.point[s] for s in signals):
+    responses = [response(driven_system, signal) for signal in signals]
+    if not all(_decays(one) for one in responses) or not all(driven_system.point[s] for s in signals):
         return None
-    scales = [abs(found.point[source] / found.point[s]) for s in signals]
-    last = Response([scales[-1] * x for x in made[-1].numerator], made[-1].denominator)
-    top = peak(last, found.lap)
+    scales = [abs(driven_system.point[source] / driven_system.point[s]) for s in signals]
+    last = FrequencyResponse([scales[-1] * x for x in responses[-1].numerator], responses[-1].denominator)
+    top = peak(last, driven_system.lap)
     if top is None:
         return None
-    gains = [abs(one.at(top.angle)) * float(scale) for one, scale in zip(made, scales, strict=True)]
+    gains = [abs(one.at(top.angle)) * float(scale) for one, scale in zip(responses, scales, strict=True)]
     if not all(gains):
         return None
     hops = tuple(gain / before for gain, before in zip(gains, [1.0, *gains[:-1]], strict=True))
     return Cascade(chain, model, source, top, hops, skeleton(model)[1])
 
 
-def _decays(one: Response) -> bool:
+def _decays(one: FrequencyResponse) -> bool:
     counts = count_roots(one.denominator)
     return counts.outside == 0 and counts.on == 0
 
 
-def _answer(question: Question, subject: Subject, found: Cascade) -> Finding:
-    finite = math.isfinite(found.peak.period)
-    period = Fraction(found.peak.period) if finite else Fraction(0)
-    names = tuple(loop.name for loop in found.loops)
-    broken = wave(subject, found.model, period) if finite else None
-    conflict = _conflict(question, found, names, broken) if broken else None
+def _answer(question: Question, subject: Subject, cascade: Cascade) -> Finding:
+    finite = math.isfinite(cascade.peak.period)
+    period = Fraction(cascade.peak.period) if finite else Fraction(0)
+    names = tuple(loop.name for loop in cascade.loops)
+    broken = wave(subject, cascade.model, period) if finite else None
+    conflict = _conflict(question, cascade, names, broken) if broken else None
     if conflict is not None:
         return conflict
-    told = f"of {units.clock(Fraction(round(period * 10), 10))}" if finite else "that lasts"
-    product = " x ".join(f"{hop:.3g}" for hop in found.hops)
+    rhythm = f"of {units.clock(Fraction(round(period * 10), 10))}" if finite else "that lasts"
+    product = " x ".join(f"{hop:.3g}" for hop in cascade.hops)
     chain = " -> ".join(names)
-    message = f"{chain} amplifies a swing of {found.source} {told} {found.peak.low:.3g} times, hop by hop {product}"
-    left = "left out: " + ", ".join(found.dropped) if found.dropped else ""
+    message = (
+        f"{chain} amplifies a swing of {cascade.source} {rhythm} {cascade.peak.low:.3g} times, hop by hop {product}"
+    )
+    left = "left out: " + ", ".join(cascade.dropped) if cascade.dropped else ""
     method = "peak of the exact transfer function of one lap"
-    evidence = Evidence(Grade.LINEARISED, method, numbers=_numbers(found), bound=left)
-    return question.note(message, _places(found), names, evidence)
+    evidence = Evidence(Grade.LINEARISED, method, numbers=_numbers(cascade), bound=left)
+    return question.note(message, _places(cascade), names, evidence)
 
 
 def _places(found: Cascade) -> tuple[Place, ...]:
@@ -145,27 +147,27 @@ def _places(found: Cascade) -> tuple[Place, ...]:
     return (*(place(loop) for loop in found.loops), source)
 
 
-def _numbers(found: Cascade) -> Numbers:
-    numbers: Numbers = {"peak gain": (found.peak.low, ""), "proved below": (found.peak.high, "")}
-    if math.isfinite(found.peak.period):
-        numbers["period"] = (found.peak.period, "s")
-    for loop, hop in zip(found.loops, found.hops, strict=True):
+def _numbers(cascade: Cascade) -> Numbers:
+    numbers: Numbers = {"peak gain": (cascade.peak.low, ""), "proved below": (cascade.peak.high, "")}
+    if math.isfinite(cascade.peak.period):
+        numbers["period"] = (cascade.peak.period, "s")
+    for loop, hop in zip(cascade.loops, cascade.hops, strict=True):
         numbers[f"gain of {loop.name}"] = (hop, "")
     return numbers
 
 
-def _conflict(question: Question, found: Cascade, names: tuple[str, ...], moved: Wave) -> Finding | None:
-    broken, model = moved.broken, found.model
+def _conflict(question: Question, cascade: Cascade, names: tuple[str, ...], moved: Wave) -> Finding | None:
+    broken, model = moved.broken, cascade.model
     method = "exact execution with a moving input"
-    evidence = witnessed(model, broken.choices, broken.instants, method, _numbers(found))
+    evidence = witnessed(model, broken.choices, broken.instants, method, _numbers(cascade))
     if evidence is None:
         return None
-    product = " x ".join(f"{hop:.3g}" for hop in found.hops)
+    product = " x ".join(f"{hop:.3g}" for hop in cascade.hops)
     message = (
         f"{moved.words} breaks `{broken.promise.text}` after {units.clock(broken.instants[-1].time)}: "
         f"{' -> '.join(names)} amplifies it, hop by hop {product}"
     )
-    places = (*_places(found), broken.promise.place.labelled("this promise"))
+    places = (*_places(cascade), broken.promise.place.labelled("this promise"))
     return question.conflict(
         message, places, (*names, broken.promise.name), evidence, certain=False,
         assumptions=(*told_choices(model, broken.choices), *model.abstractions),

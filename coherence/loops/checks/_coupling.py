@@ -33,8 +33,8 @@ def chained(design: Design) -> bool:
     following = [loop.name for loop in design.loops.values() if _follows(loop)]
     if len(following) < 2:
         return False
-    found = reach(design)
-    return any(one in found[other] and other not in found[one] for one, other in permutations(following, 2))
+    reached = reach(design)
+    return any(one in reached[other] and other not in reached[one] for one, other in permutations(following, 2))
 
 
 def _follows(loop: Loop) -> bool:
@@ -74,11 +74,11 @@ def _node(path: str, design: Design) -> str:
 
 
 def _reached(depends: Mapping[str, set[str]], start: set[str]) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     stack = list(start)
     while stack:
         node = stack.pop()
-        if node not in found:
-            found.add(node)
+        if node not in reached:
+            reached.add(node)
             stack += depends.get(node, ())
-    return found
+    return reached

@@ -116,14 +116,14 @@ class Broken:
 
 def breaks(subject: Subject, model: Model, choices: Choices, until: Fraction) -> Broken | None:
     """The first `always` or `never` promise that the run breaks up to a time."""
-    told = [(p, c, p.kind == "always") for p, c in promises(subject, model)]
-    run, made = Execution(model, choices), list[Instant]()
-    while told and run.next_time() <= until and run.count < MOST_INSTANTS:
-        made.append(run.advance())
-        for promise, condition, wanted in told:
-            for values in (made[-1].sampled, made[-1].after):
+    written = [(p, c, p.kind == "always") for p, c in promises(subject, model)]
+    run, instants = Execution(model, choices), list[Instant]()
+    while written and run.next_time() <= until and run.count < MOST_INSTANTS:
+        instants.append(run.advance())
+        for promise, condition, wanted in written:
+            for values in (instants[-1].sampled, instants[-1].after):
                 if bool(evaluate(condition, View(run, run.time, dict(values)))) is not wanted:
-                    return Broken(promise, choices, tuple(made))
+                    return Broken(promise, choices, tuple(instants))
     return None
 
 

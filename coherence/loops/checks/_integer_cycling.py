@@ -44,11 +44,11 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
     for group in groups(subject):
         if not all(smooth(loop) for loop in group.loops) or not rounds(group.model):
             continue
-        found = runs(subject, group)
-        swinging = [run for run in found if swings(group, run)]
+        followed = runs(subject, group)
+        swinging = [run for run in followed if swings(group, run)]
         if swinging:
-            yield from _cycles(question, subject, group, found, swinging)
-        elif found and all(settled(run) for run in found):
+            yield from _cycles(question, subject, group, followed, swinging)
+        elif followed and all(settled(run) for run in followed):
             yield from _settles(question, group)
 
 
@@ -115,13 +115,13 @@ def rests(model: Model, choices: Choices) -> bool:
 
 
 def _cycles(
-    question: Question, subject: Subject, group: Group, found: tuple[LongRun, ...], swinging: list[LongRun]
+    question: Question, subject: Subject, group: Group, runs: tuple[LongRun, ...], swinging: list[LongRun]
 ) -> Iterator[Finding]:
     linear = linear_at(subject, group)
     if linear is None or not any(one.stable for _, one in linear.branches):
         return
     model = unrounded(group.model)
-    if not tried(lambda: all(rests(model, run.choices) for run in found)):
+    if not tried(lambda: all(rests(model, run.choices) for run in runs)):
         return
     run = swinging[0]
     numbers = _numbers(group, run, linear)
@@ -137,7 +137,7 @@ def _cycles(
     )
     smooth_run = "that it rests without rounding was run in floating point, from the same starts"
     yield question.conflict(
-        message, _places(group), group.names, evidence, certain=len(swinging) == len(found),
+        message, _places(group), group.names, evidence, certain=len(swinging) == len(runs),
         assumptions=(*told_choices(group.model, run.choices), smooth_run, *group.model.abstractions),
         repairs=_repairs(subject, group),
     )  # fmt: skip
@@ -169,12 +169,12 @@ def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
             if tolerance <= loop.tolerance:
                 continue
             if target.tolerance is not None:
-                made = repairs.proposal(repairs.change(subject, target.tolerance, tolerance))
+                repair = repairs.proposal(repairs.change(subject, target.tolerance, tolerance))
             else:
                 text = f"{units.decimal(tolerance * 100)} %"
-                made = repairs.proposal(repairs.insert(subject, target.setpoint.place, "tolerance", text))
-            if made is not None:
-                yield made
+                repair = repairs.proposal(repairs.insert(subject, target.setpoint.place, "tolerance", text))
+            if repair is not None:
+                yield repair
 
 
 def _signals(group: Group) -> tuple[str, ...]:
@@ -183,12 +183,12 @@ def _signals(group: Group) -> tuple[str, ...]:
 
 def _ranges(group: Group, run: LongRun) -> str:
     assert run.orbit is not None
-    told = []
+    ranges = []
     for signal in _signals(group):
         low, high = run.orbit.range_of(signal)
         if low != high:
-            told.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
-    return ", ".join(told)
+            ranges.append(f"{signal} between {shown(group.model, signal, low)} and {shown(group.model, signal, high)}")
+    return ", ".join(ranges)
 
 
 def _numbers(group: Group, run: LongRun, linear: Linear) -> Numbers:
@@ -210,10 +210,10 @@ def _settles(question: Question, group: Group) -> Iterator[Finding]:
     """Proved where the starts are finitely many and few: each is run to an exact rest."""
     if len(group.loops) > 1 or group.model.states:
         return
-    found = tried(lambda: every_rest(group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS))
-    if found is not None and (count := found.starts):
+    rests = tried(lambda: every_rest(group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS))
+    if rests is not None and (count := rests.starts):
         starts = "its only start" if count == 1 else f"all {count} starts"
-        script = certificate(group.model, found.runs, rest=True)
+        script = certificate(group.model, rests.runs, rest=True)
         evidence = Evidence(Grade.PROVED, f"exact execution of {starts} to a recurrence", certificate=script)
         message = f"whole numbers do not keep {group.names[0]} swinging: it comes to rest from {starts}"
         yield question.proved(message, group.places, group.names, evidence, assumptions=group.model.abstractions)

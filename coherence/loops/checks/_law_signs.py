@@ -18,11 +18,11 @@ def law_sign(loop: SampledLoop, model: Model) -> int:
     read = _single(loop.measured)
     if loop.law not in ("step", "rules") or read is None:
         return NONE
-    ranges, found = ranges_of(model), NONE
+    ranges, direction = ranges_of(model), NONE
     moves = [(loop.trigger or loop.enter, loop.by), *((when, by) for when, by, to in loop.rules if to is None)]
     for condition, by in moves:
-        found |= _moved(condition, by, {read: UP}, ranges)
-    return found
+        direction |= _moved(condition, by, {read: UP}, ranges)
+    return direction
 
 
 def _single(tree: Tree | None) -> str | None:

@@ -69,9 +69,9 @@ def _movements(
     """Schedules with what they say: a step each way, then waves that begin at either end."""
     path = constant.path
     for first, then in ((low, high), (high, low)):
-        told = f"one change of {path} from {shown(model, path, first)} to {shown(model, path, then)}"
-        yield ((Fraction(0), path, first), (half, path, then)), told
+        words = f"one change of {path} from {shown(model, path, first)} to {shown(model, path, then)}"
+        yield ((Fraction(0), path, first), (half, path, then)), words
     for first, then in ((low, high), (high, low)):
         ends = f"{shown(model, path, low)} and {shown(model, path, high)}"
-        told = f"{path} alternating between {ends} every {units.seconds(2 * half)}"
-        yield tuple((k * half, path, then if k % 2 else first) for k in range(2 * WAVES)), told
+        words = f"{path} alternating between {ends} every {units.seconds(2 * half)}"
+        yield tuple((k * half, path, then if k % 2 else first) for k in range(2 * WAVES)), words

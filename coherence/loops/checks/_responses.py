@@ -36,7 +36,7 @@ Polynomial = list[Fraction]  # highest degree first
 
 
 @dataclass(frozen=True)
-class System:
+class SampledSystem:
     """One lap of `lap` seconds, x+ = A x + B d, and the rows of what is looked at (C, D) by name."""
 
     lap: Fraction
@@ -47,7 +47,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class Peak:
+class ResponsePeak:
     """The largest gain lies in [low, high]; at `angle` radians per lap, which is a period of `period` seconds."""
 
     low: float
@@ -91,7 +91,7 @@ def driven(model: Model, path: str) -> Model:
     return replace(model, constants=constants, commands={**model.commands, path: signal})
 
 
-def system(model: Model, entry: str, outputs: Sequence[str], near: dict[str, Fraction]) -> System | None:
+def system(model: Model, entry: str, outputs: Sequence[str], near: dict[str, Fraction]) -> SampledSystem | None:
     """The linearised lap from `entry` to `outputs`; None without an operating point or where it is too large."""
     smooth, _ = skeleton(model)
     point = operating_point(smooth, near)
@@ -100,17 +100,17 @@ def system(model: Model, entry: str, outputs: Sequence[str], near: dict[str, Fra
     end = _lap(smooth, point)
     seen = _closed(outputs, {row: {n for n, _ in end[row].gradient} for row in end})
     moved = _closed([entry], _turned(end))
-    kept = [n for n in end if n in seen and n in moved and n != entry]
-    if len(kept) > MOST_VARIABLES:
+    states = [n for n in end if n in seen and n in moved and n != entry]
+    if len(states) > MOST_VARIABLES:
         return None
-    told = list(dict.fromkeys((*kept, *outputs)))
-    numbers = shortened([[end[name].coefficient(column) for column in (*kept, entry)] for name in told])
-    rows = {name: row[:-1] for name, row in zip(told, numbers, strict=True)}
-    direct = {name: row[-1] for name, row in zip(told, numbers, strict=True)}
-    return System(
+    signals = list(dict.fromkeys((*states, *outputs)))
+    numbers = shortened([[end[name].coefficient(column) for column in (*states, entry)] for name in signals])
+    rows = {name: row[:-1] for name, row in zip(signals, numbers, strict=True)}
+    direct = {name: row[-1] for name, row in zip(signals, numbers, strict=True)}
+    return SampledSystem(
         hyperperiod(model),
-        [rows[name] for name in kept],
-        [direct[name] for name in kept],
+        [rows[name] for name in states],
+        [direct[name] for name in states],
         {name: (rows[name], direct[name]) for name in outputs},
         point,
     )
@@ -127,14 +127,14 @@ def _turned(end: dict[str, Affine]) -> dict[str, set[str]]:
 
 def _closed(start: Sequence[str], steps: dict[str, set[str]]) -> set[str]:
     """What is reached in one or more steps."""
-    found: set[str] = set()
+    reached: set[str] = set()
     stack = [n for name in start for n in steps.get(name, ())]
     while stack:
         name = stack.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reached:
+            reached.add(name)
             stack += steps.get(name, ())
-    return found
+    return reached
 
 
 def _lap(model: Model, point: dict[str, Fraction]) -> dict[str, Affine]:
@@ -165,7 +165,7 @@ def _lap(model: Model, point: dict[str, Fraction]) -> dict[str, Affine]:
 
 
 @dataclass(frozen=True)
-class Response:
+class FrequencyResponse:
     """numerator / denominator in z, without common roots."""
 
     numerator: Polynomial
@@ -177,15 +177,15 @@ class Response:
         return _horner(self.numerator, z) / _horner(self.denominator, z)
 
 
-def response(found: System, output: str) -> Response:
+def response(system: SampledSystem, output: str) -> FrequencyResponse:
     """The transfer function to one output, one lap late (which changes no gain)."""
-    row, direct = found.outputs[output]
-    below = list(characteristic_polynomial(found.matrix))
+    row, direct = system.outputs[output]
+    below = list(characteristic_polynomial(system.matrix))
     turned = [
-        [a - b * c for a, c in zip(line, row, strict=True)] for line, b in zip(found.matrix, found.entry, strict=True)
+        [a - b * c for a, c in zip(line, row, strict=True)] for line, b in zip(system.matrix, system.entry, strict=True)
     ]
     above = [p - (1 - direct) * q for p, q in zip(characteristic_polynomial(turned), below, strict=True)]
-    return Response(*_reduced(above, below))
+    return FrequencyResponse(*_reduced(above, below))
 
 
 def _reduced(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomial]:
@@ -198,17 +198,17 @@ def _reduced(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomi
     return [scale * x for x in sturm.divided(p, common)], [Fraction(x) for x in sturm.divided(q, common)]
 
 
-def peak(found: Response, lap: Fraction) -> Peak | None:
+def peak(response: FrequencyResponse, lap: Fraction) -> ResponsePeak | None:
     """The largest gain on the unit circle, enclosed; None where no bound could be proved."""
-    above, below = squared(found.numerator), squared(found.denominator)
-    angle = _highest(found)
+    above, below = squared(response.numerator), squared(response.denominator)
+    angle = _highest(response)
     cosine = Fraction(round(math.cos(angle) * GRAIN), GRAIN)
     floor = _exact(below, cosine)
     best = _exact(above, cosine) / floor if floor else None
     for margin in MARGINS:
         if best is not None and bounded(above, below, best * (1 + margin)):
             period = math.inf if angle == 0 else math.tau / angle * float(lap)
-            return Peak(_root(best), _root(best * (1 + margin)), angle, period)
+            return ResponsePeak(_root(best), _root(best * (1 + margin)), angle, period)
     return None
 
 
@@ -216,19 +216,19 @@ def _root(x: Fraction) -> float:
     return math.sqrt(float(x))
 
 
-def _highest(found: Response) -> float:
+def _highest(response: FrequencyResponse) -> float:
     """The angle at which the gain is largest: the best of a grid, refined by golden sections."""
     grid = [math.pi * k / GRID for k in range(GRID + 1)]
-    best = max(grid, key=lambda w: _size(found, w))
+    best = max(grid, key=lambda w: _size(response, w))
     low, high = max(0.0, best - math.pi / GRID), min(math.pi, best + math.pi / GRID)
     for _ in range(60):
         left, right = high - (high - low) * 0.618, low + (high - low) * 0.618
-        low, high = (low, right) if _size(found, left) > _size(found, right) else (left, high)
+        low, high = (low, right) if _size(response, left) > _size(response, right) else (left, high)
     inside = (low + high) / 2
-    return max((best, inside), key=lambda w: _size(found, w))
+    return max((best, inside), key=lambda w: _size(response, w))
 
 
-def _size(found: Response, angle: float) -> float:
+def _size(found: FrequencyResponse, angle: float) -> float:
     try:
         return abs(found.at(angle))
     except ZeroDivisionError:

@@ -66,18 +66,18 @@ def _negative(question: Question, model: Model, loop: SampledLoop, judged: Tree)
 
 
 def _places(loop: SampledLoop, does: str) -> tuple[Place, ...]:
-    found = [place(loop)]
+    places = [place(loop)]
     actuation = loop.source.actuation
     if actuation is not None and actuation.signal is not None:
-        found.append(
+        places.append(
             actuation.signal.place.labelled(f"raising this never {'raises' if does == 'lowers' else 'lowers'} it")
         )
-    return tuple(found)
+    return tuple(places)
 
 
 def _positive(question: Question, subject: Subject, group: Group, loop: SampledLoop) -> Finding:
-    found = tried(lambda: _aways(group.model, loop)) or []
-    shown_runs = [one for one in found if one is not None]
+    steps = tried(lambda: _aways(group.model, loop)) or []
+    shown_runs = [one for one in steps if one is not None]
     evidence = _evidence(group, loop, shown_runs[0]) if shown_runs else None
     places = _places(loop, "raises")
     if evidence is None:
@@ -95,7 +95,7 @@ def _positive(question: Question, subject: Subject, group: Group, loop: SampledL
     assumptions = (*told_choices(model, away.choices), *model.abstractions)
     return question.conflict(
         message, places, (loop.name,), evidence,
-        certain=len(shown_runs) == len(found), assumptions=assumptions, repairs=_repairs(subject, loop),
+        certain=len(shown_runs) == len(steps), assumptions=assumptions, repairs=_repairs(subject, loop),
     )  # fmt: skip
 
 
@@ -121,27 +121,27 @@ def _aways(model: Model, loop: SampledLoop) -> list[Away | None]:
 def away(model: Model, loop: SampledLoop, choices: Choices) -> Away | None:
     """A run in which the loop acts several times in one direction while its reading gets further off."""
     run, end = Execution(model, choices), LAPS * hyperperiod(model)
-    made: list[Instant] = []
-    kept: list[tuple[Fraction, Fraction, Fraction]] = []  # command before, after, reading
+    instants: list[Instant] = []
+    steps: list[tuple[Fraction, Fraction, Fraction]] = []  # command before, after, reading
     while run.next_time() <= end:
-        made.append(run.advance())
-        action = next((a for a in made[-1].actions if a.loop == loop.name), None)
+        instants.append(run.advance())
+        action = next((a for a in instants[-1].actions if a.loop == loop.name), None)
         if action is None or loop.measured is None or loop.setpoint is None:
             continue
         seen, wanted = reading(run, loop, loop.measured), reading(run, loop, loop.setpoint)
         step = (plain(action.before), plain(action.after), seen)
-        kept = [*kept, step] if kept and _further(kept[-1], step, wanted) else [step]
-        if len(kept) == ENOUGH:
-            return Away(choices, tuple(made), tuple(k[2] for k in kept), (kept[0][0], kept[-1][1]), wanted)
+        steps = [*steps, step] if steps and _further(steps[-1], step, wanted) else [step]
+        if len(steps) == ENOUGH:
+            return Away(choices, tuple(instants), tuple(k[2] for k in steps), (steps[0][0], steps[-1][1]), wanted)
     return None
 
 
 def _further(
-    one: tuple[Fraction, Fraction, Fraction], next_: tuple[Fraction, Fraction, Fraction], wanted: Fraction
+    first: tuple[Fraction, Fraction, Fraction], next_: tuple[Fraction, Fraction, Fraction], wanted: Fraction
 ) -> bool:
-    same = (one[1] > one[0]) == (next_[1] > next_[0])
-    side = (one[2] > wanted) == (next_[2] > wanted)
-    return same and side and abs(next_[2] - wanted) > abs(one[2] - wanted)
+    same = (first[1] > first[0]) == (next_[1] > next_[0])
+    side = (first[2] > wanted) == (next_[2] > wanted)
+    return same and side and abs(next_[2] - wanted) > abs(first[2] - wanted)
 
 
 def _repairs(subject: Subject, loop: SampledLoop) -> list[Repair]:
@@ -149,5 +149,5 @@ def _repairs(subject: Subject, loop: SampledLoop) -> list[Repair]:
     actuation = loop.source.actuation
     steps = [actuation.by if actuation else None, *(rule.by for rule in loop.source.rules)]
     edits = [repairs.change(subject, by, -by.low) for by in steps if isinstance(by, Quantity) and by.exact]
-    made = repairs.proposal(*edits)
-    return [made] if made else []
+    repair = repairs.proposal(*edits)
+    return [repair] if repair else []

@@ -45,15 +45,15 @@ def _needed(model: Model, signs: Mapping[str, int], judged: Tree) -> dict[str, i
 def _scripts(model: Model, signs: Mapping[str, int], judged: Tree, sign: int) -> Iterator[str]:
     ranges = ranges_of(model)
     yield _script(judged, sign, signs, ranges)
-    for path, found in signs.items():
+    for path, direction in signs.items():
         if path in model.outputs:
-            yield _script(model.outputs[path], found, signs, ranges)
+            yield _script(model.outputs[path], direction, signs, ranges)
         elif path in model.states:
             state = model.states[path]
             if state.next is not None:
-                yield _script(state.next, found, signs, ranges)
+                yield _script(state.next, direction, signs, ranges)
             if state.flow is not None:
-                yield _script(state.flow, found, {k: v for k, v in signs.items() if k != path}, ranges)
+                yield _script(state.flow, direction, {k: v for k, v in signs.items() if k != path}, ranges)
 
 
 def _script(tree: Tree, sign: int, signs: Mapping[str, int], ranges: Mapping[str, Interval]) -> str:

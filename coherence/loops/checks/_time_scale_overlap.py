@@ -51,9 +51,9 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
     """One answer per pair of loops in feedback with each other."""
     for group in groups(subject):
         acting = [loop for loop in group.loops if loop.signal]
-        for one, other in itertools.combinations(acting, 2):
-            if _coupled(group.model, one, other):
-                yield from _pair(question, subject, group, one, other)
+        for first, second in itertools.combinations(acting, 2):
+            if _coupled(group.model, first, second):
+                yield from _pair(question, subject, group, first, second)
 
 
 def _coupled(model: Model, one: SampledLoop, other: SampledLoop) -> bool:
@@ -67,9 +67,11 @@ def _sees(model: Model, reader: SampledLoop, writer: SampledLoop) -> bool:
 
 
 def _pair(
-    question: Question, subject: Subject, group: Group, one: SampledLoop, other: SampledLoop
+    question: Question, subject: Subject, group: Group, first: SampledLoop, second: SampledLoop
 ) -> Iterator[Finding]:
-    views = [View(a, b, time) for a, b in ((one, other), (other, one)) if (time := alone(group.model, a)) is not None]
+    views = [
+        View(a, b, time) for a, b in ((first, second), (second, first)) if (time := alone(group.model, a)) is not None
+    ]
     if not views:
         return
     apart = [view for view in views if view.ratio > 1]
@@ -154,13 +156,13 @@ def _memoryless(model: Model) -> bool:
 
 def _joined(model: Model, spans: dict[str, Interval]) -> dict[str, Interval]:
     """Where commands may stand: within the bounds of a writer, or where they begin."""
-    made = {}
+    rows = {}
     for path, span in spans.items():
         start = model.commands[path].initial
         lows, highs = (span.low, start.low), (span.high, start.high)
         if None not in lows and None not in highs:
-            made[path] = Interval(min(x for x in lows if x is not None), max(x for x in highs if x is not None))
-    return made
+            rows[path] = Interval(min(x for x in lows if x is not None), max(x for x in highs if x is not None))
+    return rows
 
 
 def _longest(model: Model, starts: Iterator[Choices]) -> Fraction | None:

@@ -40,18 +40,18 @@ def ages(design: Design, share: Fraction) -> Iterator[Application]:
     for loop in design.loops.values():
         if loop.target is None or loop.timescale is None:
             continue
-        made = Gathered(loop.name)
-        found = chain(loop, share)
-        if found is None:
-            made.needs("chain", f"scrape before irate in the sensor of {loop.name}")
+        gathered = Gathered(loop.name)
+        links = chain(loop, share)
+        if links is None:
+            gathered.needs("chain", f"scrape before irate in the sensor of {loop.name}")
         else:
-            made.span("chain", *found)
-            made.places += [
+            gathered.span("chain", *links)
+            gathered.places += [
                 link.place.labelled("adds to the age of what it reads")
                 for link in loop.target.sensor
                 if link.duration is not None and link.kind != "last"
             ]
-        yield made.quantity("period", loop.timescale.period, f"period of {loop.name}").made()
+        yield gathered.quantity("period", loop.timescale.period, f"period of {loop.name}").application()
 
 
 def mean(design: Design) -> Iterator[Application]:

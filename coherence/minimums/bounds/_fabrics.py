@@ -11,7 +11,16 @@ from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application, Inputs
 from coherence.minimums.fabric.cuts import all_gather, capacity
-from coherence.minimums.fabric.design_fabrics import High, Part, devices_of, least, most, parts, places_of, unconnected
+from coherence.minimums.fabric.design_fabrics import (
+    FabricPart,
+    High,
+    devices_of,
+    least,
+    most,
+    parts,
+    places_of,
+    unconnected,
+)
 from coherence.minimums.fabric.wiring import Fabric, both, fabric
 from coherence.minimums.facts import Gathered
 
@@ -23,38 +32,38 @@ def fabric_of(inputs: Inputs) -> Fabric:
 
     Raises UsageError for anything else.
     """
-    found: Any = cast("Any", inputs["fabric"])
-    if isinstance(found, Fabric):
-        return found
-    if not isinstance(found, tuple) or not found or any(not isinstance(x, tuple) or len(x) != 2 for x in found):
+    given: Any = cast("Any", inputs["fabric"])
+    if isinstance(given, Fabric):
+        return given
+    if not isinstance(given, tuple) or not given or any(not isinstance(x, tuple) or len(x) != 2 for x in given):
         raise UsageError("fabric is a coherence.minimums.fabric.wiring.Fabric, or links as 0>1,1>2 (1 B/s each way)")
-    links = [(f"{float(one):g}", f"{float(other):g}") for one, other in found]
+    links = [(f"{float(one):g}", f"{float(other):g}") for one, other in given]
     names = list(dict.fromkeys(name for link in links for name in link))
     return fabric(names, [wire for one, other in links for wire in both(one, other, 1)])
 
 
 def gathers(design: Design) -> Iterator[Application]:
     """An all-gather of 1 GB a device among all devices of each connected part."""
-    found = parts(design)
-    if len(found) > 1 and any(part.links for part in found):
-        yield Gathered("an all-gather among all tiers").needs("fabric", unconnected(found)).made()
-    for part in found:
-        made = Gathered(f"an all-gather of 1 GB from each of {part.name}").span("size", SHARD)
+    fabrics = parts(design)
+    if len(fabrics) > 1 and any(part.links for part in fabrics):
+        yield Gathered("an all-gather among all tiers").needs("fabric", unconnected(fabrics)).application()
+    for part in fabrics:
+        gathered = Gathered(f"an all-gather of 1 GB from each of {part.name}").span("size", SHARD)
         lacks = _lacks(part)
         for key in lacks:
-            made.needs("fabric", key)
+            gathered.needs("fabric", key)
         if lacks:
             stated = part.missing and any("link_bandwidth" in tier.constants for tier in part.tiers)
             if part.links or part.devices > 1 or stated:
-                yield made.made()
+                yield gathered.application()
             continue
         best, worst = part.fabric(most), part.fabric(least, most)
-        made.spans["fabric"] = cast("Any", (best, worst))
-        made.places += places_of(all_gather(best).wires, "in the cut")
-        yield made.made()
+        gathered.spans["fabric"] = cast("Any", (best, worst))
+        gathered.places += places_of(all_gather(best).wires, "in the cut")
+        yield gathered.application()
 
 
-def _lacks(part: Part) -> tuple[str, ...]:
+def _lacks(part: FabricPart) -> tuple[str, ...]:
     """What stands between the part and a number."""
     if part.missing:
         return ("; needs ".join(part.missing),)
@@ -79,12 +88,12 @@ def exits(design: Design) -> Iterator[Application]:
             own, more = tuple(devices_of(tier)), tuple(devices_of(tier, high=True))
             best = part.fabric(_not(tier.name), _not(tier.name))
             worst = part.fabric(_only(tier.name), _only(tier.name))
-            made = Gathered(f"the links of {tier.name}")
-            made.spans["fabric"] = cast("Any", (best, worst))
-            made.spans["devices"] = cast("Any", (own, more))
+            gathered = Gathered(f"the links of {tier.name}")
+            gathered.spans["fabric"] = cast("Any", (best, worst))
+            gathered.spans["devices"] = cast("Any", (own, more))
             others = [name for name in best.names if name not in own]
-            made.places += places_of(capacity(best, own, others).wires, "all that leaves")
-            yield made.made()
+            gathered.places += places_of(capacity(best, own, others).wires, "all that leaves")
+            yield gathered.application()
 
 
 def _only(tier: str) -> High:
@@ -105,13 +114,13 @@ def shares(design: Design) -> Iterator[Application]:
             if not isinstance(share, Quantity) and not (virtual and what == "compute"):
                 continue
             around = ", ".join(end.text for end in boundary.around)
-            made = Gathered(f"{what} of {around} behind {boundary.name}")
-            made.quantity("share", share, f"{key} of boundary {boundary.name} ({boundary.place})")
+            gathered = Gathered(f"{what} of {around} behind {boundary.name}")
+            gathered.quantity("share", share, f"{key} of boundary {boundary.name} ({boundary.place})")
             instances = constants.get("instances")
             if isinstance(share, Quantity) and share.low >= 1:
                 continue  # the whole device can be used
             if isinstance(instances, Quantity) or virtual:
-                made.quantity("instances", instances, f"instances of boundary {boundary.name} ({boundary.place})")
+                gathered.quantity("instances", instances, f"instances of boundary {boundary.name} ({boundary.place})")
             else:
-                made.span("instances", Fraction(1))
-            yield made.made()
+                gathered.span("instances", Fraction(1))
+            yield gathered.application()

@@ -24,8 +24,8 @@ def stable(weights: Sequence[Fraction], gain: Fraction) -> bool:
     """Are all roots inside the unit circle?  By exact counts."""
     from coherence.base.polynomials import count_roots
 
-    found = count_roots(characteristic(weights, gain))
-    return found.on == found.outside == 0
+    roots = count_roots(characteristic(weights, gain))
+    return roots.on == roots.outside == 0
 
 
 def largest_radius(weights: Sequence[float], gain: float) -> float:

@@ -24,27 +24,27 @@ def tries_of(call: Call) -> tuple[Fraction, Fraction] | None:
 def retrying(design: Design) -> Iterator[Application]:
     """Every call with more than one try."""
     for call in design.calls:
-        found = tries_of(call)
-        if found is not None and found[1] > 1:
-            made = Gathered(call.name).span("tries", *found)
-            made.places += [count.place.labelled("tries") for count in call.tries if isinstance(count, Quantity)]
-            yield made.made()
+        tries = tries_of(call)
+        if tries is not None and tries[1] > 1:
+            gathered = Gathered(call.name).span("tries", *tries)
+            gathered.places += [count.place.labelled("tries") for count in call.tries if isinstance(count, Quantity)]
+            yield gathered.application()
 
 
 def deadlines(design: Design) -> Iterator[Application]:
     """Every call with a deadline, several tries and a constant or capped pause."""
     for call in design.calls:
-        found = tries_of(call)
-        if found is None or found[1] <= 1 or call.deadline is None:
+        tries = tries_of(call)
+        if tries is None or tries[1] <= 1 or call.deadline is None:
             continue
-        made = Gathered(call.name).span("tries", *found)
-        made.quantity("deadline", call.deadline, f"deadline of {call.name}")
+        gathered = Gathered(call.name).span("tries", *tries)
+        gathered.quantity("deadline", call.deadline, f"deadline of {call.name}")
         pause = call.pause
         if pause is None:
-            made.span("pause", Fraction(0))
+            gathered.span("pause", Fraction(0))
         elif isinstance(pause, Quantity):
-            made.quantity("pause", pause, "")
+            gathered.quantity("pause", pause, "")
         else:
             base = getattr(pause, "base", None)
-            made.quantity("pause", base, f"base of the pause of {call.name}")
-        yield made.made()
+            gathered.quantity("pause", base, f"base of the pause of {call.name}")
+        yield gathered.application()

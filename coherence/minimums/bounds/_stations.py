@@ -8,48 +8,48 @@ from fractions import Fraction
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application
-from coherence.minimums.facts import Gathered, Stage, stages
+from coherence.minimums.facts import Gathered, ServingStage, stages
 
 
-def gathered(stage: Stage) -> Gathered:
+def gathered(stage: ServingStage) -> Gathered:
     """Rate, mean service time and servers of a stage, or what to write for them."""
     callee = stage.component.name if stage.component is not None else stage.name
-    made = Gathered(stage.name)
-    made.quantity("rate", stage.workload.rate, f"rate of {stage.workload.name}")
-    made.quantity("mean", stage.service, f"service of {stage.workload.name}")
-    return made.quantity("servers", stage.servers, f"copies of {callee}")
+    application = Gathered(stage.name)
+    application.quantity("rate", stage.workload.rate, f"rate of {stage.workload.name}")
+    application.quantity("mean", stage.service, f"service of {stage.workload.name}")
+    return application.quantity("servers", stage.servers, f"copies of {callee}")
 
 
 def exponential(design: Design) -> Iterator[Application]:
     """Stages that say that their service times have the spread of exponential ones, under Poisson arrivals."""
     for stage in stages(design):
         if stage.cv is not None and stage.cv.exact and stage.cv.low == 1 and poisson(stage):
-            found = gathered(stage)
+            application = gathered(stage)
             if leaves(stage):
-                found.needs(
+                application.needs(
                     "patient", f"the wait of tries that are not given up at {stage.name}: it cancels late tries"
                 )
-            yield found.made()
+            yield application.application()
 
 
 def offered(design: Design) -> Iterator[Application]:
     """Every stage under Poisson arrivals: its rate and mean service time alone."""
     for stage in filter(poisson, stages(design)):
-        found = gathered(stage)
+        application = gathered(stage)
         for symbol in ("servers",):
-            found.spans.pop(symbol, None)
-            found.missing.pop(symbol, None)
-        yield found.made()
+            application.spans.pop(symbol, None)
+            application.missing.pop(symbol, None)
+        yield application.application()
 
 
-def leaves(stage: Stage) -> bool:
+def leaves(stage: ServingStage) -> bool:
     """Do tries that take too long leave the queue?"""
     call = stage.call
     limited = call is not None and any(isinstance(limit, Quantity) for limit in (call.per_try, call.deadline))
     return limited and call is not None and str(call.on_timeout) == "cancel"
 
 
-def poisson(stage: Stage) -> bool:
+def poisson(stage: ServingStage) -> bool:
     """Does the design leave or state Poisson arrivals?"""
     arrivals = stage.workload.arrivals
     if arrivals is None or str(arrivals) == "poisson":

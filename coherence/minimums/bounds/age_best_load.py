@@ -15,11 +15,11 @@ S. Kaul, R. Yates and M. Gruteser, INFOCOM 2012 (about 0.53).
 
 from __future__ import annotations
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status
 from coherence.minimums.bounds._information_age import best_load
 
 
-def found(inputs: Inputs) -> float:
+def load_of_least_age(inputs: Inputs) -> float:
     """It depends on nothing."""
     del inputs
     return best_load()
@@ -42,14 +42,14 @@ BOUND = Bound(
     group="limited information",
     quantity="load at which readings are youngest",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.POINT,
     loss="B",
     symbols=(),
-    compute=found,
+    compute=load_of_least_age,
     assumptions=("poisson", "exponential", "fcfs", "iid"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({}, 0.5310100565, "numeric minimum", 1e-5),),
-    proofs=(Proof("identity", "the slope of the age", slope),),
+    proofs=(Recheck("identity", "the slope of the age", slope),),
     telemetry=(),
 )

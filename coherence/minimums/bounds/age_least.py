@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._information_age import age, best_load
 
 
@@ -49,14 +49,14 @@ BOUND = Bound(
     group="limited information",
     quantity="least mean age of readings over all rates of updates",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
-    symbols=(Symbol("mean", "s", "mean time of service of an update", Way.RISES, open_=True, sign="m"),),
+    symbols=(Symbol("mean", "s", "mean time of service of an update", Trend.RISES, open_=True, sign="m"),),
     compute=least,
     assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"mean": Fraction(1)}, 3.4837, "numeric minimum", 1e-3),),
-    proofs=(Proof("identity", "convexity in the load", convex),),
+    proofs=(Recheck("identity", "convexity in the load", convex),),
     witness=Witness("a grid of loads", searched, 1 + 1e-6),
     telemetry=("time of service of an update",),
 )

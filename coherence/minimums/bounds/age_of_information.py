@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._information_age import FORMULA
 
 
@@ -29,9 +29,9 @@ def areas() -> Checked:
     x, y, a, b, rho = sp.symbols("x y a b rho", positive=True)  # mu = 1, a = 1 - rho, b = rho
     wait = sp.integrate(y * a * sp.exp(-a * (x + y)), (y, 0, sp.oo))
     joint = sp.integrate(sp.expand(x * (wait + 1) * b * sp.exp(-b * x)), (x, 0, sp.oo))
-    found = (b * (joint + 1 / b**2)).subs({a: 1 - rho, b: rho})
+    area = (b * (joint + 1 / b**2)).subs({a: 1 - rho, b: rho})
     claim = 1 + 1 / rho + rho**2 / (1 - rho)
-    return Checked(sp.simplify(found - claim) == 0, "areas under the age between updates, by sympy")
+    return Checked(sp.simplify(area - claim) == 0, "areas under the age between updates, by sympy")
 
 
 BOUND = Bound(
@@ -39,17 +39,17 @@ BOUND = Bound(
     group="limited information",
     quantity="mean age of the newest reading",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("load", "1", "load of the server of updates", Way.NEITHER, most=1.0, open_=True, sign=r"\rho"),
-        Symbol("mean", "s", "mean time of service of an update", Way.RISES, open_=True, sign="m"),
+        Symbol("load", "1", "load of the server of updates", Trend.NEITHER, most=1.0, open_=True, sign=r"\rho"),
+        Symbol("mean", "s", "mean time of service of an update", Trend.RISES, open_=True, sign="m"),
     ),
     formula=FORMULA,
     valid="load < 1",
     assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"load": Fraction(1, 2), "mean": Fraction(1)}, 3.5, "arithmetic"),),
-    proofs=(Proof("identity", "areas between updates", areas),),
+    proofs=(Recheck("identity", "areas between updates", areas),),
     telemetry=("rate of updates", "time of service"),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
 
 
 def chain(inputs: Inputs) -> Fraction | float:
@@ -35,13 +35,13 @@ BOUND = Bound(
     group="agents",
     quantity="time of a task",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="C",
     symbols=(
-        Symbol("steps", "1", "model calls in a row", Way.RISES, least=1, whole=True, sign="k"),
-        Symbol("tokens", "token", "tokens that a step writes", Way.RISES, sign="t"),
-        Symbol("rate", "token/s", "decode rate", Way.FALLS, open_=True, sign="r"),
-        Symbol("tool", "s", "time of a tool call", Way.RISES, sign="s"),
+        Symbol("steps", "1", "model calls in a row", Trend.RISES, least=1, whole=True, sign="k"),
+        Symbol("tokens", "token", "tokens that a step writes", Trend.RISES, sign="t"),
+        Symbol("rate", "token/s", "decode rate", Trend.FALLS, open_=True, sign="r"),
+        Symbol("tool", "s", "time of a tool call", Trend.RISES, sign="s"),
     ),
     formula="steps * tokens / rate + (steps - 1) * tool",
     assumptions=("dependent_steps",),

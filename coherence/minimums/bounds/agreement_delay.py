@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def quorums() -> Checked:
@@ -47,13 +47,15 @@ BOUND = Bound(
     group="consistency",
     quantity="time from a proposal to its decision",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="none",
     symbols=(
-        Symbol("replicas", "1", "processes that decide", Way.FALLS, least=3, whole=True, sign="n"),
-        Symbol("failures", "1", "processes that may stop without blocking", Way.RISES, least=1, whole=True, sign="f"),
-        Symbol("crashed", "1", "processes that are down while it must still be fast", Way.RISES, whole=True, sign="e"),
-        Symbol("delay", "s", "least delay of a message between two of them", Way.RISES, sign="d"),
+        Symbol("replicas", "1", "processes that decide", Trend.FALLS, least=3, whole=True, sign="n"),
+        Symbol("failures", "1", "processes that may stop without blocking", Trend.RISES, least=1, whole=True, sign="f"),
+        Symbol(
+            "crashed", "1", "processes that are down while it must still be fast", Trend.RISES, whole=True, sign="e"
+        ),
+        Symbol("delay", "s", "least delay of a message between two of them", Trend.RISES, sign="d"),
     ),
     formula="delay * (2 if replicas > 2 * crashed + failures else 3)",
     valid="replicas > 2 * failures and crashed <= failures",
@@ -71,6 +73,6 @@ BOUND = Bound(
             "arithmetic",
         ),
     ),
-    proofs=(Proof("enumeration", "all quorums of few processes", quorums),),
+    proofs=(Recheck("enumeration", "all quorums of few processes", quorums),),
     telemetry=("delays between replicas",),
 )

@@ -19,16 +19,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 from coherence.minimums.consensus import script
 
 
 def three_processes() -> Checked:
     """Three processes, one stop: no decision rule after one round (unsat), one exists after two (sat)."""
-    one, two = script(3, 1), script(3, 2)
-    lost = solver.unsat(one, timeout_ms=4000).unsat
+    one_round, two = script(3, 1), script(3, 2)
+    lost = solver.unsat(one_round, timeout_ms=4000).unsat
     held = not solver.unsat(two, timeout_ms=4000).unsat
-    return Checked(lost and held, "all runs of three processes: unsat after one round, sat after two", one)
+    return Checked(lost and held, "all runs of three processes: unsat after one round, sat after two", one_round)
 
 
 BOUND = Bound(
@@ -36,12 +36,12 @@ BOUND = Bound(
     group="consistency",
     quantity="longest time until all have decided",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="none",
     symbols=(
-        Symbol("failures", "1", "processes that may stop", Way.RISES, whole=True, sign="f"),
-        Symbol("delay", "s", "longest delay of a message", Way.RISES, sign="d"),
-        Symbol("processes", "1", "processes in all", Way.NEITHER, least=2, whole=True, sign="n"),
+        Symbol("failures", "1", "processes that may stop", Trend.RISES, whole=True, sign="f"),
+        Symbol("delay", "s", "longest delay of a message", Trend.RISES, sign="d"),
+        Symbol("processes", "1", "processes in all", Trend.NEITHER, least=2, whole=True, sign="n"),
     ),
     formula="min(failures + 1, processes - 1) * delay",
     valid="failures < processes",
@@ -51,6 +51,6 @@ BOUND = Bound(
         Example({"failures": Fraction(1), "delay": Fraction(1, 100), "processes": Fraction(3)}, 0.02, "arithmetic"),
         Example({"failures": Fraction(3), "delay": Fraction(1), "processes": Fraction(9)}, 4.0, "arithmetic"),
     ),
-    proofs=(Proof("smt", "three processes, every run", three_processes),),
+    proofs=(Recheck("smt", "three processes, every run", three_processes),),
     telemetry=("longest delay", "failures to be survived"),
 )

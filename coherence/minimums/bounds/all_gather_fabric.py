@@ -21,7 +21,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._fabrics import fabric_of, gathers
 from coherence.minimums.fabric.cuts import all_gather, every_cut
 from coherence.minimums.fabric.trees import executed, trees
@@ -43,11 +43,11 @@ def seconds(inputs: Inputs) -> Fraction | float:
 def enumerated() -> Checked:
     """The cut that is found is the worst of all cuts, and adds up again."""
     tried = 0
-    for made in (ring(5), uneven(), leaf_spine(2, 2, 2, 50, 30), dgx1()):
-        cut, every = all_gather(made), [one.time for one in every_cut(made)]
+    for wired in (ring(5), uneven(), leaf_spine(2, 2, 2, 50, 30), dgx1()):
+        cut, every = all_gather(wired), [one.time for one in every_cut(wired)]
         tried += len(every)
-        if not cut.holds(made) or cut.time != max(every):
-            return Checked(False, f"{made}: {cut.time}, by all cuts {max(every)}")
+        if not cut.holds(wired) or cut.time != max(every):
+            return Checked(False, f"{wired}: {cut.time}, by all cuts {max(every)}")
     return Checked(True, f"{tried} cuts of four fabrics, none is worse than the one that is found")
 
 
@@ -67,11 +67,11 @@ BOUND = Bound(
     group="fabric",
     quantity="time of one all-gather",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("fabric", "1", "members, switches and wires with their rates", Way.LIST),
-        Symbol("size", "B", "bytes of one unit of share (of each member, where all are alike)", Way.RISES, sign="S"),
+        Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST),
+        Symbol("size", "B", "bytes of one unit of share (of each member, where all are alike)", Trend.RISES, sign="S"),
     ),
     compute=seconds,
     assumptions=("full_duplex", "uncompressed", "fluid", "no_latency", "one_attachment"),
@@ -81,7 +81,7 @@ BOUND = Bound(
         Example(_given(leaf_spine(4, 2, 2, 50, 30), 1), 7 / 50, "the link of a host: 7 shards over 50"),
         Example(_given(leaf_spine(2, 3, 2, 50, 10), 1), 3 / 20, "a leaf's uplinks: 3 shards over 20"),
     ),
-    proofs=(Proof("cut", "all cuts of four fabrics", enumerated),),
+    proofs=(Recheck("cut", "all cuts of four fabrics", enumerated),),
     witness=Witness("a packing of trees, executed", packed),
     telemetry=("bytes of the collective", "links with their rates"),
     applies=gathers,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.fabric.cuts import every_cut
 from coherence.minimums.fabric.trees import executed, trees
 from coherence.minimums.fabric.wiring import Fabric, both, dgx1, fabric
@@ -48,11 +48,11 @@ BOUND = Bound(
     group="fabric",
     quantity="rounds of one all-gather, for each chunk of a shard",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("ports", "1", "links of the member that has the fewest", Way.FALLS, least=1, whole=True),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("ports", "1", "links of the member that has the fewest", Trend.FALLS, least=1, whole=True),
     ),
     formula="(n - 1) / ports",
     assumptions=("full_duplex", "uncompressed", "balanced", "no_latency"),
@@ -61,7 +61,7 @@ BOUND = Bound(
         Example({"n": Fraction(8), "ports": Fraction(6)}, 7 / 6, "published: 7 rounds of 6 chunks on DGX-1"),
         Example({"n": Fraction(5), "ports": Fraction(2)}, 2.0, "a switch"),
     ),
-    proofs=(Proof("enumeration", "every cut of a DGX-1", least_degree),),
+    proofs=(Recheck("enumeration", "every cut of a DGX-1", least_degree),),
     witness=Witness("a packing of trees, executed", packed),
     telemetry=("links of each member",),
 )

@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from coherence.base import solver
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.fabric.step_schedules import Sent, decided, executed, schedule, script
 from coherence.minimums.fabric.wiring import ring
 
@@ -59,11 +59,11 @@ BOUND = Bound(
     group="fabric",
     quantity="steps of one all-gather",
     unit="1",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("ports", "1", "links of the member that has the fewest", Way.FALLS, least=1, whole=True),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("ports", "1", "links of the member that has the fewest", Trend.FALLS, least=1, whole=True),
     ),
     formula="ceil((n - 1) / ports)",
     assumptions=("full_duplex", "uncompressed", "balanced"),
@@ -72,7 +72,7 @@ BOUND = Bound(
         Example({"n": Fraction(6), "ports": Fraction(2)}, 3.0, "solver: unsat, unsat, sat"),
         Example({"n": Fraction(9), "ports": Fraction(2)}, 4.0, "a ring both ways"),
     ),
-    proofs=(Proof("smt", "rings of few members: unsat below, sat at it", solved),),
+    proofs=(Recheck("smt", "rings of few members: unsat below, sat at it", solved),),
     witness=Witness("shards go round a ring both ways, step by step", both_ways),
     telemetry=("links of each member",),
 )

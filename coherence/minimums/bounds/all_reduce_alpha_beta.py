@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._collectives import doubling
 from coherence.minimums.collectives import rabenseifner
 
@@ -32,13 +32,13 @@ BOUND = Bound(
     group="collectives",
     quantity="time of one all-reduce",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("size", "B", "bytes that each member holds", Way.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Way.FALLS, open_=True, sign="B"),
-        Symbol("alpha", "s", "least time of one message", Way.RISES, sign=r"\alpha"),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S"),
+        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
+        Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
     ),
     formula="max(ceil(log2(n)) * alpha, 2 * (n - 1) / n * size / bandwidth)",
     assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "one_port", "message_time"),
@@ -66,7 +66,7 @@ BOUND = Bound(
             "6 rounds",
         ),
     ),
-    proofs=(Proof("smt", "nobody knows n numbers a round earlier", doubling),),
+    proofs=(Recheck("smt", "nobody knows n numbers a round earlier", doubling),),
     witness=Witness("recursive halving and doubling, message by message", halving, gap=2.01),
     telemetry=("bytes of the collective", "link rate", "members", "time of an empty message"),
 )

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
 
 
 def ring(inputs: Inputs) -> Fraction:
@@ -45,12 +45,12 @@ BOUND = Bound(
     group="collectives",
     quantity="time of one all-reduce",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("size", "B", "bytes that each member holds", Way.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Way.FALLS, open_=True, sign="B"),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S"),
+        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
     ),
     formula="2 * (n - 1) / n * size / bandwidth",
     assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "no_latency"),

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._collectives import doubling
 from coherence.minimums.collectives import bruck
 
@@ -34,11 +34,11 @@ BOUND = Bound(
     group="collectives",
     quantity="time of one all-reduce",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("alpha", "s", "least time of one message", Way.RISES, sign=r"\alpha"),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
     ),
     formula="ceil(log2(n)) * alpha",
     assumptions=("one_port", "message_time"),
@@ -47,7 +47,7 @@ BOUND = Bound(
         Example({"n": Fraction(64), "alpha": Fraction(2, 100_000)}, 0.00012, "6 rounds"),
         Example({"n": Fraction(9), "alpha": Fraction(1, 1000)}, 0.004, "4 rounds: 8 members are told in 3"),
     ),
-    proofs=(Proof("smt", "nobody knows n numbers a round earlier", doubling),),
+    proofs=(Recheck("smt", "nobody knows n numbers a round earlier", doubling),),
     witness=Witness("Bruck's all-gather, message by message", gathered),
     telemetry=("members", "time of an empty message"),
 )

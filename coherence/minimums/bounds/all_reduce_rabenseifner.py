@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
 from coherence.minimums.collectives import rabenseifner
 
 
@@ -32,13 +32,13 @@ BOUND = Bound(
     group="collectives",
     quantity="time of one all-reduce by halving and doubling",
     unit="s",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("size", "B", "bytes that each member holds", Way.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Way.FALLS, open_=True, sign="B"),
-        Symbol("alpha", "s", "least time of one message", Way.RISES, sign=r"\alpha"),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S"),
+        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
+        Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
     ),
     formula="2 * log2(n) * alpha + 2 * (n - 1) / n * size / bandwidth",
     valid="log2(n) == floor(log2(n))",

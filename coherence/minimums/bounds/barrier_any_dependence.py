@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 MEMBERS, OUTCOMES = 3, 3
 
@@ -53,17 +53,17 @@ BOUND = Bound(
     group="barriers",
     quantity="mean time until the last member is ready",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="A",
     symbols=(
-        Symbol("mean", "s", "mean time of the slowest member", Way.RISES),
-        Symbol("other_mean", "s", "mean time of any other member", Way.RISES),
+        Symbol("mean", "s", "mean time of the slowest member", Trend.RISES),
+        Symbol("other_mean", "s", "mean time of any other member", Trend.RISES),
     ),
     formula="max(mean, other_mean)",
     assumptions=(),
     source="Jensen 1906",
     examples=(Example({"mean": Fraction(5), "other_mean": Fraction(4)}, 5.0, "arithmetic"),),
-    proofs=(Proof("smt", "no joint distribution of small support lies below", convex),),
+    proofs=(Recheck("smt", "no joint distribution of small support lies below", convex),),
     witness=Witness("members that one cause slows together", together),
     telemetry=("mean time of each member",),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 PROVED_TO = 8
 
@@ -40,11 +40,11 @@ BOUND = Bound(
     group="barriers",
     quantity="mean time until the last member is ready",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="A",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("mean", "s", "mean time of one member", Way.RISES, sign=r"\mu^{-1}"),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("mean", "s", "mean time of one member", Trend.RISES, sign=r"\mu^{-1}"),
     ),
     formula="mean * harmonic(n)",
     assumptions=("iid", "exponential"),
@@ -54,6 +54,6 @@ BOUND = Bound(
         Example({"n": 1024, "mean": Fraction(1)}, 7.509175672278132, "harmonic number of 1,024"),
         Example({"n": 1, "mean": Fraction(3)}, 3.0, "one member waits for nobody"),
     ),
-    proofs=(Proof("identity", "integral of the tail", integrals),),
+    proofs=(Recheck("identity", "integral of the tail", integrals),),
     telemetry=("times of the members in each step",),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
 
 
 def stretch(n: int, sigma: float) -> float:
@@ -35,8 +35,8 @@ def stretch(n: int, sigma: float) -> float:
         return math.exp(log_n - z * z / 2 - math.log(2 * math.pi) / 2 + (n - 1) * float(log_ndtr(shifted)))
 
     peak = math.sqrt(2 * log_n)
-    found = quad(density, -40, 40, points=[-sigma, 0.0, min(peak, 30.0)], limit=400, epsabs=1e-12, epsrel=1e-11)
-    return float(found[0])
+    integral = quad(density, -40, 40, points=[-sigma, 0.0, min(peak, 30.0)], limit=400, epsabs=1e-12, epsrel=1e-11)
+    return float(integral[0])
 
 
 def slowest(inputs: Inputs) -> float:
@@ -55,16 +55,16 @@ BOUND = Bound(
     group="barriers",
     quantity="mean time of the slowest member over the mean of one",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="A",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("sigma", "1", "standard deviation of the logarithm of a time", Way.RISES, most=10.0),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("sigma", "1", "standard deviation of the logarithm of a time", Trend.RISES, most=10.0),
     ),
     compute=slowest,
     assumptions=("iid",),
     source="order statistics of the lognormal law",
     examples=(Example({"n": 1024, "sigma": Fraction(1, 10)}, 1.3777405268973688, "numeric integral", 1e-7),),
-    proofs=(Proof("identity", "closed form of two members", two_members),),
+    proofs=(Recheck("identity", "closed form of two members", two_members),),
     telemetry=("times of the members in each step",),
 )

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
 
 CLOSED = {1: 0.0, 2: 1 / math.sqrt(math.pi), 3: 1.5 / math.sqrt(math.pi)}
 
@@ -46,12 +46,12 @@ BOUND = Bound(
     group="barriers",
     quantity="mean time until the last member is ready",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="A",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("mean", "s", "mean time of one member", Way.RISES),
-        Symbol("sigma", "s", "standard deviation of one member", Way.RISES),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("mean", "s", "mean time of one member", Trend.RISES),
+        Symbol("sigma", "s", "standard deviation of one member", Trend.RISES),
     ),
     compute=largest,
     assumptions=("iid", "normal"),
@@ -59,6 +59,6 @@ BOUND = Bound(
     examples=(
         Example({"n": 1024, "mean": Fraction(0), "sigma": Fraction(1)}, 3.2482396013754133, "Harter's integral", 1e-8),
     ),
-    proofs=(Proof("identity", "closed forms for small n", closed_forms),),
+    proofs=(Recheck("identity", "closed forms for small n", closed_forms),),
     telemetry=("times of the members in each step",),
 )

@@ -21,7 +21,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
 
 Table = tuple[tuple[Fraction, ...], ...]
 
@@ -81,9 +81,9 @@ BOUND = Bound(
     group="barriers",
     quantity="share of member time that waits at barriers",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="A",
-    symbols=(Symbol("durations", "s", "time of each member's own work, one row for each step", Way.LIST),),
+    symbols=(Symbol("durations", "s", "time of each member's own work, one row for each step", Trend.LIST),),
     compute=waited,
     assumptions=("barrier_each_step", "own_time_unchanged"),
     source="arithmetic of the schedule",
@@ -92,7 +92,7 @@ BOUND = Bound(
         Example({"durations": ((Fraction(2), Fraction(2), Fraction(2)),)}, 0.0, "equal members wait for nobody"),
         Example({"durations": ((Fraction(5),), (Fraction(7),))}, 0.0, "one member waits for nobody"),
     ),
-    proofs=(Proof("enumeration", "all small tables", means_are_less),),
+    proofs=(Recheck("enumeration", "all small tables", means_are_less),),
     witness=Witness("members that walk through the steps and stand at each barrier", executed),
     telemetry=("time of each member in each step",),
 )

@@ -18,19 +18,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="barrier_variance",
     group="barriers",
     quantity="largest mean time until the last member is ready",
     unit="s",
-    kind=Kind.UPPER,
+    kind=Status.UPPER,
     loss="A",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=1, whole=True),
-        Symbol("mean", "s", "mean time of one member", Way.RISES),
-        Symbol("sigma", "s", "standard deviation of one member", Way.RISES, sign=r"\sigma"),
+        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        Symbol("mean", "s", "mean time of one member", Trend.RISES),
+        Symbol("sigma", "s", "standard deviation of one member", Trend.RISES, sign=r"\sigma"),
     ),
     formula="mean + sigma * (n - 1) / sqrt(2 * n - 1)",
     assumptions=("iid",),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def stages() -> Checked:
@@ -37,16 +37,16 @@ BOUND = Bound(
     group="queues",
     quantity="mean wait of the first request of a batch",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("batch", "1", "requests of a batch", Way.RISES, least=1, whole=True, sign="b"),
-        Symbol("rate", "Hz", "arrivals per second", Way.FALLS, open_=True, sign=r"\lambda"),
+        Symbol("batch", "1", "requests of a batch", Trend.RISES, least=1, whole=True, sign="b"),
+        Symbol("rate", "Hz", "arrivals per second", Trend.FALLS, open_=True, sign=r"\lambda"),
     ),
     formula="(batch - 1) / rate",
     assumptions=("poisson",),
     source="sum of exponential gaps",
     examples=(Example({"batch": Fraction(8), "rate": Fraction(100)}, 0.07, "Erlang stages"),),
-    proofs=(Proof("identity", "mean of Erlang's law", stages),),
+    proofs=(Recheck("identity", "mean of Erlang's law", stages),),
     telemetry=("arrivals per second", "batch size"),
 )

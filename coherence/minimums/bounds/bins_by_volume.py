@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
 from coherence.minimums.packing import by_volume, fewest, first_fit, script
 
 
@@ -57,11 +57,11 @@ BOUND = Bound(
     group="capacity",
     quantity="bins",
     unit="1",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="virtualization",
     symbols=(
-        Symbol("sizes", "1", "size of each item", Way.LIST),
-        Symbol("capacity", "1", "what a bin holds", Way.FALLS, open_=True),
+        Symbol("sizes", "1", "size of each item", Trend.LIST),
+        Symbol("capacity", "1", "what a bin holds", Trend.FALLS, open_=True),
     ),
     compute=bins,
     assumptions=(),
@@ -71,7 +71,7 @@ BOUND = Bound(
         Example(_given(*[Fraction(51, 100)] * 10), 6.0, "published: L1 = 6"),
         Example(_given(*[Fraction(1, 2)] * 4), 2.0, "two each"),
     ),
-    proofs=(Proof("smt", "small instances: unsat a bin below, sat at the fewest", solved),),
+    proofs=(Recheck("smt", "small instances: unsat a bin below, sat at the fewest", solved),),
     witness=Witness("first fit, largest items first", filled, gap=2.0),
     telemetry=("sizes of what is placed",),
 )

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
 from coherence.minimums.packing import by_halves, fewest, first_fit, script
 
 
@@ -58,11 +58,11 @@ BOUND = Bound(
     group="capacity",
     quantity="bins",
     unit="1",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="virtualization",
     symbols=(
-        Symbol("sizes", "1", "size of each item", Way.LIST),
-        Symbol("capacity", "1", "what a bin holds", Way.FALLS, open_=True),
+        Symbol("sizes", "1", "size of each item", Trend.LIST),
+        Symbol("capacity", "1", "what a bin holds", Trend.FALLS, open_=True),
     ),
     compute=bins,
     assumptions=("atomic_items",),
@@ -74,7 +74,7 @@ BOUND = Bound(
             _given(*[Fraction(7, 10), Fraction(6, 10), Fraction(4, 10), Fraction(3, 10)] * 2), 4.0, "packed by hand"
         ),
     ),
-    proofs=(Proof("smt", "small instances: unsat a bin below, sat at the fewest", solved),),
+    proofs=(Recheck("smt", "small instances: unsat a bin below, sat at the fewest", solved),),
     witness=Witness("first fit, largest items first", filled, gap=1.5),
     telemetry=("sizes of what is placed",),
 )

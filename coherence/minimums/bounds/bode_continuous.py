@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def constant_pieces() -> Checked:
@@ -28,12 +28,12 @@ def constant_pieces() -> Checked:
     import sympy as sp
 
     poles, band, depth, available, height = sp.symbols("P w a W m", positive=True)
-    (found,) = sp.solve(sp.Eq(-band * depth + (available - band) * height, sp.pi * poles), height)
+    (solution,) = sp.solve(sp.Eq(-band * depth + (available - band) * height, sp.pi * poles), height)
     claim = (sp.pi * poles + band * depth) / (available - band)
     x, p = sp.symbols("x p", positive=True)
     single = sp.integrate(sp.log(1 + p**2 / x**2) / 2, (x, 0, sp.oo))  # |S| of 1/(s - p) under a gain of 2 p
     return Checked(
-        sp.simplify(found - claim) == 0 and sp.simplify(single - sp.pi * p / 2) == 0,
+        sp.simplify(solution - claim) == 0 and sp.simplify(single - sp.pi * p / 2) == 0,
         "a constant beyond the band is the least peak; the integral of the elementary factor",
     )
 
@@ -43,13 +43,15 @@ BOUND = Bound(
     group="limited information",
     quantity="least peak of the sensitivity",
     unit="1",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="B",
     symbols=(
-        Symbol("poles", "Hz", "sum of the unstable poles", Way.RISES, sign="p"),
-        Symbol("band", "Hz", "angular frequency up to which disturbances are damped", Way.RISES, sign=r"\omega_1"),
-        Symbol("level", "1", "what is left of a disturbance in that band", Way.FALLS, most=1.0, open_=True),
-        Symbol("available", "Hz", "angular frequency up to which the loop acts", Way.FALLS, open_=True, sign=r"\Omega"),
+        Symbol("poles", "Hz", "sum of the unstable poles", Trend.RISES, sign="p"),
+        Symbol("band", "Hz", "angular frequency up to which disturbances are damped", Trend.RISES, sign=r"\omega_1"),
+        Symbol("level", "1", "what is left of a disturbance in that band", Trend.FALLS, most=1.0, open_=True),
+        Symbol(
+            "available", "Hz", "angular frequency up to which the loop acts", Trend.FALLS, open_=True, sign=r"\Omega"
+        ),
     ),
     formula="exp((pi * poles + band * log(1 / level)) / (available - band))",
     valid="band < available",
@@ -67,6 +69,6 @@ BOUND = Bound(
             "exp(pi/10) times the tenth root of 2",
         ),
     ),
-    proofs=(Proof("identity", "the least peak under the integral", constant_pieces),),
+    proofs=(Recheck("identity", "the least peak under the integral", constant_pieces),),
     telemetry=("frequency response",),
 )

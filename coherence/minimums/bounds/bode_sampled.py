@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def roots_of_unity() -> Checked:
@@ -47,12 +47,12 @@ BOUND = Bound(
     group="limited information",
     quantity="least peak of the sensitivity",
     unit="1",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="B",
     symbols=(
-        Symbol("growth", "1", "product of the unstable eigenvalues (1: none)", Way.RISES, least=1.0),
-        Symbol("share", "1", "share of the frequencies that are damped", Way.RISES, most=1.0, sign="f"),
-        Symbol("level", "1", "what is left of a disturbance there", Way.FALLS, most=1.0, open_=True),
+        Symbol("growth", "1", "product of the unstable eigenvalues (1: none)", Trend.RISES, least=1.0),
+        Symbol("share", "1", "share of the frequencies that are damped", Trend.RISES, most=1.0, sign="f"),
+        Symbol("level", "1", "what is left of a disturbance there", Trend.FALLS, most=1.0, open_=True),
     ),
     formula="exp((log(growth) + share * log(1 / level)) / (1 - share))",
     valid="share < 1",
@@ -62,6 +62,6 @@ BOUND = Bound(
         Example({"growth": Fraction(1), "share": Fraction(1, 2), "level": Fraction(1, 10)}, 10.0, "arithmetic"),
         Example({"growth": Fraction(3, 2), "share": Fraction(0), "level": Fraction(1)}, 1.5, "the peak without a band"),
     ),
-    proofs=(Proof("identity", "Jensen's formula on roots of unity", roots_of_unity),),
+    proofs=(Recheck("identity", "Jensen's formula on roots of unity", roots_of_unity),),
     telemetry=("frequency response of the loop",),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._fabrics import shares
 
 
@@ -35,11 +35,11 @@ BOUND = Bound(
     group="capacity",
     quantity="share of each device that nobody can use",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="virtualization",
     symbols=(
-        Symbol("instances", "1", "slices of one device", Way.FALLS, least=1, whole=True),
-        Symbol("share", "1", "share of the device that a slice has", Way.FALLS, most=1, open_=True),
+        Symbol("instances", "1", "slices of one device", Trend.FALLS, least=1, whole=True),
+        Symbol("share", "1", "share of the device that a slice has", Trend.FALLS, most=1, open_=True),
     ),
     formula="max(0, 1 - instances * share)",
     assumptions=("fixed_slices",),

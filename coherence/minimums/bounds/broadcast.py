@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._collectives import doubling
 from coherence.minimums.collectives import chain_broadcast, tree_broadcast
 
@@ -36,13 +36,13 @@ BOUND = Bound(
     group="collectives",
     quantity="time of one broadcast",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Way.RISES, least=2, whole=True),
-        Symbol("size", "B", "bytes of the root", Way.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Way.FALLS, open_=True, sign="B"),
-        Symbol("alpha", "s", "least time of one message", Way.RISES, sign=r"\alpha"),
+        Symbol("n", "1", "members", Trend.RISES, least=2, whole=True),
+        Symbol("size", "B", "bytes of the root", Trend.RISES, sign="S"),
+        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
+        Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
     ),
     formula="max(ceil(log2(n)) * alpha, size / bandwidth)",
     assumptions=("uncompressed", "one_port", "message_time", "unicast"),
@@ -64,7 +64,7 @@ BOUND = Bound(
             "a binomial tree",
         ),
     ),
-    proofs=(Proof("smt", "nobody has it a round earlier", doubling),),
+    proofs=(Recheck("smt", "nobody has it a round earlier", doubling),),
     witness=Witness("a tree or a chain, message by message", best_of, gap=1.45),
     telemetry=("bytes of the collective", "link rate", "members", "time of an empty message"),
 )

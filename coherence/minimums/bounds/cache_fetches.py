@@ -20,7 +20,7 @@ import itertools
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
 from coherence.minimums.eviction import farthest, fewest
 
 
@@ -52,11 +52,11 @@ BOUND = Bound(
     group="online decisions",
     quantity="fewest fetches for a trace",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
     symbols=(
-        Symbol("trace", "1", "items in the order of use", Way.LIST),
-        Symbol("slots", "1", "slots of the cache, empty at first", Way.FALLS, least=1, whole=True, sign="k"),
+        Symbol("trace", "1", "items in the order of use", Trend.LIST),
+        Symbol("slots", "1", "slots of the cache, empty at first", Trend.FALLS, least=1, whole=True, sign="k"),
     ),
     compute=fetches,
     assumptions=("equal_items",),
@@ -65,7 +65,7 @@ BOUND = Bound(
         Example({"trace": (1, 2, 3, 1, 2, 3), "slots": Fraction(2)}, 4.0, "by hand"),
         Example({"trace": (1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5), "slots": Fraction(3)}, 7.0, "Belady's example"),
     ),
-    proofs=(Proof("enumeration", "every short trace", every_trace),),
+    proofs=(Recheck("enumeration", "every short trace", every_trace),),
     witness=Witness("search over all contents", searched),
     telemetry=("a recorded trace",),
 )

@@ -15,7 +15,7 @@ J. Daly, "A higher order estimate of the optimum checkpoint interval", FGCS 22, 
 
 from __future__ import annotations
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Status, Symbol, Trend
 
 TERMS = 4
 
@@ -39,18 +39,18 @@ BOUND = Bound(
     group="checkpoints",
     quantity="work between two checkpoints, higher order",
     unit="s",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     role=Role.POINT,
     loss="R",
     symbols=(
-        Symbol("write", "s", "time to write one checkpoint", Way.NEITHER, open_=True, sign="d"),
-        Symbol("mtbf", "s", "mean time between failures of the whole job", Way.RISES, open_=True, sign="M"),
+        Symbol("write", "s", "time to write one checkpoint", Trend.NEITHER, open_=True, sign="d"),
+        Symbol("mtbf", "s", "mean time between failures of the whole job", Trend.RISES, open_=True, sign="M"),
     ),
     formula="sqrt(2 * write * mtbf) * (1 + sqrt(write / (2 * mtbf)) / 3 + write / (18 * mtbf)) - write",
     valid="write < 2 * mtbf",
     assumptions=("exponential", "full_recompute", "blocking_checkpoint"),
     source="Daly 2006",
     examples=(Example({"write": 30, "mtbf": 11134.8}, 797.488846999204, "published formula"),),
-    proofs=(Proof("identity", "series of the exact optimum", series),),
+    proofs=(Recheck("identity", "series of the exact optimum", series),),
     telemetry=("time of a checkpoint", "times of failures"),
 )

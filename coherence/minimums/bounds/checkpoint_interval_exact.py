@@ -18,7 +18,7 @@ point in closed form by Lambert's W.
 
 from __future__ import annotations
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Status, Symbol, Trend
 
 
 def stationary() -> Checked:
@@ -39,12 +39,12 @@ BOUND = Bound(
     group="checkpoints",
     quantity="work between two checkpoints that loses least",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.POINT,
     loss="R",
     symbols=(
-        Symbol("write", "s", "time to write one checkpoint", Way.RISES, open_=True, sign="d"),
-        Symbol("mtbf", "s", "mean time between failures of the whole job", Way.RISES, open_=True, sign="M"),
+        Symbol("write", "s", "time to write one checkpoint", Trend.RISES, open_=True, sign="d"),
+        Symbol("mtbf", "s", "mean time between failures of the whole job", Trend.RISES, open_=True, sign="M"),
     ),
     valid="write * 10000000000 >= mtbf",  # below, Lambert's W has too few digits left near its branch point
     formula="mtbf * (1 + lambert_w(-exp(-write / mtbf - 1)))",
@@ -53,6 +53,6 @@ BOUND = Bound(
     examples=(
         Example({"write": 30, "mtbf": 11134.8}, 797.4900498343128, "numeric minimum of the complete model", 1e-5),
     ),
-    proofs=(Proof("identity", "the derivative vanishes there", stationary),),
+    proofs=(Recheck("identity", "the derivative vanishes there", stationary),),
     telemetry=("time of a checkpoint", "times of failures"),
 )

@@ -15,7 +15,7 @@ J. W. Young, "A first order approximation to the optimum checkpoint interval", C
 
 from __future__ import annotations
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Status, Symbol, Trend
 
 
 def stationary() -> Checked:
@@ -34,17 +34,17 @@ BOUND = Bound(
     group="checkpoints",
     quantity="work between two checkpoints, first order",
     unit="s",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     role=Role.POINT,
     loss="R",
     symbols=(
-        Symbol("write", "s", "time to write one checkpoint", Way.RISES, open_=True, sign="d"),
-        Symbol("mtbf", "s", "mean time between failures of the whole job", Way.RISES, open_=True, sign="M"),
+        Symbol("write", "s", "time to write one checkpoint", Trend.RISES, open_=True, sign="d"),
+        Symbol("mtbf", "s", "mean time between failures of the whole job", Trend.RISES, open_=True, sign="M"),
     ),
     formula="sqrt(2 * write * mtbf)",
     assumptions=("exponential", "full_recompute", "blocking_checkpoint"),
     source="Young 1974",
     examples=(Example({"write": 30, "mtbf": 11134.8}, 817.3665028614764, "arithmetic"),),
-    proofs=(Proof("identity", "minimum of the first-order loss", stationary),),
+    proofs=(Recheck("identity", "minimum of the first-order loss", stationary),),
     telemetry=("time of a checkpoint", "times of failures"),
 )

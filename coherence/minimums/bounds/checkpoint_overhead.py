@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 GRID = 4_000
 
@@ -69,12 +69,12 @@ BOUND = Bound(
     group="checkpoints",
     quantity="share of time lost at the best interval",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="R",
     symbols=(
-        Symbol("write", "s", "time to write one checkpoint", Way.RISES, sign="d"),
-        Symbol("mtbf", "s", "mean time between failures of the whole job", Way.FALLS, open_=True, sign="M"),
-        Symbol("restart", "s", "time from a failure until work goes on", Way.RISES, sign="R"),
+        Symbol("write", "s", "time to write one checkpoint", Trend.RISES, sign="d"),
+        Symbol("mtbf", "s", "mean time between failures of the whole job", Trend.FALLS, open_=True, sign="M"),
+        Symbol("restart", "s", "time from a failure until work goes on", Trend.RISES, sign="R"),
     ),
     compute=overhead,
     assumptions=(
@@ -91,7 +91,7 @@ BOUND = Bound(
         Example({"write": 30, "mtbf": 11134.8, "restart": 300}, 0.09630035233597689, "numeric minimum"),
         Example({"write": Fraction(0), "mtbf": Fraction(1000), "restart": Fraction(10)}, 1 - math.exp(-0.01), "limit"),
     ),
-    proofs=(Proof("identity", "the overhead has one minimum", convex),),
+    proofs=(Recheck("identity", "the overhead has one minimum", convex),),
     witness=Witness(
         "the best of 4,000 intervals",
         lambda inputs: searched(inputs) if inputs["write"] else overhead(inputs),

@@ -20,7 +20,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 WRITERS = 4
 PARTS = 16
@@ -61,13 +61,13 @@ BOUND = Bound(
     group="checkpoints",
     quantity="time to write one checkpoint",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="R",
     symbols=(
-        Symbol("size", "B", "bytes that every checkpoint saves", Way.RISES, sign="S"),
-        Symbol("writers", "1", "machines that write at once", Way.FALLS, least=1, whole=True, sign="n"),
-        Symbol("bandwidth", "B/s", "rate of one writer to storage", Way.FALLS, open_=True, sign="B"),
-        Symbol("storage", "B/s", "rate of the whole storage", Way.FALLS, open_=True),
+        Symbol("size", "B", "bytes that every checkpoint saves", Trend.RISES, sign="S"),
+        Symbol("writers", "1", "machines that write at once", Trend.FALLS, least=1, whole=True, sign="n"),
+        Symbol("bandwidth", "B/s", "rate of one writer to storage", Trend.FALLS, open_=True, sign="B"),
+        Symbol("storage", "B/s", "rate of the whole storage", Trend.FALLS, open_=True),
     ),
     formula="size / min(writers * bandwidth, storage)",
     assumptions=("uncompressed", "fluid"),
@@ -83,7 +83,7 @@ BOUND = Bound(
             {"size": Fraction(60), "writers": 4, "bandwidth": Fraction(3), "storage": Fraction(100)}, 5.0, "writers"
         ),
     ),
-    proofs=(Proof("smt", "both cuts", cuts),),
+    proofs=(Recheck("smt", "both cuts", cuts),),
     witness=Witness("writers that send part by part", run),
     telemetry=("bytes of a checkpoint", "rate of the storage"),
 )  # fmt: skip

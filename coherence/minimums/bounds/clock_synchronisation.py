@@ -18,7 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 MOST = 6
 
@@ -30,9 +30,9 @@ def shifting() -> Checked:
     run must lie within e of each other.
     """
     scripts = [_runs(n) for n in range(2, MOST + 1)]
-    found = solver.unsat(solver.joined(scripts), timeout_ms=5000)
+    answer = solver.unsat(solver.joined(scripts), timeout_ms=5000)
     return Checked(
-        found.unsat, f"closer than u (1 - 1/n) in every shifted run: {found.outcome}", solver.joined(scripts)
+        answer.unsat, f"closer than u (1 - 1/n) in every shifted run: {answer.outcome}", solver.joined(scripts)
     )
 
 
@@ -50,16 +50,16 @@ BOUND = Bound(
     group="consistency",
     quantity="least skew that can be guaranteed",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="none",
     symbols=(
-        Symbol("uncertainty", "s", "longest minus shortest delay of a message", Way.RISES, sign="u"),
-        Symbol("n", "1", "clocks", Way.RISES, least=2, whole=True),
+        Symbol("uncertainty", "s", "longest minus shortest delay of a message", Trend.RISES, sign="u"),
+        Symbol("n", "1", "clocks", Trend.RISES, least=2, whole=True),
     ),
     formula="uncertainty * (1 - 1 / n)",
     assumptions=("reliable_messages", "messages_only"),
     source="Lundelius and Lynch 1984",
     examples=(Example({"uncertainty": Fraction(1, 1000), "n": Fraction(2)}, 0.0005, "arithmetic"),),
-    proofs=(Proof("smt", "shifted runs of 2 to 6 clocks", shifting),),
+    proofs=(Recheck("smt", "shifted runs of 2 to 6 clocks", shifting),),
     telemetry=("shortest and longest delay",),
 )

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.language.design import Design
-from coherence.minimums.bound import Application, Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Application, Bound, Example, Status, Symbol, Trend
 from coherence.minimums.facts import Gathered, constant
 
 
@@ -28,11 +28,11 @@ def applies(design: Design) -> Iterator[Application]:
     for tier in design.tiers.values():
         peak = constant(tier, "dense_bf16", "peak")
         if peak is not None:
-            made = Gathered(tier.name).quantity("peak", peak, "")
+            gathered = Gathered(tier.name).quantity("peak", peak, "")
             yield (
-                made.quantity("units", tier.count, f"count of {tier.name}")
+                gathered.quantity("units", tier.count, f"count of {tier.name}")
                 .needs("operations", f"floating point operations of the work on {tier.name} (a measurement)")
-                .made()
+                .application()
             )
 
 
@@ -41,12 +41,12 @@ BOUND = Bound(
     group="roofline",
     quantity="time of the work",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="none",
     symbols=(
-        Symbol("operations", "1", "floating point operations", Way.RISES, sign="F"),
-        Symbol("units", "1", "units that compute", Way.FALLS, least=1, whole=True, sign="G"),
-        Symbol("peak", "FLOP/s", "peak rate of one unit", Way.FALLS, open_=True, sign="R"),
+        Symbol("operations", "1", "floating point operations", Trend.RISES, sign="F"),
+        Symbol("units", "1", "units that compute", Trend.FALLS, least=1, whole=True, sign="G"),
+        Symbol("peak", "FLOP/s", "peak rate of one unit", Trend.FALLS, open_=True, sign="R"),
     ),
     formula="operations / (units * peak)",
     assumptions=("peak_rates",),

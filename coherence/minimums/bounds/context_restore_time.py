@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 INPUTS = {
     "tokens": Fraction(10_000),
@@ -61,20 +61,20 @@ BOUND = Bound(
     group="migration",
     quantity="time until a context is cached elsewhere",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="migration",
     symbols=(
-        Symbol("tokens", "token", "tokens of the context", Way.RISES, whole=True, sign="n"),
-        Symbol("kv_bytes", "B/token", "cache bytes of a token", Way.RISES, open_=True, sign="k"),
-        Symbol("link", "B/s", "rate of the link", Way.FALLS, open_=True, sign="R"),
-        Symbol("operations", "FLOP/token", "operations to compute a token's entry again", Way.RISES, open_=True),
-        Symbol("compute", "FLOP/s", "compute rate", Way.FALLS, open_=True),
+        Symbol("tokens", "token", "tokens of the context", Trend.RISES, whole=True, sign="n"),
+        Symbol("kv_bytes", "B/token", "cache bytes of a token", Trend.RISES, open_=True, sign="k"),
+        Symbol("link", "B/s", "rate of the link", Trend.FALLS, open_=True, sign="R"),
+        Symbol("operations", "FLOP/token", "operations to compute a token's entry again", Trend.RISES, open_=True),
+        Symbol("compute", "FLOP/s", "compute rate", Trend.FALLS, open_=True),
     ),
     formula="tokens / (link / kv_bytes + compute / operations)",
     assumptions=("uncompressed", "peak_rates"),
     source="two resources in parallel",
     examples=(Example(INPUTS, 0.047790855, "arithmetic", 1e-6),),
-    proofs=(Proof("smt", "every split of the tokens", shares),),
+    proofs=(Recheck("smt", "every split of the tokens", shares),),
     witness=Witness("token by token to the resource that is done first", split, 1.001),
     telemetry=("cache bytes of a token", "rate of the link", "prefill rate"),
 )

@@ -22,17 +22,17 @@ from fractions import Fraction
 from coherence.base import solver
 from coherence.base.errors import UsageError
 from coherence.findings.question_input import rational
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
 
 BLOCK, ROUNDS = 400, 6
 
 
 def moduli(inputs: Inputs) -> list[float]:
     """Of the eigenvalues that are unstable.  Raises UsageError for what is no number."""
-    found = [abs(complex(one)) for one in several(inputs, "eigenvalues")]
-    if not all(map(math.isfinite, found)):
+    sizes = [abs(complex(one)) for one in several(inputs, "eigenvalues")]
+    if not all(map(math.isfinite, sizes)):
         raise UsageError("eigenvalues of data_rate are finite numbers")
-    return [one for one in found if one > 1]
+    return [one for one in sizes if one > 1]
 
 
 def rate(inputs: Inputs) -> float:
@@ -87,9 +87,9 @@ BOUND = Bound(
     group="limited information",
     quantity="least feedback per sample",
     unit="bit/sample",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
-    symbols=(Symbol("eigenvalues", "1", "eigenvalues of the plant over one sample", Way.LIST, sign=r"\lambda"),),
+    symbols=(Symbol("eigenvalues", "1", "eigenvalues of the plant over one sample", Trend.LIST, sign=r"\lambda"),),
     compute=rate,
     assumptions=("linear_plant",),
     source="Nair and Evans 2004; Tatikonda and Mitter 2004",
@@ -97,7 +97,7 @@ BOUND = Bound(
         Example({"eigenvalues": (2, Fraction(3, 2), Fraction(1, 2))}, math.log2(3) / 8, "log2(3) bit"),
         Example({"eigenvalues": (Fraction(11, 10), Fraction(-6, 5))}, math.log2(1.32) / 8, "arithmetic"),
     ),
-    proofs=(Proof("smt", "cells against growth", words),),
+    proofs=(Recheck("smt", "cells against growth", words),),
     witness=Witness("coded loops of 400-sample blocks, run in exact fractions", quantised, 1 + 1e-6),
     telemetry=("bits of a reading", "period of readings"),
 )

@@ -21,7 +21,7 @@ import math
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, several
 
 
 def rate(inputs: Inputs) -> float:
@@ -37,8 +37,8 @@ def any_period() -> Checked:
     import sympy as sp
 
     p, h = sp.symbols("p h", positive=True)
-    found = sp.simplify(sp.expand_log(sp.log(sp.exp(p * h))) / sp.log(2) / h - p / sp.log(2))
-    return Checked(found == 0, "the sampled floor per second is the same for every period")
+    difference = sp.simplify(sp.expand_log(sp.log(sp.exp(p * h))) / sp.log(2) / h - p / sp.log(2))
+    return Checked(difference == 0, "the sampled floor per second is the same for every period")
 
 
 BOUND = Bound(
@@ -46,9 +46,9 @@ BOUND = Bound(
     group="limited information",
     quantity="least feedback",
     unit="bit/s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="B",
-    symbols=(Symbol("poles", "Hz", "poles of the plant", Way.LIST, sign="p"),),
+    symbols=(Symbol("poles", "Hz", "poles of the plant", Trend.LIST, sign="p"),),
     compute=rate,
     assumptions=("linear_plant",),
     source="Nair and Evans 2004",
@@ -56,6 +56,6 @@ BOUND = Bound(
         Example({"poles": (Fraction(1, 2),)}, 0.7213475204444817 / 8, "limit of the sampled floor"),
         Example({"poles": (Fraction(1, 2), -3, Fraction(1, 4))}, 0.75 / math.log(2) / 8, "arithmetic"),
     ),
-    proofs=(Proof("identity", "every sampling period", any_period),),
+    proofs=(Recheck("identity", "every sampling period", any_period),),
     telemetry=("bits of a reading", "period of readings"),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Status, Symbol, Trend
 
 
 def crossing() -> Checked:
@@ -37,13 +37,13 @@ BOUND = Bound(
     group="roofline",
     quantity="batch at the ridge",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.POINT,
     loss="none",
     symbols=(
-        Symbol("peak", "FLOP/s", "peak rate of a unit", Way.RISES, open_=True, sign="R"),
-        Symbol("bandwidth", "B/s", "memory bandwidth of a unit", Way.FALLS, open_=True, sign="W"),
-        Symbol("number", "B", "bytes of one weight", Way.RISES, open_=True, sign="b"),
+        Symbol("peak", "FLOP/s", "peak rate of a unit", Trend.RISES, open_=True, sign="R"),
+        Symbol("bandwidth", "B/s", "memory bandwidth of a unit", Trend.FALLS, open_=True, sign="W"),
+        Symbol("number", "B", "bytes of one weight", Trend.RISES, open_=True, sign="b"),
     ),
     formula="peak * number / (2 * bandwidth)",
     assumptions=("peak_rates", "weights_read_once", "dense_model", "plain_products"),
@@ -55,6 +55,6 @@ BOUND = Bound(
             "H100, bf16",
         ),
     ),
-    proofs=(Proof("identity", "equal times", crossing),),
+    proofs=(Recheck("identity", "equal times", crossing),),
     telemetry=(),
 )

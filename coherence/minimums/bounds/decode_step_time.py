@@ -17,28 +17,28 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="decode_step_time",
     group="roofline",
     quantity="time of one decode step",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="none",
     symbols=(
         Symbol(
             "weights",
             "B",
             "bytes of all weights that a step reads (without tables that are looked up)",
-            Way.RISES,
+            Trend.RISES,
             sign="P",
         ),
-        Symbol("batch", "1", "requests in the batch", Way.RISES, whole=True, sign="b"),
-        Symbol("context", "1", "cached tokens that a request reads", Way.RISES, sign="c"),
-        Symbol("kv_bytes", "B", "cache bytes of a token", Way.RISES, sign="k"),
-        Symbol("units", "1", "units that share the model", Way.FALLS, least=1, whole=True, sign="g"),
-        Symbol("bandwidth", "B/s", "memory bandwidth of one unit", Way.FALLS, open_=True, sign="W"),
+        Symbol("batch", "1", "requests in the batch", Trend.RISES, whole=True, sign="b"),
+        Symbol("context", "1", "cached tokens that a request reads", Trend.RISES, sign="c"),
+        Symbol("kv_bytes", "B", "cache bytes of a token", Trend.RISES, sign="k"),
+        Symbol("units", "1", "units that share the model", Trend.FALLS, least=1, whole=True, sign="g"),
+        Symbol("bandwidth", "B/s", "memory bandwidth of one unit", Trend.FALLS, open_=True, sign="W"),
     ),
     formula="(weights + batch * context * kv_bytes) / (units * bandwidth)",
     assumptions=("weights_read_once", "dense_model", "peak_rates", "private_context"),

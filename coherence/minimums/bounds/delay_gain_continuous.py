@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._limited import bisected
 
 
@@ -54,15 +54,15 @@ BOUND = Bound(
     group="limited information",
     quantity="largest stable gain",
     unit="Hz",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     role=Role.CEILING,
     loss="B",
-    symbols=(Symbol("delay", "s", "age of the reading", Way.FALLS, open_=True, sign=r"\tau"),),
+    symbols=(Symbol("delay", "s", "age of the reading", Trend.FALLS, open_=True, sign=r"\tau"),),
     formula="pi / (2 * delay)",
     assumptions=("gain_law", "linear_plant"),
     source="Hayes 1950",
     examples=(Example({"delay": Fraction(2)}, 0.7853981633974483, "phase crossover"),),
-    proofs=(Proof("identity", "the first root on the axis", crossing),),
+    proofs=(Recheck("identity", "the first root on the axis", crossing),),
     witness=Witness("bisection on the rightmost root by Lambert's W", edge_of_roots),
     telemetry=("age of readings",),
 )

@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._limited import bisected, delayed, largest_radius, stable
 from coherence.minimums.formulas import number
 
@@ -50,10 +50,10 @@ BOUND = Bound(
     group="limited information",
     quantity="largest stable gain",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     role=Role.CEILING,
     loss="B",
-    symbols=(Symbol("delay", "1", "decisions between an action and its reading", Way.FALLS, whole=True, sign="d"),),
+    symbols=(Symbol("delay", "1", "decisions between an action and its reading", Trend.FALLS, whole=True, sign="d"),),
     formula=FORMULA,
     assumptions=("gain_law", "linear_plant"),
     source="Levin and May 1976",
@@ -62,7 +62,7 @@ BOUND = Bound(
         Example({"delay": Fraction(2)}, 0.6180339887498948, "root bisection"),
         Example({"delay": Fraction(0)}, 2.0, "x[t+1] = (1 - k) x[t]"),
     ),
-    proofs=(Proof("enumeration", "exact root counts on both sides", counted),),
+    proofs=(Recheck("enumeration", "exact root counts on both sides", counted),),
     witness=Witness("bisection on computed roots", edge_of_roots),
     telemetry=("age of readings", "period of decisions"),
 )

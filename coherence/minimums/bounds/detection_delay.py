@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
 from coherence.minimums.detection import page_threshold
 
 
@@ -52,11 +52,11 @@ BOUND = Bound(
     group="detection",
     quantity="worst mean readings until a change is seen",
     unit="1",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="B",
     symbols=(
-        Symbol("information", "1", "divergence of one reading, nats", Way.FALLS, open_=True, sign="D"),
-        Symbol("false_alarms", "1", "mean readings between two false alarms", Way.RISES, open_=True, sign=r"\gamma"),
+        Symbol("information", "1", "divergence of one reading, nats", Trend.FALLS, open_=True, sign="D"),
+        Symbol("false_alarms", "1", "mean readings between two false alarms", Trend.RISES, open_=True, sign=r"\gamma"),
     ),
     compute=delay,
     assumptions=("gaussian_readings", "known_laws", "uniform_samples"),
@@ -68,6 +68,6 @@ BOUND = Bound(
             "height 5",
         ),
     ),
-    proofs=(Proof("identity", "mean times of the held path", diffusion),),
+    proofs=(Recheck("identity", "mean times of the held path", diffusion),),
     telemetry=("law of readings before and after a change", "false alarms"),
 )

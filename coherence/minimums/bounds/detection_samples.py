@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.detection import binary_divergence, ratio_of, rules, wald_walk
 
 LONGEST = 3
@@ -58,12 +58,12 @@ BOUND = Bound(
     group="detection",
     quantity="mean readings until a decision",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
     symbols=(
-        Symbol("false_alarm", "1", "probability to see a change that is not there", Way.FALLS, most=0.5, open_=True),
-        Symbol("miss", "1", "probability to overlook a change", Way.FALLS, most=0.5, open_=True),
-        Symbol("information", "1", "divergence of one reading, nats", Way.FALLS, open_=True, sign="D"),
+        Symbol("false_alarm", "1", "probability to see a change that is not there", Trend.FALLS, most=0.5, open_=True),
+        Symbol("miss", "1", "probability to overlook a change", Trend.FALLS, most=0.5, open_=True),
+        Symbol("information", "1", "divergence of one reading, nats", Trend.FALLS, open_=True, sign="D"),
     ),
     formula="((1 - miss) * log((1 - miss) / false_alarm) + miss * log(miss / (1 - false_alarm))) / information",
     valid="false_alarm + miss <= 1",
@@ -81,7 +81,7 @@ BOUND = Bound(
             "the walk to 10 ahead",
         ),
     ),
-    proofs=(Proof("enumeration", "every stopping rule of few readings", every_rule),),
+    proofs=(Recheck("enumeration", "every stopping rule of few readings", every_rule),),
     witness=Witness("Wald's test on coins, by its linear equations", walk, 1 + 1e-9),
     telemetry=("law of readings before and after a change",),
 )

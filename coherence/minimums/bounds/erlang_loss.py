@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._stations import waits
 from coherence.minimums.functions import erlang_b
 
@@ -39,16 +39,16 @@ BOUND = Bound(
     group="queues",
     quantity="share of arrivals that are lost",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("servers", "1", "servers", Way.FALLS, least=1, whole=True, sign="c"),
-        Symbol("offered", "1", "offered load: rate times mean time of service", Way.RISES, sign="a"),
+        Symbol("servers", "1", "servers", Trend.FALLS, least=1, whole=True, sign="c"),
+        Symbol("offered", "1", "offered load: rate times mean time of service", Trend.RISES, sign="a"),
     ),
     formula="erlang_b(servers, offered)",
     assumptions=("poisson", "one_queue", "work_conserving", "no_waiting", "iid"),
     source="Erlang 1917",
     examples=(Example({"servers": 10, "offered": Fraction(10)}, 0.21458234310734736, "Erlang B table: 0.2146", 1e-9),),
-    proofs=(Proof("identity", "balance equations", balance),),
+    proofs=(Recheck("identity", "balance equations", balance),),
     telemetry=("arrivals per second", "mean service time"),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._stations import exponential, waits
 from coherence.minimums.functions import erlang_c
 
@@ -48,12 +48,12 @@ BOUND = Bound(
     group="queues",
     quantity="mean wait",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
     symbols=(
-        Symbol("servers", "1", "servers", Way.FALLS, least=1, whole=True, sign="c"),
-        Symbol("rate", "req/s", "arrivals per second", Way.RISES, open_=True, sign=r"\lambda"),
-        Symbol("mean", "s", "mean time of service", Way.RISES, open_=True, sign="m"),
+        Symbol("servers", "1", "servers", Trend.FALLS, least=1, whole=True, sign="c"),
+        Symbol("rate", "req/s", "arrivals per second", Trend.RISES, open_=True, sign=r"\lambda"),
+        Symbol("mean", "s", "mean time of service", Trend.RISES, open_=True, sign="m"),
     ),
     formula="erlang_c(servers, rate * mean) / (servers / mean - rate)",
     valid="rate * mean < servers",
@@ -67,7 +67,7 @@ BOUND = Bound(
             1e-9,
         ),
     ),
-    proofs=(Proof("identity", "balance equations", balance),),
+    proofs=(Recheck("identity", "balance equations", balance),),
     witness=Witness("the birth-death chain summed state by state", birth_death),
     telemetry=("arrivals per second", "mean service time"),
     applies=exponential,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._stations import waits
 from coherence.minimums.functions import erlang_c
 
@@ -41,11 +41,11 @@ BOUND = Bound(
     group="queues",
     quantity="share of requests that wait",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("servers", "1", "servers", Way.FALLS, least=1, whole=True, sign="c"),
-        Symbol("offered", "1", "offered load: rate times mean time of service", Way.RISES, sign="a"),
+        Symbol("servers", "1", "servers", Trend.FALLS, least=1, whole=True, sign="c"),
+        Symbol("offered", "1", "offered load: rate times mean time of service", Trend.RISES, sign="a"),
     ),
     formula="erlang_c(servers, offered)",
     assumptions=("poisson", "exponential", "one_queue", "work_conserving", "patient", "fcfs", "iid"),
@@ -53,7 +53,7 @@ BOUND = Bound(
     examples=(
         Example({"servers": Fraction(10), "offered": Fraction(8)}, 0.40918015079644354, "Erlang C table: 0.409"),
     ),
-    proofs=(Proof("identity", "balance equations", balance),),
+    proofs=(Recheck("identity", "balance equations", balance),),
     witness=Witness("the birth-death chain, state by state", states),
     telemetry=("arrivals per second", "mean service time"),
 )

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.eviction import adversary, farthest, recently_used
 
 PHASES = 30
@@ -53,11 +53,11 @@ BOUND = Bound(
     group="online decisions",
     quantity="worst ratio of fetches to those of a cache that knows the future",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
     symbols=(
-        Symbol("slots", "1", "slots of the cache", Way.FALLS, least=1, most=10_000, whole=True, sign="k"),
-        Symbol("other", "1", "slots of the cache that knows the future", Way.RISES, least=1, whole=True, sign="h"),
+        Symbol("slots", "1", "slots of the cache", Trend.FALLS, least=1, most=10_000, whole=True, sign="k"),
+        Symbol("other", "1", "slots of the cache that knows the future", Trend.RISES, least=1, whole=True, sign="h"),
     ),
     formula="slots / (slots - other + 1)",
     valid="other <= slots",
@@ -67,7 +67,7 @@ BOUND = Bound(
         Example({"slots": Fraction(8), "other": Fraction(8)}, 8.0, "published"),
         Example({"slots": Fraction(16), "other": Fraction(8)}, 16 / 9, "published"),
     ),
-    proofs=(Proof("enumeration", "the adversary against recency", traces),),
+    proofs=(Recheck("enumeration", "the adversary against recency", traces),),
     witness=Witness("both caches on the adversary's trace", run),
     telemetry=(),
 )

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._fabrics import fabric_of
 from coherence.minimums.fabric.step_schedules import decided, executed, hops, schedule, script
 from coherence.minimums.fabric.wiring import dgx1, ring, torus
@@ -35,20 +35,20 @@ def farthest(inputs: Inputs) -> Fraction | float:
 
 def solved() -> Checked:
     """All-gather on a DGX-1: one step is unsat, two steps are sat and their schedule is executed."""
-    made = dgx1()
-    below, answer = script(made, 1, rounds=ROUNDS), decided(made, 2, rounds=ROUNDS)
-    ran = answer.outcome is solver.Outcome.SAT and executed(made, schedule(made, answer), rounds=ROUNDS) == 2
+    fabric = dgx1()
+    below, answer = script(fabric, 1, rounds=ROUNDS), decided(fabric, 2, rounds=ROUNDS)
+    ran = answer.outcome is solver.Outcome.SAT and executed(fabric, schedule(fabric, answer), rounds=ROUNDS) == 2
     return Checked(ran and solver.unsat(below, timeout_ms=2000).unsat, "DGX-1: 1 step unsat, 2 steps sat", below)
 
 
 def flooded(inputs: Inputs) -> Fraction | float:
     """Everybody sends all it has over all its wires, step by step."""
-    made = fabric_of(inputs)
-    held: dict[str, set[str]] = {name: {name} & set(made.names) for name in made.nodes}
+    fabric = fabric_of(inputs)
+    held: dict[str, set[str]] = {name: {name} & set(fabric.names) for name in fabric.nodes}
     steps = 0
-    while any(held[name] != set(made.names) for name in made.names):
+    while any(held[name] != set(fabric.names) for name in fabric.names):
         after = {name: set(have) for name, have in held.items()}
-        for wire in made.wires:
+        for wire in fabric.wires:
             after[wire.target] |= held[wire.source]
         held, steps = after, steps + 1
     return Fraction(steps)
@@ -59,9 +59,9 @@ BOUND = Bound(
     group="fabric",
     quantity="steps of one all-gather or all-reduce",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="network",
-    symbols=(Symbol("fabric", "1", "members, switches and wires", Way.LIST),),
+    symbols=(Symbol("fabric", "1", "members, switches and wires", Trend.LIST),),
     compute=farthest,
     assumptions=(),
     source="diameter; Cai et al. 2021",
@@ -70,7 +70,7 @@ BOUND = Bound(
         Example({"fabric": cast("Any", ring(9))}, 4.0, "half way round"),
         Example({"fabric": cast("Any", torus((4, 4, 4)))}, 6.0, "two on each axis"),
     ),
-    proofs=(Proof("smt", "a DGX-1 in one step and in two", solved),),
+    proofs=(Recheck("smt", "a DGX-1 in one step and in two", solved),),
     witness=Witness("flooding, step by step", flooded),
     telemetry=("links",),
 )

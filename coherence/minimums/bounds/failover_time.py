@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 
 def alike() -> Checked:
@@ -47,18 +47,18 @@ BOUND = Bound(
     group="consistency",
     quantity="longest time until a failed process is replaced",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="R",
     symbols=(
-        Symbol("period", "s", "period of signs of life", Way.RISES, open_=True, sign="P"),
-        Symbol("delay", "s", "longest delay of a message", Way.RISES, sign="d"),
-        Symbol("takeover", "s", "least time in which the successor is ready", Way.RISES),
+        Symbol("period", "s", "period of signs of life", Trend.RISES, open_=True, sign="P"),
+        Symbol("delay", "s", "longest delay of a message", Trend.RISES, sign="d"),
+        Symbol("takeover", "s", "least time in which the successor is ready", Trend.RISES),
     ),
     formula="period + delay + takeover",
     assumptions=("crash_faults", "silent_crash", "no_false_suspicion", "reliable_messages"),
     source="Chandra and Toueg 1996",
     examples=(Example({"period": Fraction(10), "delay": Fraction(1), "takeover": Fraction(5)}, 16.0, "arithmetic"),),
-    proofs=(Proof("smt", "runs that look alike", alike),),
+    proofs=(Recheck("smt", "runs that look alike", alike),),
     witness=Witness("a detector that waits for the last possible sign of life", waiting),
     telemetry=("period of signs of life", "longest delay", "takeover time"),
 )

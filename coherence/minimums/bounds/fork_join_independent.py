@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def two_servers() -> Checked:
@@ -34,12 +34,12 @@ BOUND = Bound(
     group="queues",
     quantity="largest mean time of a request with n parts",
     unit="s",
-    kind=Kind.UPPER,
+    kind=Status.UPPER,
     loss="A",
     symbols=(
-        Symbol("n", "1", "servers that each do one part", Way.RISES, least=1, whole=True),
-        Symbol("load", "1", "load of each server", Way.RISES, most=1.0, sign=r"\rho"),
-        Symbol("mean", "s", "mean time of a part", Way.RISES, sign="m"),
+        Symbol("n", "1", "servers that each do one part", Trend.RISES, least=1, whole=True),
+        Symbol("load", "1", "load of each server", Trend.RISES, most=1.0, sign=r"\rho"),
+        Symbol("mean", "s", "mean time of a part", Trend.RISES, sign="m"),
     ),
     formula="harmonic(n) * mean / (1 - load)",
     valid="load < 1",
@@ -49,6 +49,6 @@ BOUND = Bound(
         Example({"n": Fraction(2), "load": Fraction(1, 2), "mean": Fraction(1)}, 3.0, "arithmetic"),
         Example({"n": Fraction(1), "load": Fraction(1, 2), "mean": Fraction(1)}, 2.0, "M/M/1"),
     ),
-    proofs=(Proof("identity", "two servers", two_servers),),
+    proofs=(Recheck("identity", "two servers", two_servers),),
     telemetry=("arrivals per second", "times of the parts"),
 )

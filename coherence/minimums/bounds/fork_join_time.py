@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._fork_join import floor, two_by_chain
 
 
@@ -44,12 +44,12 @@ BOUND = Bound(
     group="queues",
     quantity="mean time of a request with n parts",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="A",
     symbols=(
-        Symbol("n", "1", "servers that each do one part", Way.RISES, least=1, most=1e9, whole=True),
-        Symbol("load", "1", "load of each server", Way.RISES, most=1.0, sign=r"\rho"),
-        Symbol("mean", "s", "mean time of a part", Way.RISES, sign="m"),
+        Symbol("n", "1", "servers that each do one part", Trend.RISES, least=1, most=1e9, whole=True),
+        Symbol("load", "1", "load of each server", Trend.RISES, most=1.0, sign=r"\rho"),
+        Symbol("mean", "s", "mean time of a part", Trend.RISES, sign="m"),
     ),
     compute=least,
     valid="load < 1",
@@ -60,6 +60,6 @@ BOUND = Bound(
         Example({"n": Fraction(4), "load": Fraction(0), "mean": Fraction(1)}, 25 / 12, "harmonic number of 4"),
         Example({"n": Fraction(32), "load": Fraction(4, 5), "mean": Fraction(1)}, 10.93, "regular arrivals", 1e-2),
     ),
-    proofs=(Proof("enumeration", "two queues, solved", below_the_chain),),
+    proofs=(Recheck("enumeration", "two queues, solved", below_the_chain),),
     telemetry=("arrivals per second", "times of the parts"),
 )

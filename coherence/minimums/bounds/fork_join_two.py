@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._fork_join import two_by_chain
 
 STATES = 70
@@ -39,18 +39,18 @@ BOUND = Bound(
     group="queues",
     quantity="mean time of a request with two parts",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="A",
     symbols=(
-        Symbol("load", "1", "load of each server", Way.RISES, most=1.0, sign=r"\rho"),
-        Symbol("mean", "s", "mean time of a part", Way.RISES, sign="m"),
+        Symbol("load", "1", "load of each server", Trend.RISES, most=1.0, sign=r"\rho"),
+        Symbol("mean", "s", "mean time of a part", Trend.RISES, sign="m"),
     ),
     formula="(12 - load) / 8 * mean / (1 - load)",
     valid="load < 1",
     assumptions=("poisson", "exponential", "iid", "own_queues", "fcfs", "patient"),
     source="Flatto and Hahn 1984; Nelson and Tantawi 1988",
     examples=(Example({"load": Fraction(1, 2), "mean": Fraction(1)}, 2.875, "arithmetic"),),
-    proofs=(Proof("enumeration", "the chain of both queues", chains),),
+    proofs=(Recheck("enumeration", "the chain of both queues", chains),),
     witness=Witness("the chain of both queue lengths, solved", chain, 1 + 1e-6),
     telemetry=("arrivals per second", "times of the parts"),
 )

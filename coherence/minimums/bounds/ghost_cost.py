@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Role, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Role, Status, Symbol, Trend, Witness
 
 
 def billed(inputs: Inputs) -> Fraction | float:
@@ -33,15 +33,15 @@ BOUND = Bound(
     group="economics",
     quantity="cost of avoidable loss",
     unit="usd",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.POINT,
     loss="economics",
     symbols=(
-        Symbol("loss", "1", "share of the time that is lost", Way.RISES, most=1.0),
-        Symbol("minimum", "1", "share that no retuning avoids", Way.FALLS, most=1.0),
-        Symbol("members", "1", "members that are paid for", Way.RISES, whole=True, sign="G"),
-        Symbol("duration", "s", "time that is paid for", Way.RISES),
-        Symbol("price", "usd/s", "price of a member per second", Way.RISES),
+        Symbol("loss", "1", "share of the time that is lost", Trend.RISES, most=1.0),
+        Symbol("minimum", "1", "share that no retuning avoids", Trend.FALLS, most=1.0),
+        Symbol("members", "1", "members that are paid for", Trend.RISES, whole=True, sign="G"),
+        Symbol("duration", "s", "time that is paid for", Trend.RISES),
+        Symbol("price", "usd/s", "price of a member per second", Trend.RISES),
     ),
     formula="(loss - minimum) * members * duration * price",
     assumptions=(),

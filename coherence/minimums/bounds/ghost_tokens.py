@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def series() -> Checked:
@@ -35,12 +35,12 @@ BOUND = Bound(
     group="economics",
     quantity="cost of abandoned attempts per accepted result",
     unit="usd",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="economics",
     symbols=(
-        Symbol("attempt", "token", "tokens of one attempt", Way.RISES, sign="T"),
-        Symbol("q", "1", "probability that an attempt is given up", Way.RISES, most=0.999999),
-        Symbol("price", "usd/token", "price of a token", Way.RISES),
+        Symbol("attempt", "token", "tokens of one attempt", Trend.RISES, sign="T"),
+        Symbol("q", "1", "probability that an attempt is given up", Trend.RISES, most=0.999999),
+        Symbol("price", "usd/token", "price of a token", Trend.RISES),
     ),
     formula="attempt * q / (1 - q) * price",
     assumptions=("independent_failures",),
@@ -52,6 +52,6 @@ BOUND = Bound(
             "arithmetic",
         ),
     ),
-    proofs=(Proof("identity", "the geometric law", series),),
+    proofs=(Recheck("identity", "the geometric law", series),),
     telemetry=("attempts", "accepted results", "price of a token"),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Status, Symbol, Trend
 
 
 def integral() -> Checked:
@@ -26,8 +26,8 @@ def integral() -> Checked:
     import sympy as sp
 
     t, mean, n = sp.symbols("t M n", positive=True)
-    found = sp.integrate(sp.exp(-n * t / mean), (t, 0, sp.oo))
-    return Checked(sp.simplify(found - mean / n) == 0, "the integral of the joint tail is M/n")
+    mean_time = sp.integrate(sp.exp(-n * t / mean), (t, 0, sp.oo))
+    return Checked(sp.simplify(mean_time - mean / n) == 0, "the integral of the joint tail is M/n")
 
 
 BOUND = Bound(
@@ -35,12 +35,12 @@ BOUND = Bound(
     group="checkpoints",
     quantity="mean time between failures of the whole job",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.CEILING,
     loss="R",
     symbols=(
-        Symbol("part_mtbf", "s", "mean time between failures of one part", Way.RISES, open_=True, sign="M"),
-        Symbol("n", "1", "parts, all of which the job needs", Way.FALLS, least=1, whole=True),
+        Symbol("part_mtbf", "s", "mean time between failures of one part", Trend.RISES, open_=True, sign="M"),
+        Symbol("n", "1", "parts, all of which the job needs", Trend.FALLS, least=1, whole=True),
     ),
     formula="part_mtbf / n",
     assumptions=("exponential", "iid"),
@@ -52,6 +52,6 @@ BOUND = Bound(
             "the published 1.8 h at 6.50 failures in 1,000 node-days",
         ),
     ),
-    proofs=(Proof("identity", "integral of the joint tail", integral),),
+    proofs=(Recheck("identity", "integral of the joint tail", integral),),
     telemetry=("failures", "device hours"),
 )

@@ -18,20 +18,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="kingman",
     group="queues",
     quantity="largest mean wait",
     unit="s",
-    kind=Kind.UPPER,
+    kind=Status.UPPER,
     loss="B",
     symbols=(
-        Symbol("rate", "Hz", "arrivals per second", Way.RISES, open_=True, sign=r"\lambda"),
-        Symbol("load", "1", "load of the server", Way.RISES, most=1.0, sign=r"\rho"),
-        Symbol("arrival_sigma", "s", "standard deviation of the times between arrivals", Way.RISES),
-        Symbol("service_sigma", "s", "standard deviation of the service times", Way.RISES),
+        Symbol("rate", "Hz", "arrivals per second", Trend.RISES, open_=True, sign=r"\lambda"),
+        Symbol("load", "1", "load of the server", Trend.RISES, most=1.0, sign=r"\rho"),
+        Symbol("arrival_sigma", "s", "standard deviation of the times between arrivals", Trend.RISES),
+        Symbol("service_sigma", "s", "standard deviation of the service times", Trend.RISES),
     ),
     formula="rate * (arrival_sigma * arrival_sigma + service_sigma * service_sigma) / (2 * (1 - load))",
     valid="load < 1",

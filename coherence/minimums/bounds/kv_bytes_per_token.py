@@ -17,20 +17,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="kv_bytes_per_token",
     group="roofline",
     quantity="bytes of one token in the cache",
     unit="B",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("layers", "1", "layers", Way.RISES, least=1, whole=True, sign="L"),
-        Symbol("kv_heads", "1", "key-value heads", Way.RISES, least=1, whole=True),
-        Symbol("head", "1", "width of a head", Way.RISES, least=1, whole=True),
-        Symbol("number", "B", "bytes of one number", Way.RISES, open_=True),
+        Symbol("layers", "1", "layers", Trend.RISES, least=1, whole=True, sign="L"),
+        Symbol("kv_heads", "1", "key-value heads", Trend.RISES, least=1, whole=True),
+        Symbol("head", "1", "width of a head", Trend.RISES, least=1, whole=True),
+        Symbol("number", "B", "bytes of one number", Trend.RISES, open_=True),
     ),
     formula="2 * layers * kv_heads * head * number",
     assumptions=("uncompressed",),

@@ -17,18 +17,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="kv_transfer_rate",
     group="roofline",
     quantity="rate of the link between prefill and decode",
     unit="B/s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="network",
     symbols=(
-        Symbol("rate", "req/s", "requests per second", Way.RISES),
-        Symbol("bytes", "B", "cache bytes of one prompt", Way.RISES),
+        Symbol("rate", "req/s", "requests per second", Trend.RISES),
+        Symbol("bytes", "B", "cache bytes of one prompt", Trend.RISES),
     ),
     formula="rate * bytes",
     assumptions=("uncompressed", "fluid", "no_prompt_cache"),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
 from coherence.minimums.fabric.cuts import capacity
 from coherence.minimums.fabric.wiring import leaf_spine
 
@@ -25,9 +25,9 @@ from coherence.minimums.fabric.wiring import leaf_spine
 def halved(inputs: Inputs) -> Fraction:
     """The largest flow between the halves, host by host."""
     leaves, hosts, spines = (int(inputs[name]) for name in ("leaves", "hosts", "spines"))
-    made = leaf_spine(leaves, hosts, spines, Fraction(inputs["host_rate"]), Fraction(inputs["up_rate"]))
-    mine = made.names[: len(made.names) // 2]
-    return capacity(made, mine, made.names[len(made.names) // 2 :]).rate
+    fabric = leaf_spine(leaves, hosts, spines, Fraction(inputs["host_rate"]), Fraction(inputs["up_rate"]))
+    mine = fabric.names[: len(fabric.names) // 2]
+    return capacity(fabric, mine, fabric.names[len(fabric.names) // 2 :]).rate
 
 
 def flows() -> Checked:
@@ -36,10 +36,10 @@ def flows() -> Checked:
         (leaves, hosts, spines, up) for leaves in (2, 4) for hosts in (1, 3) for spines in (1, 2) for up in (7, 60)
     ]
     for leaves, hosts, spines, up in sizes:
-        made = leaf_spine(leaves, hosts, spines, 50, up)
-        mine, others = made.names[: len(made.names) // 2], made.names[len(made.names) // 2 :]
-        if capacity(made, mine, others).rate != min(leaves * hosts * 25, leaves * spines * Fraction(up, 2)):
-            return Checked(False, f"{made}: not the formula")
+        fabric = leaf_spine(leaves, hosts, spines, 50, up)
+        mine, others = fabric.names[: len(fabric.names) // 2], fabric.names[len(fabric.names) // 2 :]
+        if capacity(fabric, mine, others).rate != min(leaves * hosts * 25, leaves * spines * Fraction(up, 2)):
+            return Checked(False, f"{fabric}: not the formula")
     return Checked(True, f"the largest flows of {len(sizes)} fabrics, exactly")
 
 
@@ -48,15 +48,15 @@ BOUND = Bound(
     group="fabric",
     quantity="rate between two halves of the leaves, each way",
     unit="B/s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.CEILING,
     loss="network",
     symbols=(
-        Symbol("leaves", "1", "leaf switches, an even number", Way.RISES, least=2, whole=True),
-        Symbol("hosts", "1", "hosts at each leaf", Way.RISES, least=1, whole=True),
-        Symbol("spines", "1", "spine switches, each linked with every leaf", Way.RISES, least=1, whole=True),
-        Symbol("host_rate", "B/s", "rate of a host's link, each way", Way.RISES, open_=True),
-        Symbol("up_rate", "B/s", "rate of a link between leaf and spine, each way", Way.RISES, open_=True),
+        Symbol("leaves", "1", "leaf switches, an even number", Trend.RISES, least=2, whole=True),
+        Symbol("hosts", "1", "hosts at each leaf", Trend.RISES, least=1, whole=True),
+        Symbol("spines", "1", "spine switches, each linked with every leaf", Trend.RISES, least=1, whole=True),
+        Symbol("host_rate", "B/s", "rate of a host's link, each way", Trend.RISES, open_=True),
+        Symbol("up_rate", "B/s", "rate of a link between leaf and spine, each way", Trend.RISES, open_=True),
     ),
     formula="min(leaves * hosts / 2 * host_rate, leaves / 2 * spines * up_rate)",
     valid="leaves / 2 == floor(leaves / 2)",
@@ -75,7 +75,7 @@ BOUND = Bound(
             "maximum flow by another program",
         ),
     ),
-    proofs=(Proof("cut", "largest flows of small fabrics", flows),),
+    proofs=(Recheck("cut", "largest flows of small fabrics", flows),),
     witness=Witness("the largest flow, host by host", halved),
     telemetry=("links with their rates",),
 )

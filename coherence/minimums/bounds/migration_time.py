@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
 
 
 def stopped(inputs: Inputs) -> Fraction | float:
@@ -35,11 +35,11 @@ BOUND = Bound(
     group="migration",
     quantity="time of a move",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="migration",
     symbols=(
-        Symbol("state", "B", "bytes of the state", Way.RISES, sign="M"),
-        Symbol("rate", "B/s", "rate of the link", Way.FALLS, open_=True, sign="R"),
+        Symbol("state", "B", "bytes of the state", Trend.RISES, sign="M"),
+        Symbol("rate", "B/s", "rate of the link", Trend.FALLS, open_=True, sign="R"),
     ),
     formula="state / rate",
     assumptions=("uncompressed", "fluid"),

@@ -18,21 +18,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Role, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Role, Status, Symbol, Trend
 
 BOUND = Bound(
     name="model_flops_utilization",
     group="roofline",
     quantity="share of the peak that the model uses",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.POINT,
     loss="none",
     symbols=(
-        Symbol("operations", "1", "operations of the model in one step", Way.RISES, sign="F"),
-        Symbol("step", "s", "time of one step", Way.FALLS, open_=True, sign="t"),
-        Symbol("units", "1", "units that compute", Way.FALLS, least=1, whole=True, sign="G"),
-        Symbol("peak", "FLOP/s", "peak rate of one unit", Way.FALLS, open_=True, sign="R"),
+        Symbol("operations", "1", "operations of the model in one step", Trend.RISES, sign="F"),
+        Symbol("step", "s", "time of one step", Trend.FALLS, open_=True, sign="t"),
+        Symbol("units", "1", "units that compute", Trend.FALLS, least=1, whole=True, sign="G"),
+        Symbol("peak", "FLOP/s", "peak rate of one unit", Trend.FALLS, open_=True, sign="R"),
     ),
     formula="operations / (step * units * peak)",
     assumptions=("peak_rates",),

@@ -20,7 +20,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._limited import bisected
 
 
@@ -48,15 +48,15 @@ BOUND = Bound(
     group="migration",
     quantity="link rate from which moving is sooner",
     unit="B/s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.POINT,
     loss="migration",
     symbols=(
-        Symbol("tokens", "token", "tokens of the context", Way.FALLS, open_=True, sign="n"),
-        Symbol("kv_bytes", "B/token", "cache bytes of a token", Way.RISES, sign="k"),
-        Symbol("operations", "FLOP/token", "operations to compute a token's entry again", Way.FALLS, open_=True),
-        Symbol("compute", "FLOP/s", "compute rate", Way.RISES, open_=True),
-        Symbol("setup", "s", "fixed time of a move", Way.RISES),
+        Symbol("tokens", "token", "tokens of the context", Trend.FALLS, open_=True, sign="n"),
+        Symbol("kv_bytes", "B/token", "cache bytes of a token", Trend.RISES, sign="k"),
+        Symbol("operations", "FLOP/token", "operations to compute a token's entry again", Trend.FALLS, open_=True),
+        Symbol("compute", "FLOP/s", "compute rate", Trend.RISES, open_=True),
+        Symbol("setup", "s", "fixed time of a move", Trend.RISES),
     ),
     formula="kv_bytes / (operations / compute - setup / tokens)",
     valid="operations * tokens > setup * compute",
@@ -86,7 +86,7 @@ BOUND = Bound(
             "arithmetic",
         ),
     ),
-    proofs=(Proof("identity", "both times are equal", equal),),
+    proofs=(Recheck("identity", "both times are equal", equal),),
     witness=Witness("bisection on both times", crossing),
     telemetry=("cache bytes of a token", "rate of the link", "prefill rate"),
 )

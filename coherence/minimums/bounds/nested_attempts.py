@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 
 def composed() -> Checked:
@@ -41,17 +41,17 @@ BOUND = Bound(
     group="retries",
     quantity="sends to the innermost callee for one request",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
     symbols=(
-        Symbol("outer", "1", "tries of the outer layer", Way.RISES, least=1, whole=True),
-        Symbol("inner", "1", "tries of the inner layer", Way.RISES, least=1, whole=True),
+        Symbol("outer", "1", "tries of the outer layer", Trend.RISES, least=1, whole=True),
+        Symbol("inner", "1", "tries of the inner layer", Trend.RISES, least=1, whole=True),
     ),
     formula="outer * inner",
     assumptions=("same_cause",),
     source="counting",
     examples=(Example({"outer": Fraction(3), "inner": Fraction(4)}, 12.0, "counting"),),
-    proofs=(Proof("identity", "layers compose", composed),),
+    proofs=(Recheck("identity", "layers compose", composed),),
     witness=Witness("every send counted", sends),
     telemetry=("tries of each layer",),
 )

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from coherence.base import solver
 from coherence.findings.question_input import rational
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._retrying import retrying
 from coherence.minimums.formulas import number
 
@@ -59,8 +59,8 @@ def both_sides() -> Checked:
             f"{head}(assert (>= load {edge}))\n(assert (< drift 0.0))\n(check-sat)\n",
         ]
     script = solver.joined(scripts)
-    found = solver.unsat(script, timeout_ms=2000)
-    return Checked(found.unsat, f"the backlog falls exactly below 1/t, for 1 to 8 tries: {found.outcome}", script)
+    answer = solver.unsat(script, timeout_ms=2000)
+    return Checked(answer.unsat, f"the backlog falls exactly below 1/t, for 1 to 8 tries: {answer.outcome}", script)
 
 
 BOUND = Bound(
@@ -68,15 +68,15 @@ BOUND = Bound(
     group="retries",
     quantity="share of capacity below which no overload lasts",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.CEILING,
     loss="B",
-    symbols=(Symbol("tries", "1", "tries in all, the first one included", Way.FALLS, least=1, whole=True, sign="t"),),
+    symbols=(Symbol("tries", "1", "tries in all, the first one included", Trend.FALLS, least=1, whole=True, sign="t"),),
     formula=FORMULA,
     assumptions=("abandoned_work_is_served", "same_cause", "fluid"),
     source="Bronson et al. 2021",
     examples=(Example({"tries": Fraction(4)}, 0.25, "3 retries, fluid"),),
-    proofs=(Proof("smt", "sign of the drift", both_sides),),
+    proofs=(Recheck("smt", "sign of the drift", both_sides),),
     witness=Witness("a fluid overload, slot by slot", fluid, gap=1.01),
     telemetry=("tries of the callers",),
     applies=retrying,

@@ -17,19 +17,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="pipeline_bubble_interleaved",
     group="pipelines",
     quantity="idle time over ideal time",
     unit="1",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     loss="A",
     symbols=(
-        Symbol("p", "1", "stages", Way.RISES, least=1, whole=True),
-        Symbol("m", "1", "micro-batches of a step", Way.FALLS, least=1, whole=True),
-        Symbol("v", "1", "blocks of layers on one device", Way.FALLS, least=1, whole=True),
+        Symbol("p", "1", "stages", Trend.RISES, least=1, whole=True),
+        Symbol("m", "1", "micro-batches of a step", Trend.FALLS, least=1, whole=True),
+        Symbol("v", "1", "blocks of layers on one device", Trend.FALLS, least=1, whole=True),
     ),
     formula="(p - 1) / (v * m)",
     assumptions=("flush", "unsplit_backward", "balanced", "equal_batches"),

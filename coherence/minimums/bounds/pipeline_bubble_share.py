@@ -19,16 +19,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.pipeline_runs import makespan, one_by_one, shortest
 
 
 def run(inputs: Inputs) -> Fraction:
     """One forward, one backward, pass by pass; backward passes take twice a forward pass."""
     stages, batches = int(inputs["p"]), int(inputs["m"])
-    found = makespan(one_by_one(stages, batches), {"F": (Fraction(1),) * stages, "B": (Fraction(2),) * stages})
-    assert found is not None
-    return 1 - 3 * batches / found
+    length = makespan(one_by_one(stages, batches), {"F": (Fraction(1),) * stages, "B": (Fraction(2),) * stages})
+    assert length is not None
+    return 1 - 3 * batches / length
 
 
 def enumerated() -> Checked:
@@ -47,18 +47,18 @@ BOUND = Bound(
     group="pipelines",
     quantity="share of device time that idles",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="A",
     symbols=(
-        Symbol("p", "1", "stages", Way.RISES, least=1, whole=True),
-        Symbol("m", "1", "micro-batches of a step", Way.FALLS, least=1, whole=True),
+        Symbol("p", "1", "stages", Trend.RISES, least=1, whole=True),
+        Symbol("m", "1", "micro-batches of a step", Trend.FALLS, least=1, whole=True),
     ),
     formula="(p - 1) / (m + p - 1)",
     assumptions=("flush", "no_interleave", "unsplit_backward", "balanced", "equal_batches"),
     without={"flush": "pipeline_no_flush", "unsplit_backward": "pipeline_bubble_split"},
     source="Huang et al. 2019; Narayanan et al. 2021",
     examples=(Example({"p": Fraction(8), "m": Fraction(32)}, 0.1794871794871795, "event simulation"),),
-    proofs=(Proof("enumeration", "all orders of small pipelines", enumerated),),
+    proofs=(Recheck("enumeration", "all orders of small pipelines", enumerated),),
     witness=Witness("one forward, one backward, event by event", run),
     telemetry=("stages", "micro-batches"),
 )

@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.pipeline_runs import makespan, split
 
 
@@ -28,9 +28,9 @@ def run(inputs: Inputs) -> Fraction:
     stages, batches = int(inputs["p"]), int(inputs["m"])
     names = {"F": "forward", "B": "input_gradient", "W": "weight_gradient"}
     given = {kind: (Fraction(inputs[name]),) * stages for kind, name in names.items()}
-    found = makespan(split(stages, batches), given)
-    assert found is not None
-    return 1 - batches * sum((row[0] for row in given.values()), Fraction(0)) / found
+    length = makespan(split(stages, batches), given)
+    assert length is not None
+    return 1 - batches * sum((row[0] for row in given.values()), Fraction(0)) / length
 
 
 def chain() -> Checked:
@@ -56,14 +56,14 @@ BOUND = Bound(
     group="pipelines",
     quantity="share of device time that idles",
     unit="1",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="A",
     symbols=(
-        Symbol("p", "1", "stages", Way.RISES, least=1, whole=True),
-        Symbol("m", "1", "micro-batches of a step", Way.FALLS, least=1, whole=True),
-        Symbol("forward", "s", "forward pass of a stage", Way.RISES, open_=True, sign="T_F"),
-        Symbol("input_gradient", "s", "backward pass for inputs", Way.FALLS, open_=True, sign="T_B"),
-        Symbol("weight_gradient", "s", "backward pass for weights", Way.FALLS, open_=True, sign="T_W"),
+        Symbol("p", "1", "stages", Trend.RISES, least=1, whole=True),
+        Symbol("m", "1", "micro-batches of a step", Trend.FALLS, least=1, whole=True),
+        Symbol("forward", "s", "forward pass of a stage", Trend.RISES, open_=True, sign="T_F"),
+        Symbol("input_gradient", "s", "backward pass for inputs", Trend.FALLS, open_=True, sign="T_B"),
+        Symbol("weight_gradient", "s", "backward pass for weights", Trend.FALLS, open_=True, sign="T_W"),
     ),
     formula="(p - 1) * forward / ((p - 1) * forward + m * (forward + input_gradient + weight_gradient))",
     assumptions=("flush", "no_interleave", "balanced", "equal_batches"),
@@ -73,7 +73,7 @@ BOUND = Bound(
         Example({"p": Fraction(8), "m": Fraction(32), **THIRDS}, 7 / 103, "executed: 103 of which 96 are work"),
         Example({"p": Fraction(1), "m": Fraction(4), **THIRDS}, 0.0, "one stage only works"),
     ),
-    proofs=(Proof("smt", "the last stage's chain", chain),),
+    proofs=(Recheck("smt", "the last stage's chain", chain),),
     witness=Witness("weight gradients put off to fill the drain, pass by pass", run),
     telemetry=("stages", "micro-batches", "times of the three passes"),
 )

@@ -22,20 +22,24 @@ import random
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
 from coherence.minimums.pipeline_runs import makespan, one_by_one, shortest, stage_floor
 
 
 def times(inputs: Inputs) -> dict[str, tuple[Fraction, ...]]:
     """Seconds of a forward and of a backward pass at each stage.  Raises UsageError."""
     try:
-        found = {"F": several(inputs, "forward"), "B": several(inputs, "backward")}
-        made = {kind: tuple(Fraction(one) for one in row) for kind, row in found.items()}
+        rows = {"F": several(inputs, "forward"), "B": several(inputs, "backward")}
+        times_of = {kind: tuple(Fraction(one) for one in row) for kind, row in rows.items()}
     except (TypeError, ValueError, OverflowError):
         raise UsageError("forward and backward of pipeline_makespan are numbers, one for each stage") from None
-    if not made["F"] or len(made["F"]) != len(made["B"]) or any(one < 0 for row in made.values() for one in row):
+    if (
+        not times_of["F"]
+        or len(times_of["F"]) != len(times_of["B"])
+        or any(one < 0 for row in times_of.values() for one in row)
+    ):
         raise UsageError("pipeline_makespan needs a forward and a backward time >= 0 of every stage")
-    return made
+    return times_of
 
 
 def least(inputs: Inputs) -> Fraction:
@@ -46,9 +50,9 @@ def least(inputs: Inputs) -> Fraction:
 def run(inputs: Inputs) -> Fraction:
     """One forward, one backward, pass by pass."""
     given = times(inputs)
-    found = makespan(one_by_one(len(given["F"]), int(inputs["m"])), given)
-    assert found is not None
-    return found
+    length = makespan(one_by_one(len(given["F"]), int(inputs["m"])), given)
+    assert length is not None
+    return length
 
 
 def enumerated() -> Checked:
@@ -69,12 +73,12 @@ BOUND = Bound(
     group="pipelines",
     quantity="time of one step",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="A",
     symbols=(
-        Symbol("forward", "s", "forward pass of one micro-batch at each stage", Way.LIST, sign="f"),
-        Symbol("backward", "s", "backward pass of one micro-batch at each stage", Way.LIST, sign="b"),
-        Symbol("m", "1", "micro-batches of a step", Way.RISES, least=1, whole=True),
+        Symbol("forward", "s", "forward pass of one micro-batch at each stage", Trend.LIST, sign="f"),
+        Symbol("backward", "s", "backward pass of one micro-batch at each stage", Trend.LIST, sign="b"),
+        Symbol("m", "1", "micro-batches of a step", Trend.RISES, least=1, whole=True),
     ),
     compute=least,
     assumptions=("flush", "no_interleave", "unsplit_backward", "equal_batches"),
@@ -84,7 +88,7 @@ BOUND = Bound(
         Example({"forward": (1,) * 8, "backward": (2,) * 8, "m": 32}, 117.0, "equal stages: 3 (m + p - 1)"),
         Example({"forward": (3,), "backward": (5,), "m": 4}, 32.0, "one stage only works"),
     ),
-    proofs=(Proof("enumeration", "every order of small pipelines", enumerated),),
+    proofs=(Recheck("enumeration", "every order of small pipelines", enumerated),),
     witness=Witness("one forward, one backward, pass by pass", run, 52 / 51),
     telemetry=("times of the passes at each stage", "micro-batches"),
 )

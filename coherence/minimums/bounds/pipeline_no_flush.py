@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Witness
 from coherence.minimums.pipeline_runs import ended, one_by_one
 
 STAGES, BATCHES = 8, 48
@@ -28,10 +28,10 @@ STAGES, BATCHES = 8, 48
 def idle(stages: int, batches: int, forward: Fraction, backward: Fraction) -> Fraction:
     """Idle device time between the last stage's first pass and the first stage's last forward pass, executed."""
     given = {"F": (forward,) * stages, "B": (backward,) * stages}
-    found = ended(one_by_one(stages, batches), given)
-    assert found is not None
-    begin, end = found["B", 0, 0][1], found["F", 0, batches - 1][0]
-    busy = sum((max(min(b, end) - max(a, begin), Fraction(0)) for b, a in found.values()), Fraction(0))
+    ends = ended(one_by_one(stages, batches), given)
+    assert ends is not None
+    begin, end = ends["B", 0, 0][1], ends["F", 0, batches - 1][0]
+    busy = sum((max(min(b, end) - max(a, begin), Fraction(0)) for b, a in ends.values()), Fraction(0))
     return 1 - busy / (stages * (end - begin))
 
 
@@ -45,9 +45,9 @@ def small() -> Checked:
     """Executed for 1 to 6 stages and three ratios of the passes: idle share exactly zero."""
     for stages in range(1, 7):
         for backward in (Fraction(1), Fraction(2), Fraction(5, 3)):
-            found = idle(stages, 4 * stages + 4, Fraction(1), backward)
-            if found:
-                return Checked(False, f"{stages} stages, backward {backward}: {found} idle")
+            idle_time = idle(stages, 4 * stages + 4, Fraction(1), backward)
+            if idle_time:
+                return Checked(False, f"{stages} stages, backward {backward}: {idle_time} idle")
     return Checked(True, "1 to 6 stages, three ratios of the passes: no device idles between fill and drain")
 
 
@@ -56,14 +56,14 @@ BOUND = Bound(
     group="pipelines",
     quantity="share of device time that idles",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="A",
     symbols=(),
     formula="0",
     assumptions=(),
     source="Narayanan et al. 2019",
     examples=(Example({}, 0.0, "executed"),),
-    proofs=(Proof("enumeration", "small pipelines, executed", small),),
+    proofs=(Recheck("enumeration", "small pipelines, executed", small),),
     witness=Witness("one forward, one backward between fill and drain, pass by pass", run),
     telemetry=(),
 )

@@ -18,19 +18,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="pipeline_zero_bubble_h1",
     group="pipelines",
     quantity="bubble over the bubble of one forward one backward",
     unit="1",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     loss="A",
     symbols=(
-        Symbol("forward", "s", "forward pass of a stage", Way.RISES, open_=True, sign="T_F"),
-        Symbol("input_gradient", "s", "backward pass for inputs", Way.RISES, open_=True, sign="T_B"),
-        Symbol("weight_gradient", "s", "backward pass for weights", Way.FALLS, open_=True, sign="T_W"),
+        Symbol("forward", "s", "forward pass of a stage", Trend.RISES, open_=True, sign="T_F"),
+        Symbol("input_gradient", "s", "backward pass for inputs", Trend.RISES, open_=True, sign="T_B"),
+        Symbol("weight_gradient", "s", "backward pass for weights", Trend.FALLS, open_=True, sign="T_W"),
     ),
     formula="(forward + input_gradient - weight_gradient) / (forward + input_gradient + weight_gradient)",
     valid="weight_gradient <= forward + input_gradient",

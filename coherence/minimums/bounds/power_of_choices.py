@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
 
 
 def series(load: float, choices: int) -> float:
@@ -53,11 +53,11 @@ BOUND = Bound(
     group="queues",
     quantity="mean time in the system over the mean service time",
     unit="1",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     loss="B",
     symbols=(
-        Symbol("load", "1", "load of each server", Way.RISES, most=0.999999),
-        Symbol("choices", "1", "queues that a request looks at", Way.FALLS, least=1, whole=True, sign="d"),
+        Symbol("load", "1", "load of each server", Trend.RISES, most=0.999999),
+        Symbol("choices", "1", "queues that a request looks at", Trend.FALLS, least=1, whole=True, sign="d"),
     ),
     compute=mean_time,
     assumptions=("poisson", "exponential"),
@@ -66,6 +66,6 @@ BOUND = Bound(
         Example({"load": Fraction(9, 10), "choices": 2}, 2.614057377323876, "published table: 2.6141", 1e-9),
         Example({"load": Fraction(9, 10), "choices": 1}, 10.0, "M/M/1"),
     ),
-    proofs=(Proof("identity", "stationary point of the mean field", fixed_point),),
+    proofs=(Recheck("identity", "stationary point of the mean field", fixed_point),),
     telemetry=("load", "choices of the dispatcher"),
 )

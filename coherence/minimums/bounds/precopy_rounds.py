@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 MOST = 100_000
 
@@ -60,13 +60,13 @@ BOUND = Bound(
     group="migration",
     quantity="rounds of copying before the pause",
     unit="1",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     loss="migration",
     symbols=(
-        Symbol("state", "B", "bytes of the memory", Way.RISES, sign="M"),
-        Symbol("rate", "B/s", "rate of the link", Way.FALLS, open_=True, sign="R"),
-        Symbol("dirtying", "B/s", "bytes that are written per second", Way.RISES, sign="D"),
-        Symbol("pause", "s", "longest pause that is allowed", Way.FALLS, open_=True, sign="P"),
+        Symbol("state", "B", "bytes of the memory", Trend.RISES, sign="M"),
+        Symbol("rate", "B/s", "rate of the link", Trend.FALLS, open_=True, sign="R"),
+        Symbol("dirtying", "B/s", "bytes that are written per second", Trend.RISES, sign="D"),
+        Symbol("pause", "s", "longest pause that is allowed", Trend.FALLS, open_=True, sign="P"),
     ),
     compute=rounds,
     valid="dirtying < rate",
@@ -84,7 +84,7 @@ BOUND = Bound(
             "8, 1.6, 0.32, 0.064 s",
         ),
     ),
-    proofs=(Proof("identity", "the recurrence of a round", shrinking),),
+    proofs=(Recheck("identity", "the recurrence of a round", shrinking),),
     witness=Witness("round after round", copied),
     telemetry=("bytes written per second",),
 )

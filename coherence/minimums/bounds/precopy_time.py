@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 
 def summed() -> Checked:
@@ -48,13 +48,13 @@ BOUND = Bound(
     group="migration",
     quantity="time of a move with pre-copy",
     unit="s",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     loss="migration",
     symbols=(
-        Symbol("state", "B", "bytes of the memory", Way.RISES, sign="M"),
-        Symbol("rate", "B/s", "rate of the link", Way.FALLS, open_=True, sign="R"),
-        Symbol("dirtying", "B/s", "bytes that are written per second", Way.RISES, sign="D"),
-        Symbol("rounds", "1", "rounds before the pause", Way.RISES, whole=True, sign="n"),
+        Symbol("state", "B", "bytes of the memory", Trend.RISES, sign="M"),
+        Symbol("rate", "B/s", "rate of the link", Trend.FALLS, open_=True, sign="R"),
+        Symbol("dirtying", "B/s", "bytes that are written per second", Trend.RISES, sign="D"),
+        Symbol("rounds", "1", "rounds before the pause", Trend.RISES, whole=True, sign="n"),
     ),
     formula="state / rate * (1 - power(dirtying / rate, rounds + 1)) / (1 - dirtying / rate)",
     valid="dirtying < rate",
@@ -73,7 +73,7 @@ BOUND = Bound(
             "8 + 1.6 + 0.32 + 0.064 s",
         ),
     ),
-    proofs=(Proof("identity", "rounds added up", summed),),
+    proofs=(Recheck("identity", "rounds added up", summed),),
     witness=Witness("round after round", copied),
     telemetry=("bytes written per second",),
 )

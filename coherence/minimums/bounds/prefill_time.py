@@ -17,26 +17,26 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="prefill_time",
     group="roofline",
     quantity="time to read a prompt",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="none",
     symbols=(
         Symbol(
             "parameters",
             "1",
             "weights that every token multiplies (without tables that are looked up, and the last layer's head)",
-            Way.RISES,
+            Trend.RISES,
             sign="N",
         ),
-        Symbol("tokens", "token", "tokens of the prompt that are not kept", Way.RISES, sign="p"),
-        Symbol("units", "1", "units that share the model", Way.FALLS, least=1, whole=True, sign="g"),
-        Symbol("peak", "FLOP/s", "peak rate of one unit", Way.FALLS, open_=True, sign="R"),
+        Symbol("tokens", "token", "tokens of the prompt that are not kept", Trend.RISES, sign="p"),
+        Symbol("units", "1", "units that share the model", Trend.FALLS, least=1, whole=True, sign="g"),
+        Symbol("peak", "FLOP/s", "peak rate of one unit", Trend.FALLS, open_=True, sign="R"),
     ),
     formula="2 * parameters * tokens / (units * peak)",
     assumptions=("dense_model", "peak_rates", "no_prompt_cache", "plain_products"),

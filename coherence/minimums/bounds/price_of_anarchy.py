@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 
 def pigou(inputs: Inputs) -> float:
@@ -46,14 +46,14 @@ BOUND = Bound(
     group="selfish decisions",
     quantity="largest ratio of selfish to best total latency",
     unit="1",
-    kind=Kind.UPPER,
+    kind=Status.UPPER,
     loss="B",
-    symbols=(Symbol("degree", "1", "power of load with which latency grows", Way.RISES, open_=True, sign="d"),),
+    symbols=(Symbol("degree", "1", "power of load with which latency grows", Trend.RISES, open_=True, sign="d"),),
     formula="1 / (1 - degree * power(degree + 1, -(degree + 1) / degree))",
     assumptions=("selfish_routing",),
     source="Roughgarden and Tardos 2002",
     examples=(Example({"degree": Fraction(1)}, 4 / 3, "Pigou"),),
-    proofs=(Proof("identity", "Pigou's example", affine),),
+    proofs=(Recheck("identity", "Pigou's example", affine),),
     witness=Witness("Pigou's two paths", pigou),
     telemetry=(),
 )

@@ -20,7 +20,7 @@ import itertools
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
 
 
 def majority(inputs: Inputs) -> Fraction | float:
@@ -28,17 +28,17 @@ def majority(inputs: Inputs) -> Fraction | float:
     trips = sorted(several(inputs, "round_trips"))
     if not trips or trips[0] < 0:
         raise UsageError("round_trips of quorum_latency are one or more times of at least 0 s")
-    found: Fraction | float = trips[(len(trips) + 1) // 2 - 1]
-    return found
+    trip: Fraction | float = trips[(len(trips) + 1) // 2 - 1]
+    return trip
 
 
 def minorities() -> Checked:
     """A set of k replicas survives the loss of every set of (n - 1)/2 exactly if k is a majority, for n up to 7."""
     for n in (3, 5, 7):
         for k in range(1, n + 1):
-            kept = set(range(k))
+            smallest = set(range(k))
             lost = itertools.combinations(range(n), (n - 1) // 2)
-            if all(kept - set(one) for one in lost) != (k >= n // 2 + 1):
+            if all(smallest - set(one) for one in lost) != (k >= n // 2 + 1):
                 return Checked(False, f"{k} of {n}")
     return Checked(True, "every minority of 3, 5 and 7 replicas")
 
@@ -60,9 +60,9 @@ BOUND = Bound(
     group="consistency",
     quantity="time of a write that survives any minority, at the leader",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="none",
-    symbols=(Symbol("round_trips", "s", "round trips from the leader to each other replica", Way.LIST),),
+    symbols=(Symbol("round_trips", "s", "round trips from the leader to each other replica", Trend.LIST),),
     compute=majority,
     assumptions=("crash_faults",),
     source="Gifford 1979",
@@ -74,7 +74,7 @@ BOUND = Bound(
         ),
         Example({"round_trips": (Fraction(1, 10), Fraction(1, 5))}, 0.1, "three replicas"),
     ),
-    proofs=(Proof("enumeration", "every minority of few replicas", minorities),),
+    proofs=(Recheck("enumeration", "every minority of few replicas", minorities),),
     witness=Witness("answers counted as they come", acknowledged),
     telemetry=("round trips between replicas",),
 )

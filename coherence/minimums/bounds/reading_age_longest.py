@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._ages import longest
 
 
@@ -38,17 +38,17 @@ BOUND = Bound(
     group="limited information",
     quantity="longest age of what a loop acts on",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("chain", "s", "every sampling period and window of the sensor chain", Way.RISES),
-        Symbol("period", "s", "period of the loop", Way.RISES, sign="P"),
+        Symbol("chain", "s", "every sampling period and window of the sensor chain", Trend.RISES),
+        Symbol("period", "s", "period of the loop", Trend.RISES, sign="P"),
     ),
     formula="chain + period",
     assumptions=("uniform_samples",),
     source="worst phases",
     examples=(Example({"chain": Fraction(390), "period": Fraction(45)}, 435.0, "the same chain"),),
-    proofs=(Proof("enumeration", "all phases on a grid", phases),),
+    proofs=(Recheck("enumeration", "all phases on a grid", phases),),
     telemetry=("sensor chain", "period of the loop"),
     applies=longest,
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._ages import mean
 
 STEPS = 2000
@@ -46,11 +46,11 @@ BOUND = Bound(
     group="limited information",
     quantity="mean age of what a loop acts on",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
     symbols=(
-        Symbol("chain", "s", "half of every sampling period and window of the sensor chain", Way.RISES),
-        Symbol("period", "s", "period of the loop", Way.RISES, sign="P"),
+        Symbol("chain", "s", "half of every sampling period and window of the sensor chain", Trend.RISES),
+        Symbol("period", "s", "period of the loop", Trend.RISES, sign="P"),
     ),
     formula="chain + period / 2",
     assumptions=("uniform_samples",),
@@ -58,7 +58,7 @@ BOUND = Bound(
     examples=(
         Example({"chain": Fraction(195), "period": Fraction(45)}, 217.5, "scrape 30 s, window 5 min, relist 1 min"),
     ),
-    proofs=(Proof("identity", "mean of a uniform age", uniform),),
+    proofs=(Recheck("identity", "mean of a uniform age", uniform),),
     witness=Witness("the age at every instant of a step", clocked),
     telemetry=("sensor chain", "period of the loop"),
     applies=mean,

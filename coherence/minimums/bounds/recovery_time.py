@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 GRID = 120
 
@@ -51,17 +51,17 @@ BOUND = Bound(
     group="limited information",
     quantity="longest time that a disturbance stays uncorrected",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
     symbols=(
-        Symbol("period", "s", "period of the loop", Way.RISES, sign="P"),
-        Symbol("dead", "s", "least time from a command to its effect on what is read", Way.RISES, sign="D"),
+        Symbol("period", "s", "period of the loop", Trend.RISES, sign="P"),
+        Symbol("dead", "s", "least time from a command to its effect on what is read", Trend.RISES, sign="D"),
     ),
     formula="period + dead",
     assumptions=("uniform_samples",),
     source="causality",
     examples=(Example({"period": Fraction(15), "dead": Fraction(60)}, 75.0, "arithmetic"),),
-    proofs=(Proof("smt", "no effect before", causality),),
+    proofs=(Recheck("smt", "no effect before", causality),),
     witness=Witness("a loop that cancels at the first decision, at all phases of a grid", dead_beat),
     telemetry=("period of the loop", "time from command to effect"),
 )

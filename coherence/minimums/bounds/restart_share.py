@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 CYCLES = 12
 
@@ -53,12 +53,12 @@ BOUND = Bound(
     group="checkpoints",
     quantity="share of time lost to restarts",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="R",
     symbols=(
-        Symbol("mtbf", "s", "mean time of work between the end of a restart and the next failure", Way.FALLS,
+        Symbol("mtbf", "s", "mean time of work between the end of a restart and the next failure", Trend.FALLS,
                open_=True, sign="M"),
-        Symbol("restart", "s", "mean time from a failure until work goes on", Way.RISES, sign="R"),
+        Symbol("restart", "s", "mean time from a failure until work goes on", Trend.RISES, sign="R"),
     ),
     formula="restart / (mtbf + restart)",
     assumptions=("whole_job_stops", "long_work"),
@@ -67,7 +67,7 @@ BOUND = Bound(
         Example({"mtbf": Fraction(111348, 10), "restart": Fraction(300)}, 300 / 11434.8, "arithmetic"),
         Example({"mtbf": Fraction(100), "restart": Fraction(0)}, 0.0, "no restart costs nothing"),
     ),
-    proofs=(Proof("identity", "not above the exponential law's share", never_above_exponential),),
+    proofs=(Recheck("identity", "not above the exponential law's share", never_above_exponential),),
     witness=Witness("cycles of unlike lengths with these means", run),
     telemetry=("times of failures", "times until work goes on"),
 )  # fmt: skip

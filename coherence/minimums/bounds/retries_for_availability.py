@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
 
 
 def fewest(inputs: Inputs) -> int:
@@ -48,16 +48,16 @@ BOUND = Bound(
     group="retries",
     quantity="fewest retries",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("p", "1", "probability that a try fails", Way.RISES, most=0.999),
-        Symbol("availability", "1", "share of requests that must succeed", Way.RISES, most=0.999999999, sign="A"),
+        Symbol("p", "1", "probability that a try fails", Trend.RISES, most=0.999),
+        Symbol("availability", "1", "share of requests that must succeed", Trend.RISES, most=0.999999999, sign="A"),
     ),
     compute=fewest,
     assumptions=("independent_failures",),
     source="truncated geometric law",
     examples=(Example({"p": Fraction(1, 20), "availability": Fraction(99999, 100000)}, 3.0, "search"),),
-    proofs=(Proof("enumeration", "boundaries in exact fractions", boundary),),
+    proofs=(Recheck("enumeration", "boundaries in exact fractions", boundary),),
     telemetry=("failures of tries",),
 )

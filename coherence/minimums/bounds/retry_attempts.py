@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 
 def histories() -> Checked:
@@ -45,11 +45,11 @@ BOUND = Bound(
     group="retries",
     quantity="mean sends per request",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("p", "1", "probability that a try fails", Way.RISES, most=1.0),
-        Symbol("tries", "1", "tries in all, the first one included", Way.RISES, least=1, whole=True, sign="t"),
+        Symbol("p", "1", "probability that a try fails", Trend.RISES, most=1.0),
+        Symbol("tries", "1", "tries in all, the first one included", Trend.RISES, least=1, whole=True, sign="t"),
     ),
     formula="tries if p == 1 else (1 - power(p, tries)) / (1 - p)",
     assumptions=("independent_failures",),
@@ -58,7 +58,7 @@ BOUND = Bound(
         Example({"p": Fraction(1, 2), "tries": 4}, 1.875, "3 retries"),
         Example({"p": Fraction(1), "tries": 3}, 3.0, "every try fails"),
     ),
-    proofs=(Proof("enumeration", "all histories of few tries", histories),),
+    proofs=(Recheck("enumeration", "all histories of few tries", histories),),
     witness=Witness("try by try", step_by_step),
     telemetry=("failures of tries", "tries"),
 )

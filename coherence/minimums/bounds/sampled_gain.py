@@ -22,7 +22,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, several
 from coherence.minimums.bounds._limited import largest_gain, stable
 
 MOST = 400
@@ -52,10 +52,12 @@ BOUND = Bound(
     group="limited information",
     quantity="largest stable gain",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.CEILING,
     loss="B",
-    symbols=(Symbol("weights", "1", "shares of what is read that are 0, 1, 2, ... decisions old", Way.LIST, sign="h"),),
+    symbols=(
+        Symbol("weights", "1", "shares of what is read that are 0, 1, 2, ... decisions old", Trend.LIST, sign="h"),
+    ),
     compute=of,
     assumptions=("gain_law", "linear_plant"),
     source="Schur 1917; Cohn 1922",
@@ -64,6 +66,6 @@ BOUND = Bound(
         Example({"weights": (Fraction(1, 2), Fraction(1, 2))}, 2.0, "Jury's conditions", 1e-8),
         Example({"weights": (Fraction(2, 3), Fraction(1, 3))}, 3.0, "Jury's conditions", 1e-8),
     ),
-    proofs=(Proof("enumeration", "exact root counts on both sides", both_sides),),
+    proofs=(Recheck("enumeration", "exact root counts on both sides", both_sides),),
     telemetry=("sensor chain", "period of decisions"),
 )

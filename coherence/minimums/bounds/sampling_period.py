@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
 
 
 def aliases() -> Checked:
@@ -28,8 +28,8 @@ def aliases() -> Checked:
     import sympy as sp
 
     k, f = sp.symbols("k", integer=True), sp.symbols("f", real=True)
-    found = sp.simplify(sp.expand_trig(sp.cos(2 * sp.pi * k - 2 * sp.pi * k * f)) - sp.cos(2 * sp.pi * k * f))
-    return Checked(found == 0, "a frequency and its mirror at half the sampling rate have the same readings")
+    difference = sp.simplify(sp.expand_trig(sp.cos(2 * sp.pi * k - 2 * sp.pi * k * f)) - sp.cos(2 * sp.pi * k * f))
+    return Checked(difference == 0, "a frequency and its mirror at half the sampling rate have the same readings")
 
 
 def mirrored(inputs: Inputs) -> float:
@@ -51,15 +51,15 @@ BOUND = Bound(
     group="limited information",
     quantity="period of readings from which an oscillation looks like a slower one",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     role=Role.CEILING,
     loss="B",
-    symbols=(Symbol("oscillation", "s", "period of the oscillation", Way.RISES, open_=True, sign="T"),),
+    symbols=(Symbol("oscillation", "s", "period of the oscillation", Trend.RISES, open_=True, sign="T"),),
     formula="oscillation / 2",
     assumptions=("uniform_samples",),
     source="Nyquist 1928; Shannon 1949",
     examples=(Example({"oscillation": Fraction(60)}, 30.0, "arithmetic"),),
-    proofs=(Proof("identity", "mirrored frequencies", aliases),),
+    proofs=(Recheck("identity", "mirrored frequencies", aliases),),
     witness=Witness("readings of both oscillations, compared", mirrored),
     telemetry=("period of readings",),
 )

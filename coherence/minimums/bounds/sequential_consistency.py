@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def two_processes() -> Checked:
@@ -43,13 +43,13 @@ BOUND = Bound(
     group="consistency",
     quantity="longest time of a read plus longest time of a write",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="none",
-    symbols=(Symbol("delay", "s", "delay of a message between two replicas", Way.RISES, sign="d"),),
+    symbols=(Symbol("delay", "s", "delay of a message between two replicas", Trend.RISES, sign="d"),),
     formula="delay",
     assumptions=("reliable_messages",),
     source="Lipton and Sandberg 1988; Attiya and Welch 1994",
     examples=(Example({"delay": Fraction(3, 100)}, 0.03, "arithmetic"),),
-    proofs=(Proof("smt", "two processes", two_processes),),
+    proofs=(Recheck("smt", "two processes", two_processes),),
     telemetry=("delay between replicas",),
 )

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from coherence.base import solver
 from coherence.findings.question_input import rational
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._stations import offered
 
 RATE, MEAN = Fraction(50), Fraction(1, 25)
@@ -47,17 +47,17 @@ BOUND = Bound(
     group="queues",
     quantity="fewest servers",
     unit="1",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="B",
     symbols=(
-        Symbol("rate", "req/s", "arrivals per second", Way.RISES, sign=r"\lambda"),
-        Symbol("mean", "s", "mean time of service", Way.RISES, sign="m"),
+        Symbol("rate", "req/s", "arrivals per second", Trend.RISES, sign=r"\lambda"),
+        Symbol("mean", "s", "mean time of service", Trend.RISES, sign="m"),
     ),
     formula="floor(rate * mean) + 1",
     assumptions=("poisson", "patient"),
     source="Loynes 1962",
     examples=(Example({"rate": RATE, "mean": MEAN}, 3.0, "arithmetic"),),
-    proofs=(Proof("smt", "capacity left for a backlog", both_sides),),
+    proofs=(Recheck("smt", "capacity left for a backlog", both_sides),),
     telemetry=("arrivals per second", "mean service time"),
     applies=offered,
 )

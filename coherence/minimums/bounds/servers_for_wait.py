@@ -18,7 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base.bisection import halved, whole_mean
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._stations import waits
 from coherence.minimums.functions import erlang_c
 
@@ -50,16 +50,16 @@ BOUND = Bound(
     group="queues",
     quantity="fewest servers",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("offered", "1", "offered load: rate times mean time of service", Way.RISES, most=200_000.0, sign="a"),
-        Symbol("share", "1", "largest share that may wait", Way.FALLS, most=1.0, open_=True),
+        Symbol("offered", "1", "offered load: rate times mean time of service", Trend.RISES, most=200_000.0, sign="a"),
+        Symbol("share", "1", "largest share that may wait", Trend.FALLS, most=1.0, open_=True),
     ),
     compute=fewest,
     assumptions=("poisson", "exponential", "one_queue", "work_conserving", "patient", "fcfs", "iid"),
     source="Erlang 1917",
     examples=(Example({"offered": Fraction(8), "share": Fraction(1, 5)}, 12.0, "Erlang C table"),),
-    proofs=(Proof("enumeration", "both sides in exact fractions", both_sides),),
+    proofs=(Recheck("enumeration", "both sides in exact fractions", both_sides),),
     telemetry=("offered load",),
 )

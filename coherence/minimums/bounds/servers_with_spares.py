@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
 
 
 def counted(inputs: Inputs) -> int:
@@ -33,11 +33,11 @@ BOUND = Bound(
     group="capacity",
     quantity="fewest servers",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="R",
     symbols=(
-        Symbol("offered", "1", "offered load: rate times mean time of service", Way.RISES, open_=True, sign="a"),
-        Symbol("gone", "1", "servers that may be gone at once", Way.RISES, whole=True, sign="f"),
+        Symbol("offered", "1", "offered load: rate times mean time of service", Trend.RISES, open_=True, sign="a"),
+        Symbol("gone", "1", "servers that may be gone at once", Trend.RISES, whole=True, sign="f"),
     ),
     formula="ceil(offered) + gone",
     assumptions=("patient",),

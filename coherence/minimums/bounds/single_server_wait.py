@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def exponential_case() -> Checked:
@@ -35,12 +35,12 @@ BOUND = Bound(
     group="queues",
     quantity="mean wait",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
-        Symbol("load", "1", "load of the server", Way.RISES, most=1.0, sign=r"\rho"),
-        Symbol("mean", "s", "mean time of service", Way.RISES, open_=True, sign="m"),
-        Symbol("cv", "1", "coefficient of variation of the service time", Way.RISES),
+        Symbol("load", "1", "load of the server", Trend.RISES, most=1.0, sign=r"\rho"),
+        Symbol("mean", "s", "mean time of service", Trend.RISES, open_=True, sign="m"),
+        Symbol("cv", "1", "coefficient of variation of the service time", Trend.RISES),
     ),
     formula="load * mean * (1 + cv * cv) / (2 * (1 - load))",
     valid="load < 1",
@@ -50,6 +50,6 @@ BOUND = Bound(
         Example({"load": Fraction(4, 5), "mean": Fraction(1), "cv": Fraction(1)}, 4.0, "M/M/1"),
         Example({"load": Fraction(4, 5), "mean": Fraction(1), "cv": Fraction(0)}, 2.0, "M/D/1"),
     ),
-    proofs=(Proof("identity", "exponential case", exponential_case),),
+    proofs=(Recheck("identity", "exponential case", exponential_case),),
     telemetry=("arrivals per second", "service times"),
 )

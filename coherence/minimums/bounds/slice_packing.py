@@ -18,7 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.packing import slices
 
 
@@ -54,13 +54,13 @@ BOUND = Bound(
     group="capacity",
     quantity="share of a device's compute that no slice has",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="virtualization",
     symbols=(
-        Symbol("compute", "1", "compute slices of the device", Way.NEITHER, least=1),
-        Symbol("memory", "1", "memory slices of the device", Way.FALLS, least=1),
-        Symbol("each", "1", "compute slices of one instance", Way.NEITHER, open_=True),
-        Symbol("each_memory", "1", "memory slices of one instance", Way.RISES, open_=True),
+        Symbol("compute", "1", "compute slices of the device", Trend.NEITHER, least=1),
+        Symbol("memory", "1", "memory slices of the device", Trend.FALLS, least=1),
+        Symbol("each", "1", "compute slices of one instance", Trend.NEITHER, open_=True),
+        Symbol("each_memory", "1", "memory slices of one instance", Trend.RISES, open_=True),
     ),
     formula="1 - min(floor(compute / each), floor(memory / each_memory)) * each / compute",
     valid="each <= compute and each_memory <= memory",
@@ -73,7 +73,7 @@ BOUND = Bound(
             "published geometry: 2 instances of 3g",
         ),
     ),
-    proofs=(Proof("smt", "one instance more does not fit", one_more),),
+    proofs=(Recheck("smt", "one instance more does not fit", one_more),),
     witness=Witness("slices cut one by one", left_over),
     telemetry=("profile of the instances",),
 )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def mixture() -> Checked:
@@ -35,14 +35,14 @@ BOUND = Bound(
     group="queues",
     quantity="quantile of the time in the system",
     unit="s",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="B",
     symbols=(
         Symbol(
-            "service_rate", "Hz", "requests that the server can serve per second", Way.FALLS, open_=True, sign=r"\mu"
+            "service_rate", "Hz", "requests that the server can serve per second", Trend.FALLS, open_=True, sign=r"\mu"
         ),
-        Symbol("rate", "Hz", "arrivals per second", Way.RISES, sign=r"\lambda"),
-        Symbol("q", "1", "share of requests", Way.RISES, most=1.0),
+        Symbol("rate", "Hz", "arrivals per second", Trend.RISES, sign=r"\lambda"),
+        Symbol("q", "1", "share of requests", Trend.RISES, most=1.0),
     ),
     formula="-log(1 - q) / (service_rate - rate)",
     valid="rate < service_rate and q < 1",
@@ -55,6 +55,6 @@ BOUND = Bound(
             "arithmetic",
         ),
     ),
-    proofs=(Proof("identity", "Laplace transforms", mixture),),
+    proofs=(Recheck("identity", "Laplace transforms", mixture),),
     telemetry=("arrivals per second", "service rate"),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 from coherence.minimums.formulas import number
 from coherence.minimums.functions import erlang_c
 
@@ -43,15 +43,15 @@ BOUND = Bound(
     group="queues",
     quantity="share of requests that wait",
     unit="1",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     loss="B",
     symbols=(
-        Symbol("beta", "1", "servers above the load, in square roots of it", Way.FALLS, open_=True, sign=r"\beta"),
+        Symbol("beta", "1", "servers above the load, in square roots of it", Trend.FALLS, open_=True, sign=r"\beta"),
     ),
     formula=FORMULA,
     assumptions=("poisson", "exponential", "one_queue", "work_conserving", "patient", "fcfs", "iid"),
     source="Halfin and Whitt 1981",
     examples=(Example({"beta": Fraction(1)}, 0.22336127479826076, "published limit", 1e-9),),
-    proofs=(Proof("enumeration", "Erlang's C for large loads", limit),),
+    proofs=(Recheck("enumeration", "Erlang's C for large loads", limit),),
     telemetry=("offered load",),
 )

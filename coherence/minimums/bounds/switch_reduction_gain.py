@@ -19,15 +19,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="switch_reduction_gain",
     group="collectives",
     quantity="traffic of end points over traffic with a reducing switch",
     unit="1",
-    kind=Kind.CLASS_COST,
-    symbols=(Symbol("n", "1", "members", Way.RISES, least=1, whole=True),),
+    kind=Status.CLASS_COST,
+    symbols=(Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),),
     formula="2 * (n - 1) / (n + 1)",
     assumptions=("full_duplex", "uncompressed", "balanced", "no_latency"),
     source="nccl-tests PERFORMANCE.md",

@@ -18,7 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 
 def enumerated(inputs: Inputs) -> Fraction | float:
@@ -45,17 +45,17 @@ BOUND = Bound(
     group="barriers",
     quantity="share of requests with at least one slow part",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="A",
     symbols=(
-        Symbol("p", "1", "share of parts that are fast", Way.FALLS, most=1.0),
-        Symbol("n", "1", "parts of one request", Way.RISES, least=1, whole=True),
+        Symbol("p", "1", "share of parts that are fast", Trend.FALLS, most=1.0),
+        Symbol("n", "1", "parts of one request", Trend.RISES, least=1, whole=True),
     ),
     formula="1 - power(p, n)",
     assumptions=("iid",),
     source="Dean and Barroso 2013",
     examples=(Example({"p": Fraction(99, 100), "n": 100}, 0.6339676587267709, "the published 63 %"),),
-    proofs=(Proof("enumeration", "all outcomes of few parts", outcomes),),
+    proofs=(Recheck("enumeration", "all outcomes of few parts", outcomes),),
     witness=Witness("part by part, in exact fractions", enumerated),
     telemetry=("share of slow parts", "parts of a request"),
 )

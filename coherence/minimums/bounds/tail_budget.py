@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Role, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Status, Symbol, Trend
 
 
 def inverse() -> Checked:
@@ -34,17 +34,17 @@ BOUND = Bound(
     group="barriers",
     quantity="largest share of slow parts",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     role=Role.CEILING,
     loss="A",
     symbols=(
-        Symbol("q", "1", "share of requests that may meet a slow part", Way.RISES, most=1.0),
-        Symbol("n", "1", "parts of one request", Way.FALLS, least=1, whole=True),
+        Symbol("q", "1", "share of requests that may meet a slow part", Trend.RISES, most=1.0),
+        Symbol("n", "1", "parts of one request", Trend.FALLS, least=1, whole=True),
     ),
     formula="1 - power(1 - q, 1 / n)",
     assumptions=("iid",),
     source="inverse of Dean and Barroso 2013",
     examples=(Example({"q": Fraction(1, 100), "n": 100}, 0.00010049830824165884, "forward check", 1e-6),),
-    proofs=(Proof("identity", "it inverts the tail at scale", inverse),),
+    proofs=(Recheck("identity", "it inverts the tail at scale", inverse),),
     telemetry=("share of slow parts",),
 )

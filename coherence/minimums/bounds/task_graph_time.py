@@ -21,7 +21,7 @@ from fractions import Fraction
 from coherence.base import solver
 from coherence.base.errors import UsageError
 from coherence.findings.question_input import rational
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
 from coherence.minimums.task_graphs import Edge, checked, longest_path, shortest_listed
 
 TIMES = (Fraction(2), Fraction(3), Fraction(5), Fraction(4), Fraction(1))
@@ -71,12 +71,12 @@ BOUND = Bound(
     group="agents",
     quantity="time of all tasks",
     unit="s",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="C",
     symbols=(
-        Symbol("times", "s", "time of each task", Way.LIST),
-        Symbol("edges", "1", "pairs of tasks, the second needs the first (numbered from 0)", Way.LIST),
-        Symbol("workers", "1", "tasks that can run at once", Way.FALLS, least=1, whole=True, sign="m"),
+        Symbol("times", "s", "time of each task", Trend.LIST),
+        Symbol("edges", "1", "pairs of tasks, the second needs the first (numbered from 0)", Trend.LIST),
+        Symbol("workers", "1", "tasks that can run at once", Trend.FALLS, least=1, whole=True, sign="m"),
     ),
     compute=least,
     assumptions=("dependent_steps",),
@@ -94,7 +94,7 @@ BOUND = Bound(
             "6 steps of 5 s and 5 tools of 0.8 s in a row",
         ),
     ),
-    proofs=(Proof("smt", "start times of the example", starts),),
+    proofs=(Recheck("smt", "start times of the example", starts),),
     witness=Witness("the best list schedule, executed", scheduled),
     telemetry=("times of steps", "which step needs which"),
 )

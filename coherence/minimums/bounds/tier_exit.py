@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, several
 from coherence.minimums.bounds._fabrics import exits, fabric_of
 from coherence.minimums.fabric.cuts import capacity
 from coherence.minimums.fabric.wiring import Fabric, both, fabric
@@ -27,9 +27,9 @@ from coherence.minimums.fabric.wiring import Fabric, both, fabric
 
 def stranded(inputs: Inputs) -> Fraction | float:
     """By the least cut between the devices and all other members."""
-    made, own = fabric_of(inputs), several(inputs, "devices")
-    nominal = sum((wire.rate for wire in made.wires if wire.source in own), Fraction(0))
-    reach = capacity(made, own, [name for name in made.names if name not in own]).rate
+    fabric, own = fabric_of(inputs), several(inputs, "devices")
+    nominal = sum((wire.rate for wire in fabric.wires if wire.source in own), Fraction(0))
+    reach = capacity(fabric, own, [name for name in fabric.names if name not in own]).rate
     return max(Fraction(0), 1 - reach / nominal)
 
 
@@ -43,13 +43,13 @@ def enumerated() -> Checked:
     import itertools
 
     for up in (1, 4, 12, 30):
-        made = pair(up)
+        fabric = pair(up)
         cuts = []
         for extra in itertools.chain.from_iterable(itertools.combinations(("hub",), k) for k in (0, 1)):
             inside = {"a", "b", *extra}
-            cuts.append(sum(wire.rate for wire in made.wires if wire.source in inside and wire.target not in inside))
-        if capacity(made, "ab", "c").rate != min(cuts):
-            return Checked(False, f"{made}, {up} up")
+            cuts.append(sum(wire.rate for wire in fabric.wires if wire.source in inside and wire.target not in inside))
+        if capacity(fabric, "ab", "c").rate != min(cuts):
+            return Checked(False, f"{fabric}, {up} up")
     return Checked(True, "every cut of four fabrics")
 
 
@@ -58,11 +58,11 @@ BOUND = Bound(
     group="fabric",
     quantity="share of the devices' link rate that cannot leave the tier",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="network",
     symbols=(
-        Symbol("fabric", "1", "members, switches and wires with their rates", Way.LIST),
-        Symbol("devices", "1", "the members of the tier", Way.LIST),
+        Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST),
+        Symbol("devices", "1", "the members of the tier", Trend.LIST),
     ),
     compute=stranded,
     assumptions=("full_duplex", "fluid", "one_attachment"),
@@ -71,7 +71,7 @@ BOUND = Bound(
         Example({"fabric": cast("Any", pair()), "devices": cast("Any", ("a", "b"))}, 0.75, "4 of 16 B/s leave"),
         Example({"fabric": cast("Any", pair(20)), "devices": cast("Any", ("a", "b"))}, 0.0, "all of it leaves"),
     ),
-    proofs=(Proof("cut", "all cuts of small fabrics", enumerated),),
+    proofs=(Recheck("cut", "all cuts of small fabrics", enumerated),),
     telemetry=("links with their rates",),
     applies=exits,
 )

@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import partial
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._limited import bisected
 
 
@@ -59,14 +59,14 @@ BOUND = Bound(
     group="limited information",
     quantity="largest ratio of the fast to the slow time scale",
     unit="1",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     role=Role.CEILING,
     loss="B",
     symbols=(
-        Symbol("a11", "1", "slow part by itself", Way.FALLS, least=-math.inf),
-        Symbol("a12", "1", "fast on slow", Way.NEITHER, least=-math.inf),
-        Symbol("a21", "1", "slow on fast", Way.NEITHER, least=-math.inf),
-        Symbol("a22", "1", "fast part by itself", Way.FALLS, least=-math.inf, most=0.0),
+        Symbol("a11", "1", "slow part by itself", Trend.FALLS, least=-math.inf),
+        Symbol("a12", "1", "fast on slow", Trend.NEITHER, least=-math.inf),
+        Symbol("a21", "1", "slow on fast", Trend.NEITHER, least=-math.inf),
+        Symbol("a22", "1", "fast part by itself", Trend.FALLS, least=-math.inf, most=0.0),
     ),
     compute=edge,
     valid="a22 < 0 and a11 * a22 > a12 * a21",
@@ -79,7 +79,7 @@ BOUND = Bound(
             "eigenvalue bisection",
         ),
     ),
-    proofs=(Proof("smt", "trace and determinant", routh),),
+    proofs=(Recheck("smt", "trace and determinant", routh),),
     witness=Witness("bisection on computed eigenvalues", eigenvalues, 1 + 1e-6),
     telemetry=("time constants of both loops",),
 )

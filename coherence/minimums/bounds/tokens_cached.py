@@ -18,20 +18,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Kind, Symbol, Way
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
 
 BOUND = Bound(
     name="tokens_cached",
     group="agents",
     quantity="price of a run in input tokens",
     unit="token",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     loss="C",
     symbols=(
-        Symbol("new", "token", "tokens that are new", Way.RISES, sign="u"),
-        Symbol("sent", "token", "tokens that are sent in all", Way.RISES, sign="T"),
-        Symbol("write", "1", "price of writing a token to the cache", Way.RISES, sign="w"),
-        Symbol("read", "1", "price of reading a token from the cache", Way.RISES, most=1.0, sign="r"),
+        Symbol("new", "token", "tokens that are new", Trend.RISES, sign="u"),
+        Symbol("sent", "token", "tokens that are sent in all", Trend.RISES, sign="T"),
+        Symbol("write", "1", "price of writing a token to the cache", Trend.RISES, sign="w"),
+        Symbol("read", "1", "price of reading a token from the cache", Trend.RISES, most=1.0, sign="r"),
     ),
     formula="write * new + read * (sent - new)",
     valid="sent >= new and write >= read",

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Kind, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
 
 
-def kept(inputs: Inputs) -> Fraction | float:
+def state_kept(inputs: Inputs) -> Fraction | float:
     """A run that keeps its state: in each turn only what is new is read."""
     read: Fraction | float = Fraction(0)
     for call in range(int(inputs["calls"])):
@@ -33,17 +33,17 @@ BOUND = Bound(
     group="agents",
     quantity="tokens that a run reads",
     unit="token",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="C",
     symbols=(
-        Symbol("calls", "1", "calls of the model in a run", Way.RISES, least=1, whole=True, sign="k"),
-        Symbol("first", "token", "tokens of the first context", Way.RISES, sign="c_0"),
-        Symbol("added", "token", "new tokens of each turn", Way.RISES, sign="a"),
+        Symbol("calls", "1", "calls of the model in a run", Trend.RISES, least=1, whole=True, sign="k"),
+        Symbol("first", "token", "tokens of the first context", Trend.RISES, sign="c_0"),
+        Symbol("added", "token", "new tokens of each turn", Trend.RISES, sign="a"),
     ),
     formula="first + added * (calls - 1)",
     assumptions=("every_token_read",),
     source="counting",
     examples=(Example({"calls": Fraction(20), "first": Fraction(2000), "added": Fraction(800)}, 17200.0, "trace"),),
-    witness=Witness("a run that keeps its state", kept),
+    witness=Witness("a run that keeps its state", state_kept),
     telemetry=("tokens of each turn",),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def summed() -> Checked:
@@ -36,18 +36,18 @@ BOUND = Bound(
     group="agents",
     quantity="tokens that a run reads",
     unit="token",
-    kind=Kind.CLASS_COST,
+    kind=Status.CLASS_COST,
     loss="C",
     symbols=(
-        Symbol("calls", "1", "calls of the model in a run", Way.RISES, least=1, whole=True, sign="k"),
-        Symbol("first", "token", "tokens of the first context", Way.RISES, sign="c_0"),
-        Symbol("added", "token", "new tokens of each turn", Way.RISES, sign="a"),
+        Symbol("calls", "1", "calls of the model in a run", Trend.RISES, least=1, whole=True, sign="k"),
+        Symbol("first", "token", "tokens of the first context", Trend.RISES, sign="c_0"),
+        Symbol("added", "token", "new tokens of each turn", Trend.RISES, sign="a"),
     ),
     formula="calls * first + added * calls * (calls - 1) / 2",
     assumptions=("stateless_api", "no_prompt_cache"),
     without={"stateless_api": "tokens_read_once", "no_prompt_cache": "tokens_read_once"},
     source="counting",
     examples=(Example({"calls": Fraction(20), "first": Fraction(2000), "added": Fraction(800)}, 192000.0, "trace"),),
-    proofs=(Proof("identity", "sum over the calls", summed),),
+    proofs=(Recheck("identity", "sum over the calls", summed),),
     telemetry=("tokens of each turn",),
 )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def renewal() -> Checked:
@@ -25,8 +25,8 @@ def renewal() -> Checked:
     import sympy as sp
 
     x, cost, q = sp.symbols("x T q", positive=True)
-    (found,) = sp.solve(sp.Eq(x, cost + q * x), x)
-    return Checked(sp.simplify(found - cost / (1 - q)) == 0, "the renewal equation")
+    (solution,) = sp.solve(sp.Eq(x, cost + q * x), x)
+    return Checked(sp.simplify(solution - cost / (1 - q)) == 0, "the renewal equation")
 
 
 BOUND = Bound(
@@ -34,16 +34,16 @@ BOUND = Bound(
     group="agents",
     quantity="mean tokens of an accepted result",
     unit="token",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="C",
     symbols=(
-        Symbol("attempt", "token", "tokens of one attempt", Way.RISES, sign="T"),
-        Symbol("q", "1", "probability that an attempt is given up", Way.RISES, most=0.999999),
+        Symbol("attempt", "token", "tokens of one attempt", Trend.RISES, sign="T"),
+        Symbol("q", "1", "probability that an attempt is given up", Trend.RISES, most=0.999999),
     ),
     formula="attempt / (1 - q)",
     assumptions=("independent_failures",),
     source="geometric law",
     examples=(Example({"attempt": Fraction(10000), "q": Fraction(3, 10)}, 14285.714285714286, "Monte Carlo"),),
-    proofs=(Proof("identity", "renewal equation", renewal),),
+    proofs=(Recheck("identity", "renewal equation", renewal),),
     telemetry=("attempts", "accepted results"),
 )

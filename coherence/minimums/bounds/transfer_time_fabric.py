@@ -20,7 +20,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness, several
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
 from coherence.minimums.bounds._fabrics import fabric_of
 from coherence.minimums.fabric.concurrent_flow import all_to_all, concurrent
 from coherence.minimums.fabric.wiring import Fabric, both, dgx1, fabric, leaf_spine, ring
@@ -38,10 +38,10 @@ def routed(inputs: Inputs) -> Fraction | float:
 
 def dual() -> Checked:
     """Prices and routes meet, exactly, on four fabrics."""
-    for made in (ring(5), dgx1(), leaf_spine(2, 3, 2, 50, 60), pairs()):
-        found = concurrent(made, all_to_all(made))
-        if found.least != found.most:
-            return Checked(False, f"{made}: {found.least} to {found.most}")
+    for wired in (ring(5), dgx1(), leaf_spine(2, 3, 2, 50, 60), pairs()):
+        flow = concurrent(wired, all_to_all(wired))
+        if flow.least != flow.most:
+            return Checked(False, f"{wired}: {flow.least} to {flow.most}")
     return Checked(True, "prices prove what routes attain on four fabrics, in fractions")
 
 
@@ -59,11 +59,11 @@ BOUND = Bound(
     group="fabric",
     quantity="time until all demands have arrived",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("fabric", "1", "members, switches and wires with their rates", Way.LIST),
-        Symbol("demands", "B", "from, to and bytes of each", Way.LIST),
+        Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST),
+        Symbol("demands", "B", "from, to and bytes of each", Trend.LIST),
     ),
     compute=seconds,
     assumptions=("full_duplex", "uncompressed", "fluid", "no_latency"),
@@ -72,7 +72,7 @@ BOUND = Bound(
         Example(_given(ring(5)), 0.75, "5 members, 6 hops of 1/4 over 2 links each"),
         Example(_given(pairs()), 2 / 3, "4/3 shares each way over the narrow link"),
     ),
-    proofs=(Proof("dual", "prices and routes meet on four fabrics", dual),),
+    proofs=(Recheck("dual", "prices and routes meet on four fabrics", dual),),
     witness=Witness("routes, added up wire by wire", routed),
     telemetry=("bytes of each demand", "links with their rates"),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def layer_products() -> Checked:
@@ -38,13 +38,13 @@ BOUND = Bound(
     group="roofline",
     quantity="operations of one training step",
     unit="1",
-    kind=Kind.EXACT,
+    kind=Status.EXACT,
     loss="none",
     symbols=(
-        Symbol("batch", "1", "sequences in a step", Way.RISES, least=1, whole=True, sign="B"),
-        Symbol("sequence", "1", "tokens of a sequence", Way.RISES, least=1, whole=True, sign="s"),
-        Symbol("layers", "1", "layers", Way.RISES, least=1, whole=True, sign="L"),
-        Symbol("width", "1", "hidden width", Way.RISES, least=1, whole=True, sign="h"),
+        Symbol("batch", "1", "sequences in a step", Trend.RISES, least=1, whole=True, sign="B"),
+        Symbol("sequence", "1", "tokens of a sequence", Trend.RISES, least=1, whole=True, sign="s"),
+        Symbol("layers", "1", "layers", Trend.RISES, least=1, whole=True, sign="L"),
+        Symbol("width", "1", "hidden width", Trend.RISES, least=1, whole=True, sign="h"),
     ),
     formula="72 * batch * sequence * layers * width * width * (1 + sequence / (6 * width))",
     assumptions=("dense_model", "full_attention", "plain_products"),
@@ -57,6 +57,6 @@ BOUND = Bound(
             1e-9,
         ),
     ),
-    proofs=(Proof("identity", "products of one layer", layer_products),),
+    proofs=(Recheck("identity", "products of one layer", layer_products),),
     telemetry=("shape of the model", "batch"),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Role, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._retrying import deadlines
 
 TRIES = 5
@@ -48,13 +48,13 @@ BOUND = Bound(
     group="retries",
     quantity="longest time-out of a try",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     role=Role.CEILING,
     loss="B",
     symbols=(
-        Symbol("deadline", "s", "deadline of the whole call", Way.RISES, open_=True, sign="D"),
-        Symbol("tries", "1", "tries in all", Way.FALLS, least=1, whole=True, sign="t"),
-        Symbol("pause", "s", "shortest pause between two tries", Way.FALLS, sign="b"),
+        Symbol("deadline", "s", "deadline of the whole call", Trend.RISES, open_=True, sign="D"),
+        Symbol("tries", "1", "tries in all", Trend.FALLS, least=1, whole=True, sign="t"),
+        Symbol("pause", "s", "shortest pause between two tries", Trend.FALLS, sign="b"),
     ),
     formula="(deadline - (tries - 1) * pause) / tries",
     valid="deadline > (tries - 1) * pause",
@@ -64,7 +64,7 @@ BOUND = Bound(
         Example({"deadline": Fraction(1), "tries": Fraction(3), "pause": Fraction(1, 10)}, 4 / 15, "z3"),
         Example({"deadline": Fraction(1), "tries": Fraction(4), "pause": Fraction(1, 20)}, 0.2125, "arithmetic"),
     ),
-    proofs=(Proof("smt", "nothing above it fits", solved),),
+    proofs=(Recheck("smt", "nothing above it fits", solved),),
     witness=Witness("tries laid out in time", schedule),
     telemetry=(),
     applies=deadlines,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Kind, Proof, Symbol, Way
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
 
 
 def mean_of_the_boundary() -> Checked:
@@ -43,11 +43,11 @@ BOUND = Bound(
     group="limited information",
     quantity="largest amplification at some frequency",
     unit="1",
-    kind=Kind.THEOREM,
+    kind=Status.THEOREM,
     loss="B",
     symbols=(
-        Symbol("pole", "Hz", "unstable pole of the plant", Way.RISES, sign="p"),
-        Symbol("delay", "s", "delay in the loop", Way.RISES, sign=r"\tau"),
+        Symbol("pole", "Hz", "unstable pole of the plant", Trend.RISES, sign="p"),
+        Symbol("delay", "s", "delay in the loop", Trend.RISES, sign=r"\tau"),
     ),
     formula="exp(pole * delay)",
     assumptions=("linear_plant",),
@@ -56,6 +56,6 @@ BOUND = Bound(
         Example({"pole": Fraction(1), "delay": Fraction(3, 10)}, 1.3498588075760032, "exp"),
         Example({"pole": Fraction(0), "delay": Fraction(1)}, 1.0, "no unstable pole"),
     ),
-    proofs=(Proof("identity", "Poisson's integral and the forced value", mean_of_the_boundary),),
+    proofs=(Recheck("identity", "Poisson's integral and the forced value", mean_of_the_boundary),),
     telemetry=("delay of the loop",),
 )

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Kind, Proof, Symbol, Way, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 
 MOST = 2_000  # states
 
@@ -56,18 +56,18 @@ BOUND = Bound(
     group="queues",
     quantity="mean wait",
     unit="s",
-    kind=Kind.TIGHT,
+    kind=Status.TIGHT,
     loss="B",
     symbols=(
-        Symbol("load", "1", "load of the server", Way.RISES, most=1.0, sign=r"\rho"),
-        Symbol("mean", "s", "mean time of service", Way.RISES, open_=True, sign="m"),
+        Symbol("load", "1", "load of the server", Trend.RISES, most=1.0, sign=r"\rho"),
+        Symbol("mean", "s", "mean time of service", Trend.RISES, open_=True, sign="m"),
     ),
     formula="load * mean / (2 * (1 - load))",
     valid="load < 1",
     assumptions=("poisson", "work_conserving", "fcfs", "patient", "iid"),
     source="Pollaczek 1930; Khinchine 1932",
     examples=(Example({"load": Fraction(4, 5), "mean": Fraction(1)}, 2.0, "M/D/1"),),
-    proofs=(Proof("identity", "least at zero variance", least_variance),),
+    proofs=(Recheck("identity", "least at zero variance", least_variance),),
     witness=Witness("the chain of queue lengths at departures, summed", departures, 1 + 1e-6),
     telemetry=("arrivals per second", "service times"),
 )

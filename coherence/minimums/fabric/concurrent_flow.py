@@ -28,7 +28,7 @@ GRAIN = 10**6  # the finest fraction of the largest number that a price or an am
 
 
 @dataclass(frozen=True)
-class Route:
+class FlowRoute:
     """`amount` of one demand along a path of nodes."""
 
     demand: int
@@ -37,26 +37,26 @@ class Route:
 
 
 @dataclass(frozen=True)
-class Carried:
+class ConcurrentFlow:
     """`least` <= the minimum <= `most` seconds; `prices` prove the one, `routes` attain the other."""
 
     least: Fraction
     most: Fraction
     prices: Steps
-    routes: tuple[Route, ...]
+    routes: tuple[FlowRoute, ...]
 
 
-def concurrent(made: Fabric, demands: Sequence[Demand]) -> Carried:
+def concurrent(fabric: Fabric, demands: Sequence[Demand]) -> ConcurrentFlow:
     """The least time to carry all demands, each split over paths at will.  Raises UsageError for bad demands."""
-    asked = _asked(made, demands)
+    demanded = _checked_demands(fabric, demands)
     groups: dict[str, list[int]] = {}
-    for k, (source, _, _) in enumerate(asked):
+    for k, (source, _, _) in enumerate(demanded):
         groups.setdefault(source, []).append(k)
-    wanted = [[asked[k] for k in group] for group in groups.values()]
-    prices, flows = _program(made.nodes, _rates(made), wanted)
+    wanted = [[demanded[k] for k in group] for group in groups.values()]
+    prices, flows = _program(fabric.nodes, _rates(fabric), wanted)
     parts = zip(groups.values(), flows, strict=True)
-    routes = tuple(itertools.chain.from_iterable(_routes(group, asked, flow) for group, flow in parts))
-    return Carried(priced(made, asked, prices), executed(made, asked, routes), prices, routes)
+    routes = tuple(itertools.chain.from_iterable(_routes(group, demanded, flow) for group, flow in parts))
+    return ConcurrentFlow(priced(fabric, demanded, prices), executed(fabric, demanded, routes), prices, routes)
 
 
 def all_to_all(made: Fabric) -> tuple[Demand, ...]:
@@ -65,15 +65,15 @@ def all_to_all(made: Fabric) -> tuple[Demand, ...]:
     return tuple((one, other, share / others) for one, share in made.members for other in made.names if other != one)
 
 
-def _asked(made: Fabric, demands: Sequence[Demand]) -> list[Demand]:
+def _checked_demands(fabric: Fabric, demands: Sequence[Demand]) -> list[Demand]:
     for source, target, amount in demands:
         for name in (source, target):
-            if name not in made.nodes:
-                raise UsageError(f"{made.name} has no node '{name}': {did_you_mean(name, made.nodes)}")
+            if name not in fabric.nodes:
+                raise UsageError(f"{fabric.name} has no node '{name}': {did_you_mean(name, fabric.nodes)}")
         if source == target or amount <= 0:
             raise UsageError(f"the demand of {float(amount):g} from {source} to {target} moves nothing")
     if not demands:
-        raise UsageError(f"no demands on {made.name}: name from, to and bytes of at least one")
+        raise UsageError(f"no demands on {fabric.name}: name from, to and bytes of at least one")
     return [(source, target, Fraction(amount)) for source, target, amount in demands]
 
 
@@ -96,12 +96,14 @@ def _program(
     size, count = len(wires), len(groups)
     most = max(amount for group in groups for _, _, amount in group)
     scale = float(max(rates.values()))
-    kept: list[tuple[int, int, float]] = []  # row, column, entry: what enters a node leaves it, or is asked for there
+    conserved: list[
+        tuple[int, int, float]
+    ] = []  # row, column, entry: what enters a node leaves it, or is asked for there
     right = np.zeros(count * len(nodes))
     for k, group in enumerate(groups):
-        for j, (one, other) in enumerate(wires):
-            kept += [
-                (k * len(nodes) + index[one], k * size + j, 1.0),
+        for j, (start, other) in enumerate(wires):
+            conserved += [
+                (k * len(nodes) + index[start], k * size + j, 1.0),
                 (k * len(nodes) + index[other], k * size + j, -1.0),
             ]
         for source, target, amount in group:
@@ -121,41 +123,41 @@ def _program(
         cost,
         A_ub=matrix(load, size),
         b_ub=np.zeros(size),
-        A_eq=matrix(kept, count * len(nodes)),
+        A_eq=matrix(conserved, count * len(nodes)),
         b_eq=right,
         method=method,
     )
     if answer.status != 0:
         raise UsageError(f"the demands cannot be carried: {answer.message}")
     prices = -np.minimum(answer.ineqlin.marginals, 0.0)
-    told = _near(prices / prices.max())
+    lengths = _near(prices / prices.max())
     flows = [dict(zip(wires, _near(answer.x[k * size : (k + 1) * size]), strict=True)) for k in range(count)]
-    return dict(zip(wires, told, strict=True)), flows
+    return dict(zip(wires, lengths, strict=True)), flows
 
 
 def _near(numbers: Any) -> list[Fraction]:
     return [Fraction(max(0.0, float(number))).limit_denominator(GRAIN) for number in numbers]
 
 
-def priced(made: Fabric, demands: Sequence[Demand], prices: Steps) -> Fraction:
+def priced(fabric: Fabric, demands: Sequence[Demand], prices: Steps) -> Fraction:
     """What prices prove: no schedule carries the demands in less.  Exact, for any prices of at least zero."""
     if any(price < 0 for price in prices.values()):
         raise UsageError("a price below zero proves nothing")
-    paid = sum((rate * prices.get(step, Fraction(0)) for step, rate in _rates(made).items()), Fraction(0))
+    paid = sum((rate * prices.get(step, Fraction(0)) for step, rate in _rates(fabric).items()), Fraction(0))
     worth = Fraction(0)
     for source, group in itertools.groupby(sorted(demands), key=lambda one: one[0]):
-        far = _distances(made, source, prices)
+        far = _distances(fabric, source, prices)
         for _, target, amount in group:
             if target not in far:
-                raise UsageError(f"{made.name} is not connected: no path of wires leads from {source} to {target}")
+                raise UsageError(f"{fabric.name} is not connected: no path of wires leads from {source} to {target}")
             worth += amount * far[target]
     return worth / paid if paid else Fraction(0)
 
 
-def _distances(made: Fabric, source: str, prices: Steps) -> dict[str, Fraction]:
+def _distances(fabric: Fabric, source: str, prices: Steps) -> dict[str, Fraction]:
     """Least sum of prices from a node to every other (Dijkstra)."""
     after: dict[str, set[str]] = {}
-    for wire in made.wires:
+    for wire in fabric.wires:
         after.setdefault(wire.source, set()).add(wire.target)
     far: dict[str, Fraction] = {}
     waiting = [(Fraction(0), source)]
@@ -172,13 +174,13 @@ def _distances(made: Fabric, source: str, prices: Steps) -> dict[str, Fraction]:
 
 def _routes(
     group: Sequence[int], demands: Sequence[Demand], flow: Mapping[tuple[str, str], Fraction]
-) -> Iterator[Route]:
+) -> Iterator[FlowRoute]:
     """Paths out of a flow that is nearly what one source sends; their amounts are scaled to the demands exactly."""
     left = {step: part for step, part in flow.items() if part > 0}
     most = max(amount for _, _, amount in demands)
     for k in group:
         source, target, amount = demands[k]
-        found: list[tuple[tuple[str, ...], Fraction]] = []
+        routes: list[tuple[tuple[str, ...], Fraction]] = []
         need = amount / most
         while need > 0 and (path := _path(left, source, target)) is not None:
             steps = list(itertools.pairwise(path))
@@ -188,17 +190,17 @@ def _routes(
                 left[step] -= part
                 if not left[step]:
                     del left[step]
-            found.append((path, part))
-        total = sum((part for _, part in found), Fraction(0))
+            routes.append((path, part))
+        total = sum((part for _, part in routes), Fraction(0))
         if not total:  # what was left was rounded away: any way there will do, and its load is counted
-            found, total = [(_path(flow, source, target) or (), Fraction(1))], Fraction(1)
-        yield from (Route(k, path, amount * part / total) for path, part in found)
+            routes, total = [(_path(flow, source, target) or (), Fraction(1))], Fraction(1)
+        yield from (FlowRoute(k, path, amount * part / total) for path, part in routes)
 
 
 def _path(left: Steps, source: str, target: str) -> tuple[str, ...] | None:
     after: dict[str, list[str]] = {}
-    for one, other in left:
-        after.setdefault(one, []).append(other)
+    for near, other in left:
+        after.setdefault(near, []).append(other)
     before, waiting = {source: source}, [source]
     for node in waiting:
         for other in after.get(node, ()):
@@ -213,9 +215,9 @@ def _path(left: Steps, source: str, target: str) -> tuple[str, ...] | None:
     return tuple(reversed(path))
 
 
-def executed(made: Fabric, demands: Sequence[Demand], routes: Sequence[Route]) -> Fraction:
+def executed(fabric: Fabric, demands: Sequence[Demand], routes: Sequence[FlowRoute]) -> Fraction:
     """Seconds that the busiest wire takes; every demand must arrive whole over wires that exist."""
-    rates, load = _rates(made), dict[tuple[str, str], Fraction]()
+    rates, load = _rates(fabric), dict[tuple[str, str], Fraction]()
     arrived = [Fraction(0)] * len(demands)
     for route in routes:
         source, target, _ = demands[route.demand]

@@ -27,7 +27,7 @@ SMALL = 18  # nodes of which every cut is tried
 
 
 @dataclass(frozen=True)
-class Cut:
+class FabricCut:
     """`time`: seconds per unit of share (bytes) that a cut takes.  `inside`: the nodes of S.
 
     `data` is what the members of S hold, `rate` what its wires carry out of it in one second.
@@ -39,58 +39,58 @@ class Cut:
     rate: Fraction
     wires: tuple[Wire, ...]
 
-    def holds(self, made: Fabric) -> bool:
+    def holds(self, fabric: Fabric) -> bool:
         """Add it up again from the fabric alone: a member is outside, and the ratio is what is said."""
-        if all(name in self.inside for name in made.names):
+        if all(name in self.inside for name in fabric.names):
             return False
-        again = cut_of(made, self.inside)
+        again = cut_of(fabric, self.inside)
         return again.time == self.time == self.data / self.rate
 
 
-def cut_of(made: Fabric, inside: Iterable[str]) -> Cut:
+def cut_of(fabric: Fabric, inside: Iterable[str]) -> FabricCut:
     """The cut of a set of nodes.  Raises UsageError where no wire leaves it."""
     nodes = frozenset(inside)
-    wires = tuple(wire for wire in made.wires if wire.source in nodes and wire.target not in nodes)
+    wires = tuple(wire for wire in fabric.wires if wire.source in nodes and wire.target not in nodes)
     rate = sum((wire.rate for wire in wires), Fraction(0))
-    data = sum((share for name, share in made.members if name in nodes), Fraction(0))
+    data = sum((share for name, share in fabric.members if name in nodes), Fraction(0))
     if not rate:
-        raise UsageError(f"{made.name} is not connected: no wire leaves {', '.join(sorted(nodes))}")
-    return Cut(data / rate, nodes, data, rate, wires)
+        raise UsageError(f"{fabric.name} is not connected: no wire leaves {', '.join(sorted(nodes))}")
+    return FabricCut(data / rate, nodes, data, rate, wires)
 
 
-def all_gather(made: Fabric, sinks: Sequence[str] | None = None) -> Cut:
+def all_gather(fabric: Fabric, sinks: Sequence[str] | None = None) -> FabricCut:
     """The worst cut.  `sinks`: members that stand for all others (see `fabric_alike.representatives`); with fewer
     of them the result is still a floor.  Raises InputError or UsageError where the fabric is not connected."""
-    best = cut_of(made, frozenset(made.nodes) - {_narrowest(made, sinks or made.names)})
-    network = _Trials(made)
-    for name in sinks or made.names:
+    best = cut_of(fabric, frozenset(fabric.nodes) - {_narrowest(fabric, sinks or fabric.names)})
+    network = _Trials(fabric)
+    for name in sinks or fabric.names:
         while (inside := network.short_of(name, best.time)) is not None:
-            best = cut_of(made, inside)
+            best = cut_of(fabric, inside)
     return best
 
 
-def _narrowest(made: Fabric, names: Sequence[str]) -> str:
+def _narrowest(fabric: Fabric, names: Sequence[str]) -> str:
     """The member whose own wires take longest for what it lacks: where the steps begin."""
     into = dict.fromkeys(names, Fraction(0))
-    for wire in made.wires:
+    for wire in fabric.wires:
         if wire.target in into:
             into[wire.target] += wire.rate
     lost = next((name for name, rate in into.items() if not rate), None)
     if lost is not None:
-        raise UsageError(f"{made.name} is not connected: no wire leads to {lost}")
-    shares, total = dict(made.members), made.total
+        raise UsageError(f"{fabric.name} is not connected: no wire leads to {lost}")
+    shares, total = dict(fabric.members), fabric.total
     return max(names, key=lambda name: (total - shares[name]) / into[name])
 
 
 class _Trials:
     """Flows from a source that holds all data through the members to one of them."""
 
-    def __init__(self, made: Fabric) -> None:
-        self.nodes = made.nodes
+    def __init__(self, fabric: Fabric) -> None:
+        self.nodes = fabric.nodes
         self.index = {name: k for k, name in enumerate(self.nodes)}
-        self.shares, self.unit = whole([share for _, share in made.members])
-        self.rates, self.step = whole([wire.rate for wire in made.wires])
-        self.ends = [(self.index[wire.source], self.index[wire.target]) for wire in made.wires]
+        self.shares, self.unit = whole([share for _, share in fabric.members])
+        self.rates, self.step = whole([wire.rate for wire in fabric.wires])
+        self.ends = [(self.index[wire.source], self.index[wire.target]) for wire in fabric.wires]
 
     def short_of(self, sink: str, time: Fraction) -> frozenset[str] | None:
         """A set whose data needs more than `time`; None where the sink gets all data in it."""
@@ -121,52 +121,52 @@ def whole(numbers: Sequence[Fraction]) -> tuple[list[int], Fraction]:
     return [top // common for top in tops], Fraction(common, bottom)
 
 
-def every_cut(made: Fabric) -> Iterator[Cut]:
+def every_cut(fabric: Fabric) -> Iterator[FabricCut]:
     """All cuts of a small fabric that hold data and leave a member outside, for checks of the exact minimum."""
-    nodes, names = made.nodes, frozenset(made.names)
+    nodes, names = fabric.nodes, frozenset(fabric.names)
     if len(nodes) > SMALL:
-        raise UsageError(f"{made.name} has {len(nodes)} nodes: every cut is tried up to {SMALL}")
+        raise UsageError(f"{fabric.name} has {len(nodes)} nodes: every cut is tried up to {SMALL}")
     for size in range(1, len(nodes)):
         for chosen in itertools.combinations(nodes, size):
             inside = frozenset(chosen)
             if inside & names and names - inside:
-                yield cut_of(made, inside)
+                yield cut_of(fabric, inside)
 
 
-def capacity(made: Fabric, sources: Iterable[str], targets: Iterable[str]) -> Cut:
+def capacity(fabric: Fabric, sources: Iterable[str], targets: Iterable[str]) -> FabricCut:
     """The most that flows from some nodes to others in one second, as its least cut (`data` 1, `time` 1/rate)."""
     from_, to = frozenset(sources), frozenset(targets)
-    nodes = made.nodes
+    nodes = fabric.nodes
     for name in from_ | to:
         if name not in nodes:
-            raise UsageError(f"{made.name} has no node '{name}': {did_you_mean(name, nodes)}")
+            raise UsageError(f"{fabric.name} has no node '{name}': {did_you_mean(name, nodes)}")
     if not from_ or not to or from_ & to:
-        raise UsageError(f"a flow in {made.name} needs nodes on both sides, and none on both")
+        raise UsageError(f"a flow in {fabric.name} needs nodes on both sides, and none on both")
     index = {name: k for k, name in enumerate(nodes)}
-    rates, step = whole([wire.rate for wire in made.wires])
+    rates, step = whole([wire.rate for wire in fabric.wires])
     source, sink, most = len(nodes), len(nodes) + 1, sum(rates)
-    arcs: list[Arc] = [(index[w.source], index[w.target], rate) for w, rate in zip(made.wires, rates, strict=True)]
+    arcs: list[Arc] = [(index[w.source], index[w.target], rate) for w, rate in zip(fabric.wires, rates, strict=True)]
     arcs += [(source, index[name], most) for name in from_] + [(index[name], sink, most) for name in to]
     got, side = flow(len(nodes) + 2, arcs, source, sink)
     if not got:
-        raise UsageError(f"{made.name} is not connected: no wire leads from {min(from_)} to {min(to)}")
+        raise UsageError(f"{fabric.name} is not connected: no wire leads from {min(from_)} to {min(to)}")
     inside = frozenset(nodes[k] for k in side if k < source)
-    wires = tuple(wire for wire in made.wires if wire.source in inside and wire.target not in inside)
+    wires = tuple(wire for wire in fabric.wires if wire.source in inside and wire.target not in inside)
     rate = got * step
-    return Cut(1 / rate, inside, Fraction(1), rate, wires)
+    return FabricCut(1 / rate, inside, Fraction(1), rate, wires)
 
 
-def broadcast(made: Fabric, root: str) -> Cut:
+def broadcast(made: Fabric, root: str) -> FabricCut:
     """The worst cut between the root and a member: what it holds is sent in 1/rate seconds a byte, and no faster."""
     connected(made)
     return min((capacity(made, (root,), (name,)) for name in made.names if name != root), key=lambda cut: cut.rate)
 
 
-def bisection(made: Fabric) -> Cut:
+def bisection(fabric: Fabric) -> FabricCut:
     """The least capacity between equal halves of the members, over all halvings; switches go to the side that is
     worse.  Raises UsageError for more than 12 members (462 halvings) and for an odd number."""
-    names = made.names
+    names = fabric.names
     if len(names) % 2 or len(names) > 12:
-        raise UsageError(f"{made.name} has {len(names)} members: every halving is tried of an even number up to 12")
+        raise UsageError(f"{fabric.name} has {len(names)} members: every halving is tried of an even number up to 12")
     halves = (frozenset((names[0], *rest)) for rest in itertools.combinations(names[1:], len(names) // 2 - 1))
-    return min((capacity(made, half, frozenset(names) - half) for half in halves), key=lambda cut: cut.rate)
+    return min((capacity(fabric, half, frozenset(names) - half) for half in halves), key=lambda cut: cut.rate)

@@ -36,7 +36,7 @@ PER_DIRECTION = "write the rate of one direction, as `50 GB/s`"
 
 
 @dataclass(frozen=True)
-class Part:
+class FabricPart:
     """Tiers that links join.  `missing`: what the design does not state, by what needs it."""
 
     tiers: tuple[Tier, ...]
@@ -97,32 +97,34 @@ def _end(quantity: Quantity, high: bool) -> Fraction:
 def _wires(link: Link, high: High, inside: Mapping[str, str]) -> Iterator[Wire]:
     rate, count = link.constants["bandwidth"], link.count
     assert isinstance(rate, Quantity)
-    many = _end(count, high(told(link))) if count is not None else Fraction(1)
-    text = f"{count.text if count is not None else 1} x {rate.text} between {told(link)}"
+    many = _end(count, high(link_text(link))) if count is not None else Fraction(1)
+    text = f"{count.text if count is not None else 1} x {rate.text} between {link_text(link)}"
     place = (link.place or rate.place).labelled(text)
     ends = [inside.get(end.text, end.text) for end in link.ends]
-    total = many * _end(rate, high(told(link)))
+    total = many * _end(rate, high(link_text(link)))
     if len(ends) == 2:
         yield from both(ends[0], ends[1], total, place)
         return
-    switch = f"switch of {told(link)}"
+    switch = f"switch of {link_text(link)}"
     for end in ends:
         yield from both(end, switch, total, place)
 
 
-def told(link: Link) -> str:
+def link_text(link: Link) -> str:
     """A link in words."""
     return " and ".join(end.text for end in link.ends)
 
 
-def parts(design: Design) -> tuple[Part, ...]:
+def parts(design: Design) -> tuple[FabricPart, ...]:
     """The connected parts, by their first tier.  Raises InputError for rates that are none (with places)."""
     tiers = tuple(design.tiers.values())
     links = tuple(design.infrastructure.links) if design.infrastructure else ()
-    problems = [*_rate_problems([(f"link {told(one)}", one.constants, "bandwidth") for one in links])]
+    problems = [*_rate_problems([(f"link {link_text(one)}", one.constants, "bandwidth") for one in links])]
     problems += _rate_problems([(one.name, one.constants, "link_bandwidth") for one in tiers])
     problems += [
-        Problem(one.count.place, f"the count of link {told(one)} can be 0", "leave the link out, or give its count")
+        Problem(
+            one.count.place, f"the count of link {link_text(one)} can be 0", "leave the link out, or give its count"
+        )
         for one in links
         if one.count is not None and one.count.low <= 0
     ]
@@ -133,7 +135,7 @@ def parts(design: Design) -> tuple[Part, ...]:
                  for group in groups if any(t.name in group for t in tiers))  # fmt: skip
 
 
-def _part(tiers: Sequence[Tier], links: Sequence[Link]) -> Part:
+def _part(tiers: Sequence[Tier], links: Sequence[Link]) -> FabricPart:
     missing = [f"count of tier {tier.name} ({tier.place})" for tier in tiers if not isinstance(tier.count, Quantity)]
     missing += [
         f"a count of tier {tier.name} that is never 0 ({tier.count.place})"
@@ -146,11 +148,11 @@ def _part(tiers: Sequence[Tier], links: Sequence[Link]) -> Part:
         if len({end.text for end in link.ends}) < len(link.ends)
     ]
     missing += [
-        f"bandwidth of link {told(link)}{_where(link)}"
+        f"bandwidth of link {link_text(link)}{_where(link)}"
         for link in links
         if not isinstance(link.constants.get("bandwidth"), Quantity)
     ]
-    return Part(tuple(tiers), tuple(links), tuple(missing))
+    return FabricPart(tuple(tiers), tuple(links), tuple(missing))
 
 
 def _where(link: Link) -> str:
@@ -158,17 +160,17 @@ def _where(link: Link) -> str:
 
 
 def _rate_problems(
-    found: Sequence[tuple[str, Mapping[str, Quantity | Formula | Word], str]],
+    stated: Sequence[tuple[str, Mapping[str, Quantity | Formula | Word], str]],
 ) -> Iterator[Problem]:
     wanted = units.unit("B/s")[1]
-    for owner, constants, key in found:
+    for owner, constants, key in stated:
         rate = constants.get(key)
         if not isinstance(rate, Quantity):
             continue
         if rate.low <= 0:
-            said = "can be" if rate.high > 0 else "is"
+            verb = "can be" if rate.high > 0 else "is"
             remedy = f"leave it out, or {PER_DIRECTION}"
-            yield Problem(rate.place, f"{key} of {owner} {said} {rate.low}: nothing over it ever arrives", remedy)
+            yield Problem(rate.place, f"{key} of {owner} {verb} {rate.low}: nothing over it ever arrives", remedy)
         elif not rate.dimension.fits(wanted):
             yield Problem(rate.place, f"{key} of {owner} is {rate.text}, bytes per second expected", PER_DIRECTION)
 
@@ -183,7 +185,7 @@ def _groups(names: Sequence[str], joined: Sequence[Sequence[str]]) -> list[set[s
     return sorted(groups, key=lambda group: min((order.get(name, len(order)) for name in group), default=0))
 
 
-def unconnected(found: Sequence[Part]) -> str:
+def unconnected(found: Sequence[FabricPart]) -> str:
     """What would join two parts that no link joins."""
     one, other = found[0].tiers[0], found[1].tiers[0]
     return f"a link that joins {one.name} ({one.place}) and {other.name} ({other.place}): no path of links does"

@@ -45,33 +45,33 @@ def accessible(design: Design) -> tuple[Reach, ...]:
 
 
 def _exits(design: Design) -> Iterator[Reach]:
-    for one in design_floors(design, [entry("tier_exit").bound]):
-        tier = design.tiers[one.application.thing.removeprefix("the links of ")]
+    for floored in design_floors(design, [entry("tier_exit").bound]):
+        tier = design.tiers[floored.application.thing.removeprefix("the links of ")]
         rate = tier.constants["link_bandwidth"]
-        if one.floor is None or not isinstance(rate, Quantity) or tier.count is None:
+        if floored.floor is None or not isinstance(rate, Quantity) or tier.count is None:
             continue
         nominal, top = tier.count.low * rate.low, tier.count.high * rate.high
         # the least share is stranded where the own links are at their low end and all others at their high end
-        ends = sorted((nominal * (1 - one.floor.low), top * (1 - one.floor.high)))
-        yield Reach(tier.name, "link rate", "B/s", (nominal, top), (ends[0], ends[1]), one.application.places)
+        ends = sorted((nominal * (1 - floored.floor.low), top * (1 - floored.floor.high)))
+        yield Reach(tier.name, "link rate", "B/s", (nominal, top), (ends[0], ends[1]), floored.application.places)
 
 
 _WHAT: Mapping[str, tuple[str, str]] = {"compute": ("dense_bf16", "FLOP/s"), "memory": ("memory", "B")}
 
 
 def _shares(design: Design) -> Iterator[Reach]:
-    for one in design_floors(design, [entry("boundary_share").bound]):
-        what, _, rest = one.application.thing.partition(" of ")
+    for floored in design_floors(design, [entry("boundary_share").bound]):
+        what, _, rest = floored.application.thing.partition(" of ")
         boundary = design.boundaries[rest.rpartition(" behind ")[2]]
         key, unit = _WHAT[what]
         tiers = [design.tiers[end.text] for end in boundary.around if end.text in design.tiers]
         sizes = [_size(tier, tier.constants.get(key)) for tier in tiers]
-        if one.floor is None or not sizes or any(size is None for size in sizes):
+        if floored.floor is None or not sizes or any(size is None for size in sizes):
             continue
         low = sum((size[0] for size in sizes if size), Fraction(0))
         high = sum((size[1] for size in sizes if size), Fraction(0))
-        left: tuple[Number, Number] = (low * (1 - one.floor.high), high * (1 - one.floor.low))
-        yield Reach(boundary.name, what, unit, (low, high), left, one.application.places)
+        left: tuple[Number, Number] = (low * (1 - floored.floor.high), high * (1 - floored.floor.low))
+        yield Reach(boundary.name, what, unit, (low, high), left, floored.application.places)
 
 
 def _size(tier: Tier, found: Quantity | Formula | Word | None) -> tuple[Fraction, Fraction] | None:

@@ -25,8 +25,8 @@ def _fits(nodes: int, arcs: Sequence[Arc]) -> bool:
     """What can enter or leave a node in all fits 31 bits, so that no residual passes 32."""
     into = [0] * nodes
     out = [0] * nodes
-    for one, other, capacity in arcs:
-        out[one] += capacity
+    for source, other, capacity in arcs:
+        out[source] += capacity
         into[other] += capacity
     return max(*into, *out) <= MOST
 
@@ -36,13 +36,13 @@ def _scipy(nodes: int, arcs: Sequence[Arc], source: int, sink: int) -> tuple[int
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-    one, other, capacity = (np.array(column, dtype=np.int64) for column in zip(*arcs, strict=True))
-    graph = csr_matrix((capacity, (one, other)), shape=(nodes, nodes)).astype(np.int32)  # parallel arcs are added
-    found = maximum_flow(graph, source, sink)
-    left = (graph - found.flow).tocsr()
+    start, other, capacity = (np.array(column, dtype=np.int64) for column in zip(*arcs, strict=True))
+    graph = csr_matrix((capacity, (start, other)), shape=(nodes, nodes)).astype(np.int32)  # parallel arcs are added
+    flow = maximum_flow(graph, source, sink)
+    left = (graph - flow.flow).tocsr()
     left.eliminate_zeros()
     side = breadth_first_order(left, source, return_predecessors=False)
-    return int(found.flow_value), frozenset(side.tolist())
+    return int(flow.flow_value), frozenset(side.tolist())
 
 
 class Residual:
@@ -52,10 +52,10 @@ class Residual:
         self.after: list[list[int]] = [[] for _ in range(nodes)]
         self.head: list[int] = []
         self.left: list[int] = []
-        for one, other, capacity in arcs:
-            self.after[one].append(len(self.head))
+        for source, other, capacity in arcs:
+            self.after[source].append(len(self.head))
             self.after[other].append(len(self.head) + 1)
-            self.head += (other, one)
+            self.head += (other, source)
             self.left += (capacity, 0)
 
     def run(self, source: int, sink: int) -> tuple[int, frozenset[int]]:
@@ -121,5 +121,5 @@ class Residual:
             self.left[arc ^ 1] += least
             if not self.left[arc]:
                 first = index
-        kept = path[:first]
-        return (self.head[kept[-1]] if kept else source), kept
+        start = path[:first]
+        return (self.head[start[-1]] if start else source), start

@@ -25,18 +25,18 @@ Key = tuple[Any, ...]  # alike in every round: numbers, or a number and two sort
 class _Graph:
     """A fabric with parallel wires added up; `label` is what a symmetry must keep of each node, as a number."""
 
-    def __init__(self, made: Fabric) -> None:
-        names = made.nodes
+    def __init__(self, fabric: Fabric) -> None:
+        names = fabric.nodes
         self.out: dict[str, dict[str, int]] = {name: {} for name in names}
         self.into: dict[str, dict[str, int]] = {name: {} for name in names}
         self.codes: dict[Hashable, int] = {}
         total: dict[tuple[str, str], Fraction] = {}
-        for wire in made.wires:
+        for wire in fabric.wires:
             key = (wire.source, wire.target)
             total[key] = total[key] + wire.rate if key in total else wire.rate
-        for (one, other), rate in total.items():
-            self.out[one][other] = self.into[other][one] = self.code(("rate", rate.numerator, rate.denominator))
-        shares = {name: (share.numerator, share.denominator) for name, share in made.members}
+        for (source, other), rate in total.items():
+            self.out[source][other] = self.into[other][source] = self.code(("rate", rate.numerator, rate.denominator))
+        shares = {name: (share.numerator, share.denominator) for name, share in fabric.members}
         self.label = {name: self.code(("node", shares.get(name))) for name in names}
         self.stands: dict[str, list[list[str]]] = {name: [[name]] for name in names}
 
@@ -55,14 +55,14 @@ class _Graph:
         self.label.pop(name)
 
 
-def representatives(made: Fabric) -> tuple[str, ...]:
+def representatives(fabric: Fabric) -> tuple[str, ...]:
     """One member of every kind, in the order of the fabric."""
-    graph = _Graph(made)
+    graph = _Graph(fabric)
     while _merge_twins(graph) or _absorb(graph):
         pass
     kinds = _joined(graph)
     first: dict[int, str] = {}
-    for name in made.names:
+    for name in fabric.names:
         first.setdefault(kinds[name], name)
     return tuple(first.values())
 
@@ -102,8 +102,8 @@ def _absorb(graph: _Graph) -> bool:
             continue  # two nodes that hang on each other: one of them is left
         done = True
         parts = sorted(names, key=lambda name: _tie(graph, owner, name))
-        told = ("with", graph.label[owner], tuple(_tie(graph, owner, name) for name in parts))
-        graph.label[owner] = graph.code(told)
+        signature = ("with", graph.label[owner], tuple(_tie(graph, owner, name) for name in parts))
+        graph.label[owner] = graph.code(signature)
         graph.stands[owner] += [stand for name in parts for stand in graph.stands[name]]
         for name in parts:
             graph.drop(name)
@@ -119,16 +119,16 @@ def _joined(graph: _Graph) -> dict[str, int]:
     colours = _refined(graph, dict.fromkeys(graph.label, 0))
     leader = {name: name for name in graph.label}
     for names in _classes(colours).values():
-        for one, other in itertools.combinations(names, 2):
-            if _leading(leader, other) == other != _leading(leader, one) == one:
-                _unite(leader, _symmetry(graph, colours, one, other) or {})
+        for first, second in itertools.combinations(names, 2):
+            if _leading(leader, second) == second != _leading(leader, first) == first:
+                _unite(leader, _symmetry(graph, colours, first, second) or {})
     kinds: dict[tuple[str, int], int] = {}
-    found: dict[str, int] = {}
+    merged: dict[str, int] = {}
     for name in graph.label:
         for k, stand in enumerate(graph.stands[name]):
             kind = kinds.setdefault((_leading(leader, name), k), len(kinds))
-            found.update(dict.fromkeys(stand, kind))
-    return found
+            merged.update(dict.fromkeys(stand, kind))
+    return merged
 
 
 def _leading(leader: dict[str, str], name: str) -> str:
@@ -141,8 +141,8 @@ def _unite(leader: dict[str, str], renamed: Mapping[str, str]) -> None:
     """A renaming makes every node alike to where it goes; the first of them all leads."""
     order = {name: k for k, name in enumerate(leader)}
     for name, to in renamed.items():
-        one, other = sorted((_leading(leader, name), _leading(leader, to)), key=order.__getitem__)
-        leader[other] = one
+        lower, other = sorted((_leading(leader, name), _leading(leader, to)), key=order.__getitem__)
+        leader[other] = lower
 
 
 def _refined(graph: _Graph, colours: Colours) -> Colours:

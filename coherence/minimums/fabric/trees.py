@@ -44,40 +44,40 @@ class _Batch:
     paths: tuple[Path, ...] = ()
 
 
-def trees(made: Fabric) -> tuple[Tree, ...]:
+def trees(fabric: Fabric) -> tuple[Tree, ...]:
     """Trees that finish an all-gather in the exact minimum.
 
     Raises UsageError for a switch whose wires carry more in than out: wires of equal rates both ways have none.
     """
-    time = all_gather(made).time
+    time = all_gather(fabric).time
     grain = math.lcm(
-        *((wire.rate * time).denominator for wire in made.wires), *(share.denominator for _, share in made.members)
+        *((wire.rate * time).denominator for wire in fabric.wires), *(share.denominator for _, share in fabric.members)
     )
     room: Room = {}
-    for wire in made.wires:
+    for wire in fabric.wires:
         path = (wire.source, wire.target)
         room[path] = room.get(path, 0) + int(wire.rate * time * grain)
-    batches = [_Batch(name, int(share * grain), (name,)) for name, share in made.members]
-    for switch in made.nodes[len(made.members) :]:
-        _split_off(made, room, batches, switch)
+    batches = [_Batch(name, int(share * grain), (name,)) for name, share in fabric.members]
+    for switch in fabric.nodes[len(fabric.members) :]:
+        _split_off(fabric, room, batches, switch)
     done: list[_Batch] = []
     while batches:
-        _grow(made, room, batches, done)
+        _grow(fabric, room, batches, done)
     return tuple(Tree(batch.root, Fraction(batch.many, grain), batch.paths) for batch in done)
 
 
-def _served(made: Fabric, room: Mapping[Path, int], batches: Iterable[_Batch]) -> bool:
+def _served(fabric: Fabric, room: Mapping[Path, int], batches: Iterable[_Batch]) -> bool:
     """Can each member still be reached by every batch that has not reached it?"""
     listed = list(batches)
     ends = dict.fromkeys(end for path, many in room.items() if many for end in (path[0], path[-1]))
-    index = {name: k for k, name in enumerate(dict.fromkeys((*made.names, *ends)))}
+    index = {name: k for k, name in enumerate(dict.fromkeys((*fabric.names, *ends)))}
     source, wanted = len(index), sum(batch.many for batch in listed)
     arcs: list[Arc] = [(index[path[0]], index[path[-1]], many) for path, many in room.items() if many]
     for k, batch in enumerate(listed):
         arcs.append((source, source + 1 + k, batch.many))
         arcs += [(source + 1 + k, index[name], batch.many) for name in batch.reached]
     nodes = source + 1 + len(listed)
-    return all(flow(nodes, arcs, source, index[name])[0] >= wanted for name in made.names)
+    return all(flow(nodes, arcs, source, index[name])[0] >= wanted for name in fabric.names)
 
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
@@ -91,21 +91,23 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def _split_off(made: Fabric, room: Room, batches: list[_Batch], switch: str) -> None:
+def _split_off(fabric: Fabric, room: Room, batches: list[_Batch], switch: str) -> None:
     """Replace a way into the switch and a way out of it by one way past it, until none leads out."""
     into = sum(many for path, many in room.items() if path[-1] == switch)
     out = sum(many for path, many in room.items() if path[0] == switch)
     if into != out:
-        raise UsageError(f"the wires into switch {switch} of {made.name} carry {into}, those out of it {out}: no trees")
+        raise UsageError(
+            f"the wires into switch {switch} of {fabric.name} carry {into}, those out of it {out}: no trees"
+        )
     for after in [path for path, many in room.items() if many and path[0] == switch]:
         for before in [path for path, many in room.items() if many and path[-1] == switch]:
             limit = min(room[before], room[after])
-            many = _most(limit, lambda k, b=before, a=after: _served(made, _passed(room, b, a, k), batches))  # type: ignore[misc]
+            many = _most(limit, lambda k, b=before, a=after: _served(fabric, _passed(room, b, a, k), batches))  # type: ignore[misc]
             if many:
                 room.update(_passed(room, before, after, many))
     for path in [path for path in room if switch in (path[0], path[-1])]:
         if room.pop(path):
-            raise AssertionError(f"{switch} of {made.name} could not be split off")
+            raise AssertionError(f"{switch} of {fabric.name} could not be split off")
 
 
 def _passed(room: Room, before: Path, after: Path, many: int) -> Room:
@@ -116,21 +118,21 @@ def _passed(room: Room, before: Path, after: Path, many: int) -> Room:
     return changed
 
 
-def _grow(made: Fabric, room: Room, batches: list[_Batch], done: list[_Batch]) -> None:
+def _grow(fabric: Fabric, room: Room, batches: list[_Batch], done: list[_Batch]) -> None:
     """Give the first batch one path more (a part of its trees, where not all can have it), or call it done."""
     batch = batches.pop(0)
-    if len(batch.reached) == len(made.members):
+    if len(batch.reached) == len(fabric.members):
         done.append(batch)
         return
     for path in [path for path, many in room.items() if many]:
         if path[0] in batch.reached and path[-1] not in batch.reached:
             limit = min(batch.many, room[path])
-            many = _most(limit, lambda k, p=path: _served(made, _less(room, p, k), _parted(batch, p, k) + batches))  # type: ignore[misc]
+            many = _most(limit, lambda k, p=path: _served(fabric, _less(room, p, k), _parted(batch, p, k) + batches))  # type: ignore[misc]
             if many:
                 room[path] -= many
                 batches[:0] = _parted(batch, path, many)
                 return
-    raise AssertionError(f"the trees of {batch.root} of {made.name} could not be finished")
+    raise AssertionError(f"the trees of {batch.root} of {fabric.name} could not be finished")
 
 
 def _less(room: Room, path: Path, many: int) -> Room:
@@ -142,14 +144,14 @@ def _parted(batch: _Batch, path: Path, many: int) -> list[_Batch]:
     return [grown] + ([_Batch(batch.root, batch.many - many, batch.reached, batch.paths)] if batch.many > many else [])
 
 
-def executed(made: Fabric, found: Iterable[Tree]) -> Fraction:
+def executed(fabric: Fabric, trees: Iterable[Tree]) -> Fraction:
     """Seconds per unit of share until every member has all data, each wire sending without a pause.
 
     Raises AssertionError for trees that do not carry all data of all members to all members over existing wires.
     """
     load: dict[tuple[str, str], Fraction] = {}
     sent: dict[str, Fraction] = {}
-    for tree in found:
+    for tree in trees:
         reached = {tree.root}
         for path in tree.paths:
             if path[0] not in reached or path[-1] in reached:
@@ -157,12 +159,12 @@ def executed(made: Fabric, found: Iterable[Tree]) -> Fraction:
             reached.add(path[-1])
             for step in itertools.pairwise(path):
                 load[step] = load.get(step, Fraction(0)) + tree.data
-        if reached != set(made.names):
+        if reached != set(fabric.names):
             raise AssertionError(f"a tree of {tree.root} does not reach all members")
         sent[tree.root] = sent.get(tree.root, Fraction(0)) + tree.data
-    if sent != dict(made.members):
+    if sent != dict(fabric.members):
         raise AssertionError("the trees do not carry all data")
     rates: dict[tuple[str, str], Fraction] = {}
-    for wire in made.wires:
+    for wire in fabric.wires:
         rates[wire.source, wire.target] = rates.get((wire.source, wire.target), Fraction(0)) + wire.rate
     return max(amount / rates[step] for step, amount in load.items())

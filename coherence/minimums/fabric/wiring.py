@@ -61,21 +61,21 @@ class Fabric:
 def fabric(members: Mapping[str, Rate] | Iterable[str], wires: Iterable[Wire], *, name: str = "fabric") -> Fabric:
     """A fabric that was looked at.  Raises InputError (places known) or UsageError naming what is wrong."""
     shares = members if isinstance(members, Mapping) else dict.fromkeys(members, 1)
-    made = Fabric(tuple((one, Fraction(share)) for one, share in shares.items()), tuple(wires), name)
-    _rates(made)
-    if len(made.members) < 2:
-        raise UsageError(f"{name} has {len(made.members)} member: a collective needs two or more")
-    low = next((one for one, share in made.members if share <= 0), None)
+    wired = Fabric(tuple((one, Fraction(share)) for one, share in shares.items()), tuple(wires), name)
+    _rates(wired)
+    if len(wired.members) < 2:
+        raise UsageError(f"{name} has {len(wired.members)} member: a collective needs two or more")
+    low = next((one for one, share in wired.members if share <= 0), None)
     if low is not None:
         raise UsageError(f"member {low} of {name} holds {float(shares[low]):g}: a share is above zero")
-    connected(made)
-    return made
+    connected(wired)
+    return wired
 
 
-def _rates(made: Fabric) -> None:
-    wrong = [wire for wire in made.wires if wire.rate <= 0 or wire.source == wire.target]
+def _rates(fabric: Fabric) -> None:
+    wrong = [wire for wire in fabric.wires if wire.rate <= 0 or wire.source == wire.target]
     if wrong:
-        raise _told(
+        raise _as_error(
             (wire.place, _reason(wire), "leave the wire out, or give the rate that it has per direction, as `50 GB/s`")
             for wire in wrong
         )
@@ -87,19 +87,19 @@ def _reason(wire: Wire) -> str:
     return f"the bandwidth of {wire} is {float(wire.rate):g} B/s: no collective over it ever ends"
 
 
-def _told(found: Iterable[tuple[Place | None, str, str]]) -> CoherenceError:
+def _as_error(found: Iterable[tuple[Place | None, str, str]]) -> CoherenceError:
     """An InputError where every place is known, else a UsageError with the first."""
     listed = list(found)
     placed = [Problem(place, said, remedy) for place, said, remedy in listed if place is not None]
     return InputError(placed) if len(placed) == len(listed) else UsageError(f"{listed[0][1]}; {listed[0][2]}")
 
 
-def reached(made: Fabric, start: str, *, back: bool = False) -> frozenset[str]:
+def reached(fabric: Fabric, start: str, *, back: bool = False) -> frozenset[str]:
     """What the wires lead to from a node (`back`: what leads to it)."""
     after: dict[str, list[str]] = {}
-    for wire in made.wires:
-        one, other = (wire.target, wire.source) if back else (wire.source, wire.target)
-        after.setdefault(one, []).append(other)
+    for wire in fabric.wires:
+        near, other = (wire.target, wire.source) if back else (wire.source, wire.target)
+        after.setdefault(near, []).append(other)
     seen, waiting = {start}, [start]
     while waiting:
         for node in after.get(waiting.pop(), ()):
@@ -109,23 +109,23 @@ def reached(made: Fabric, start: str, *, back: bool = False) -> frozenset[str]:
     return frozenset(seen)
 
 
-def connected(made: Fabric) -> None:
+def connected(fabric: Fabric) -> None:
     """Raises where some member cannot reach another: a floor would be infinite."""
-    first = made.names[0]
+    first = fabric.names[0]
     for back in (False, True):
-        seen = reached(made, first, back=back)
-        lost = next((name for name in made.names if name not in seen), None)
+        seen = reached(fabric, first, back=back)
+        lost = next((name for name in fabric.names if name not in seen), None)
         if lost is not None:
-            one, other = (lost, first) if back else (first, lost)
-            raise _unconnected(made, one, other)
+            source, second = (lost, first) if back else (first, lost)
+            raise _unconnected(fabric, source, second)
 
 
-def _unconnected(made: Fabric, source: str, target: str) -> CoherenceError:
-    inside = reached(made, source)
-    ends = [wire.place for wire in made.wires if wire.place and (wire.source in inside or wire.target in inside)]
-    said = f"{made.name} is not connected: no path of wires leads from {source} to {target}"
+def _unconnected(fabric: Fabric, source: str, target: str) -> CoherenceError:
+    inside = reached(fabric, source)
+    ends = [wire.place for wire in fabric.wires if wire.place and (wire.source in inside or wire.target in inside)]
+    message = f"{fabric.name} is not connected: no path of wires leads from {source} to {target}"
     remedy = f"add a link that joins {source} and {target}, or ask for each part alone"
-    return _told([(ends[0] if ends else None, said, remedy)])
+    return _as_error([(ends[0] if ends else None, message, remedy)])
 
 
 def both(one: str, other: str, rate: Rate, place: Place | None = None) -> tuple[Wire, Wire]:

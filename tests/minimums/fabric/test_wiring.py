@@ -135,7 +135,8 @@ def test_any_prices_are_a_floor(made: Fabric, data: st.DataObject) -> None:
     demands = concurrent_flow.all_to_all(made)
     steps = {(wire.source, wire.target): Fraction(data.draw(st.integers(0, 3))) for wire in made.wires}
     shortest = tuple(
-        concurrent_flow.Route(k, _shortest(made, one, other), amount) for k, (one, other, amount) in enumerate(demands)
+        concurrent_flow.FlowRoute(k, _shortest(made, one, other), amount)
+        for k, (one, other, amount) in enumerate(demands)
     )
     assert concurrent_flow.priced(made, demands, steps) <= concurrent_flow.executed(made, demands, shortest)
 

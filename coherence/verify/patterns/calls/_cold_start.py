@@ -26,7 +26,7 @@ AT_FIRST = "the first try of a call finds no member and starts one"
 
 
 @dataclass(frozen=True)
-class Start:
+class ColdStart:
     """A first member that starts and answers: least and most seconds of each."""
 
     begin: Span
@@ -49,7 +49,7 @@ def cold_start(question: Question, subject: Subject, plan: Plan) -> Iterator[Fin
         yield question.undecided(needs, places, of)
         return
     serve = serve_time(subject.design, plan.callee)
-    start = Start(_sum(begins), _sum([serve] if serve else []), (none, *_places(plan, begins)), of)
+    start = ColdStart(_sum(begins), _sum([serve] if serve else []), (none, *_places(plan, begins)), of)
     yield _answer(question, subject, plan, start)
 
 
@@ -59,11 +59,11 @@ def _sum(parts: list[Quantity]) -> Span:
 
 def may_be_zero(subject: Subject, name: str) -> Place | None:
     """Where it says that a thing may have no member."""
-    made = known(subject)
-    members = copies(made, name)
+    facts = known(subject)
+    members = copies(facts, name)
     if members is None or members.low != 0:
         return None
-    place = made.places.get(f"{name}.copies")
+    place = facts.places.get(f"{name}.copies")
     return place.labelled(f"{name} may have no member") if place else None
 
 
@@ -79,24 +79,24 @@ def _places(plan: Plan, begins: list[Quantity]) -> Iterator[Place]:
     yield from (q.place.labelled("the call waits this long") for q in limits)
 
 
-def _answer(question: Question, subject: Subject, plan: Plan, start: Start) -> Finding:
+def _answer(question: Question, subject: Subject, plan: Plan, start: ColdStart) -> Finding:
     most_start, most_answer = start.begin.high or ZERO, start.answer.high or ZERO
     limit = plan.limit.low if plan.limit else ZERO
     numbers: Numbers = {"start, most": (most_start, "s"), "answer, most": (most_answer, "s"), "a try": (limit, "s")}
-    found = surely_reached(plan, most_start, most_answer)
-    if found is None:
+    reached = surely_reached(plan, most_start, most_answer)
+    if reached is None:
         return _missed(question, subject, plan, start, numbers)
-    there = f"{plan.callee} has started from zero and answered, after {seconds(found.latest)}"
-    evidence = arithmetic(numbers, certificate=_certificate(plan, found, most_start, most_answer))
-    message, margin = f"try {found.k} of {plan.name} still waits when {there}", found.slack > 0
+    there = f"{plan.callee} has started from zero and answered, after {seconds(reached.latest)}"
+    evidence = arithmetic(numbers, certificate=_certificate(plan, reached, most_start, most_answer))
+    message, margin = f"try {reached.k} of {plan.name} still waits when {there}", reached.slack > 0
     return question.proved(message, start.places, start.of, evidence, assumptions=[AT_FIRST], margin=margin)
 
 
-def _certificate(plan: Plan, found: Reached, begin: Fraction, answer: Fraction) -> str:
+def _certificate(plan: Plan, reached: Reached, begin: Fraction, answer: Fraction) -> str:
     """Whenever the member has started and the try begun, within their bounds, the answer comes before the try ends."""
     limit = rational(plan.limit.low if plan.limit else ZERO)
     facts = [f"(<= begin {rational(begin)})", f"(<= 0.0 answer {rational(answer)})"]
-    facts.append(f"(<= {rational(found.early)} at {rational(found.late)})")
+    facts.append(f"(<= {rational(reached.early)} at {rational(reached.late)})")
     claims = [f"(<= (+ begin answer) (+ at {limit}))", f"(<= answer {limit})"]
     if plan.deadline is not None:
         claims += [f"(<= (+ {since} answer) {rational(plan.deadline.low)})" for since in ("at", "begin")]
@@ -104,7 +104,7 @@ def _certificate(plan: Plan, found: Reached, begin: Fraction, answer: Fraction) 
     return Certificate(names, tuple(facts), f"(and {' '.join(claims)})").script()
 
 
-def _missed(question: Question, subject: Subject, plan: Plan, start: Start, numbers: Numbers) -> Finding:
+def _missed(question: Question, subject: Subject, plan: Plan, start: ColdStart, numbers: Numbers) -> Finding:
     certain = not perhaps_reached(plan, start.begin.low, start.answer.low)
     most = (start.begin.high or ZERO) + (start.answer.high or ZERO)
     total = start.begin.low + start.answer.low if certain else most
@@ -115,10 +115,10 @@ def _missed(question: Question, subject: Subject, plan: Plan, start: Start, numb
         Step(_waited(plan), "the last try has ended"),
         Step(total, "the answer would be ready"),
     )
-    evidence, made = arithmetic(numbers, witness=witness), _repairs(subject, plan, most)
+    evidence, shorter = arithmetic(numbers, witness=witness), _repairs(subject, plan, most)
     message = f"from zero {plan.callee} {need}; {gone}"
     return question.conflict(
-        message, start.places, start.of, evidence, certain=certain, assumptions=[AT_FIRST], repairs=made
+        message, start.places, start.of, evidence, certain=certain, assumptions=[AT_FIRST], repairs=shorter
     )
 
 

@@ -24,7 +24,7 @@ ROUNDS = 400  # a chain of k limits is settled after k rounds; a cycle may tight
 
 
 @dataclass(frozen=True)
-class Demand:
+class DeadlineDemand:
     """sum of weight * deadline + constant <= 0, as the limit or promise `name` demands."""
 
     name: str
@@ -58,7 +58,7 @@ def contradiction(question: Question, design: Design) -> Iterator[Finding]:
 
 
 def _empty(
-    question: Question, design: Design, empty: tuple[str, _Bound], blamed: list[Demand],
+    question: Question, design: Design, empty: tuple[str, _Bound], blamed: list[DeadlineDemand],
     used: Mapping[str, Quantity | None],
 ) -> Finding:  # fmt: skip
     name, least, most = empty[0], empty[1].low, empty[1].high or ZERO
@@ -75,7 +75,7 @@ def _empty(
     )
 
 
-def _others(blamed: list[Demand], used: Mapping[str, Quantity | None]) -> Iterator[Place]:
+def _others(blamed: list[DeadlineDemand], used: Mapping[str, Quantity | None]) -> Iterator[Place]:
     yield from (demand.place.labelled("with this one") for demand in blamed[:-1][:3])
     yield from (q.place.labelled("a deadline that they bound") for q in list(used.values())[:2] if q is not None)
 
@@ -94,7 +94,7 @@ def _deadlines(design: Design) -> Iterator[tuple[str, Quantity | None]]:
                 yield f"{call.callee.text}.{key}", value if isinstance(value, Quantity) else None
 
 
-def _demands(design: Design) -> Iterator[Demand]:
+def _demands(design: Design) -> Iterator[DeadlineDemand]:
     for limit in design.limits.values():
         for bound, sign in ((limit.at_most, 1), (limit.at_least, -1)):
             if limit.counts is not None and isinstance(bound, Quantity | Formula):
@@ -112,12 +112,12 @@ def _tree(bound: Quantity | Formula, sign: int) -> Tree:
     return bound.tree if isinstance(bound, Formula) else Number(bound.high if sign > 0 else bound.low, bound.dimension)
 
 
-def _demand(name: str, place: Place, left: Tree, right: Tree, sign: int) -> Iterator[Demand]:
-    one, other = linear(left), linear(right)
-    if one is not None and other is not None:
-        total = _added(one, other, Fraction(-1))
+def _demand(name: str, place: Place, left: Tree, right: Tree, sign: int) -> Iterator[DeadlineDemand]:
+    left_sum, other = linear(left), linear(right)
+    if left_sum is not None and other is not None:
+        total = _added(left_sum, other, Fraction(-1))
         weights = {key: sign * weight for key, weight in total.items() if weight and key}
-        yield Demand(name, place, weights, sign * total.get("", ZERO))
+        yield DeadlineDemand(name, place, weights, sign * total.get("", ZERO))
 
 
 def linear(tree: Tree) -> dict[str, Fraction] | None:
@@ -128,27 +128,27 @@ def linear(tree: Tree) -> dict[str, Fraction] | None:
         case Name(path=path):
             return {path: Fraction(1)}
         case Arithmetic(op=op, left=left, right=right):
-            one, other = linear(left), linear(right)
-            return None if one is None or other is None else _combined(op, one, other)
+            left_sum, other = linear(left), linear(right)
+            return None if left_sum is None or other is None else _combined(op, left_sum, other)
     return None
 
 
-def _combined(op: str, one: dict[str, Fraction], other: dict[str, Fraction]) -> dict[str, Fraction] | None:
+def _combined(op: str, left: dict[str, Fraction], other: dict[str, Fraction]) -> dict[str, Fraction] | None:
     if op in "+-":
-        return _added(one, other, Fraction(1 if op == "+" else -1))
-    if op == "*" and set(one) <= {""}:
-        one, other = other, one
+        return _added(left, other, Fraction(1 if op == "+" else -1))
+    if op == "*" and set(left) <= {""}:
+        left, other = other, left
     if not set(other) <= {""} or (op == "/" and not other.get("")):
         return None
     factor = other.get("", ZERO) if op == "*" else 1 / other[""]
-    return {name: weight * factor for name, weight in one.items()}
+    return {name: weight * factor for name, weight in left.items()}
 
 
 def _added(one: Mapping[str, Fraction], other: Mapping[str, Fraction], sign: Fraction) -> dict[str, Fraction]:
     return {name: one.get(name, ZERO) + sign * other.get(name, ZERO) for name in {**one, **other}}
 
 
-def _tighten(bounds: dict[str, _Bound], demands: list[Demand]) -> str | None:
+def _tighten(bounds: dict[str, _Bound], demands: list[DeadlineDemand]) -> str | None:
     """The first name whose interval becomes empty."""
     for _ in range(ROUNDS):
         changed = False
@@ -162,7 +162,7 @@ def _tighten(bounds: dict[str, _Bound], demands: list[Demand]) -> str | None:
     return None
 
 
-def _tighten_one(bounds: dict[str, _Bound], demand: Demand, number: int, name: str) -> bool:
+def _tighten_one(bounds: dict[str, _Bound], demand: DeadlineDemand, number: int, name: str) -> bool:
     """weight * x <= -(constant + least of the others)."""
     room, because = -demand.constant, dict.fromkeys((*bounds[name].because,))
     for other, weight in demand.weights.items():
@@ -184,12 +184,12 @@ def _tighten_one(bounds: dict[str, _Bound], demand: Demand, number: int, name: s
     return True
 
 
-def _shown(demand: Demand) -> str:
+def _shown(demand: DeadlineDemand) -> str:
     terms = " + ".join(f"{decimal(weight)} * {name}" for name, weight in demand.weights.items())
     return f"{terms} <= {seconds(-demand.constant)}"
 
 
-def _certificate(blamed: list[Demand], used: Mapping[str, Quantity | None]) -> str:
+def _certificate(blamed: list[DeadlineDemand], used: Mapping[str, Quantity | None]) -> str:
     """The demands and the stated ranges together: unsatisfiable."""
     symbol = {name: f"|{name}|" for name in used}
     facts = [f"(<= {rational(q.low if q else ZERO)} {symbol[name]})" for name, q in used.items()]

@@ -47,11 +47,11 @@ def _may_be_late(plan: Plan, limit: Span) -> bool:
 
 def _places(plan: Plan, around: Enclosure) -> list[Place]:
     call = plan.call
-    found = [quantity.place.labelled("tries in here") for quantity in call.tries[:1]]
+    places = [quantity.place.labelled("tries in here") for quantity in call.tries[:1]]
     limit = call.per_try if isinstance(call.per_try, Quantity) else call.deadline
     if isinstance(limit, Quantity):
-        found.append(limit.place.labelled("one of them may take this long"))
-    return [*found, around.place.labelled("everything inside ends here")]
+        places.append(limit.place.labelled("one of them may take this long"))
+    return [*places, around.place.labelled("everything inside ends here")]
 
 
 def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -> Finding:
@@ -59,9 +59,9 @@ def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -
     course, end, limit = plan.worst(cause), retry_end(plan), around.limit.low
     begun, done = started(course, limit), completed(course, limit, strict=True)
     takes = f"may take {seconds(end)}" if end is not None else "have no bound"
-    kept = "not all" if done is None else str(done)
+    finished = "not all" if done is None else str(done)
     tries = f"the {plan.tries or 'unlimited'} tries of {plan.name}"
-    message = f"{tries} {takes} on {cause.name}s, but {around.text}: {kept} of them end in time"
+    message = f"{tries} {takes} on {cause.name}s, but {around.text}: {finished} of them end in time"
     numbers: Numbers = {
         "limit around": (limit, "s"),
         "tries started": (begun or 0, ""),

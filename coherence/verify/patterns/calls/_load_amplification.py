@@ -30,7 +30,7 @@ _RATES_EACH = ("rate_per_replica", "rate_per_copy")
 
 
 @dataclass(frozen=True)
-class Capacity:
+class ServingCapacity:
     """Requests per second that a thing can serve."""
 
     low: Fraction
@@ -39,7 +39,7 @@ class Capacity:
 
 
 @dataclass(frozen=True)
-class Load:
+class AmplifiedLoad:
     """First tries of a workload, all ways that they go to one callee, and the sends that each becomes at worst.
 
     `beside`: the other workloads that go there, each with its own worst load (None: not known), in tries of the mean
@@ -49,7 +49,7 @@ class Load:
     workload: Workload
     rate: Quantity
     callee: str
-    capacity: Capacity
+    capacity: ServingCapacity
     ways: tuple[Way, ...]
     retrying: tuple[Plan, ...]
     sends: Fraction | None
@@ -94,7 +94,7 @@ class Load:
         return numbers
 
 
-def loads(subject: Subject, tree: CallTree) -> Iterator[Load]:
+def loads(subject: Subject, tree: CallTree) -> Iterator[AmplifiedLoad]:
     """Every workload with a rate against every callee with a capacity."""
     for workload in subject.design.workload.values():
         if workload.rate is not None and workload.name in tree.of_caller:
@@ -104,25 +104,25 @@ def loads(subject: Subject, tree: CallTree) -> Iterator[Load]:
                     yield load
 
 
-def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> Load | None:
+def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> AmplifiedLoad | None:
     """None where no timeouts are tried again, or the first tries alone are too many: another question's matter."""
     design, rate = subject.design, workload.rate
     capacity = capacity_of(subject, callee, workload, leaf=callee not in tree.of_caller)
     if capacity is None or rate is None or rate.low >= capacity.high:
         return None
-    found = ways(tree, workload.name, callee)
-    calls = list(dict.fromkeys(plan for way in found.ways for plan in way))
+    routes = ways(tree, workload.name, callee)
+    calls = list(dict.fromkeys(plan for way in routes.ways for plan in way))
     retrying = tuple(plan for plan in calls if plan.retries and tries_again(plan.call, "timeout"))
-    if found.cyclic or found.cut or not retrying:
+    if routes.cyclic or routes.cut or not retrying:
         return None
     budgets = tuple(dict.fromkeys(limit.name for plan in calls for limit in retry_limits(design, plan)))
-    total = _total(design, found.ways, rate)
+    total = _total(design, routes.ways, rate)
     beside = tuple(
         (other.name, _beside(subject, tree, other, callee, capacity))
         for other in _others(design, tree, workload, callee)
     )
     often = long_run_rate(workload)
-    return Load(workload, rate, callee, capacity, found.ways, retrying, total, budgets, beside, often)
+    return AmplifiedLoad(workload, rate, callee, capacity, routes.ways, retrying, total, budgets, beside, often)
 
 
 def _total(design: Design, found: tuple[Way, ...], rate: Quantity) -> Fraction | None:
@@ -137,17 +137,19 @@ def _others(design: Design, tree: CallTree, workload: Workload, callee: str) -> 
             yield other
 
 
-def _beside(subject: Subject, tree: CallTree, other: Workload, callee: str, capacity: Capacity) -> Fraction | None:
+def _beside(
+    subject: Subject, tree: CallTree, other: Workload, callee: str, capacity: ServingCapacity
+) -> Fraction | None:
     """The other workload's worst load over a long time, as so many tries of those that `capacity` counts."""
-    found = ways(tree, other.name, callee)
+    routes = ways(tree, other.name, callee)
     own = capacity_of(subject, callee, other, leaf=callee not in tree.of_caller)
-    if other.rate is None or own is None or not own.low or found.cyclic or found.cut:
+    if other.rate is None or own is None or not own.low or routes.cyclic or routes.cut:
         return None
-    sends = _total(subject.design, found.ways, other.rate)
+    sends = _total(subject.design, routes.ways, other.rate)
     return None if sends is None else sends * long_run_rate(other) * capacity.low / own.low
 
 
-def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) -> Capacity | None:
+def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) -> ServingCapacity | None:
     """A stated rate, a rate per copy, or copies over the mean service time of the workload."""
     component = subject.design.components.get(name)
     if component is None:
@@ -158,11 +160,11 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
         rate = component.constants.get(key)
         if isinstance(rate, Quantity) and rate.dimension.physical.powers == (("s", -1),):
             if key in _RATES:
-                return Capacity(rate.low, rate.high, rate.place)
-            return Capacity(rate.low * few, rate.high * many, rate.place) if few is not None and many else None
+                return ServingCapacity(rate.low, rate.high, rate.place)
+            return ServingCapacity(rate.low * few, rate.high * many, rate.place) if few is not None and many else None
     mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
     if leaf and few is not None and many is not None and isinstance(mean, Quantity) and mean.low > 0:
-        return Capacity(few / mean.high, many / mean.low, mean.place)
+        return ServingCapacity(few / mean.high, many / mean.low, mean.place)
     return None
 
 
@@ -235,16 +237,16 @@ def _counted(limit: Limit) -> str:
     return ""
 
 
-def in_flight_limit(design: Design, load: Load) -> Limit | None:
+def in_flight_limit(design: Design, load: AmplifiedLoad) -> Limit | None:
     """The smallest breaker: a limit that rejects, of all tries in flight from the workload or to the callee."""
     counted = (load.workload.name, load.callee, f"{load.workload.name}.requests", f"{load.callee}.requests")
-    found = [
+    limits = [
         (limit.at_most.high, limit.name)
         for limit in design.limits.values()
         if isinstance(limit.at_most, Quantity) and _counted(limit) in counted
         and limit.when_full is not None and limit.when_full.text == "reject" and _always(limit)
     ]  # fmt: skip
-    return design.limits[min(found)[1]] if found else None
+    return design.limits[min(limits)[1]] if limits else None
 
 
 def share_of(limit: Limit) -> tuple[Fraction, bool] | None:

@@ -18,8 +18,8 @@ from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import fewer_tries, offered
 from coherence.verify.calls.retry_policies import Plan
-from coherence.verify.patterns.calls._load_amplification import Load, in_flight_limit, retry_limits, share_of
-from coherence.verify.patterns.calls._metastable_call import Facts, burst_delay, facts, far_apart, room
+from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
+from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, room
 
 DAY = 86_400.0  # s: an overload that noise alone is expected to begin within a day is one that happens
 FLUID = "by the fluid reading: mean rates, every try of an overload times out (noise may begin one that drains)"
@@ -28,7 +28,7 @@ MEMORYLESS = "service times are exponential and a cancelled try frees its server
 NOISE = "a Markov chain whose retries come back after an exponential time: a factor of two either way"
 
 
-def answer(question: Question, subject: Subject, load: Load) -> Finding:
+def answer(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding:
     """Arithmetic first; the closed forms of waiting only where an overload would keep itself up."""
     within = _within(question, subject, load)
     if within is not None:
@@ -48,7 +48,7 @@ def answer(question: Question, subject: Subject, load: Load) -> Finding:
     return _overload(question, subject, load)
 
 
-def _within(question: Question, subject: Subject, load: Load) -> Finding | None:
+def _within(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding | None:
     """Proved, where the load stays below the capacity even while every try times out."""
     limit = in_flight_limit(subject.design, load)
     alone = len(load.ways) == 1 and len(load.ways[0]) == 1 and not load.beside
@@ -73,7 +73,7 @@ def _within(question: Question, subject: Subject, load: Load) -> Finding | None:
     return question.proved(message, places, of, arithmetic(numbers, certificate=certificate), assumptions=[FLUID])
 
 
-def _leaf(question: Question, subject: Subject, load: Load) -> Finding | None:
+def _leaf(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding | None:
     """Undecided, where the callee itself calls on: its servers wait meanwhile, and it serves less than is stated."""
     onward = call_tree(subject.design).of_caller.get(load.callee, ())
     if not onward:
@@ -83,7 +83,7 @@ def _leaf(question: Question, subject: Subject, load: Load) -> Finding | None:
     return question.undecided(needs, load.places, load.of)
 
 
-def _unclear(subject: Subject, load: Load) -> str:
+def _unclear(subject: Subject, load: AmplifiedLoad) -> str:
     """Why the load of an overload is not known: a budget that is a share of something else, copies that a loop sets."""
     design = subject.design
     limits = [limit for way in load.ways for plan in way for limit in retry_limits(design, plan)]
@@ -100,10 +100,10 @@ def _unclear(subject: Subject, load: Load) -> str:
     return ""
 
 
-def _overload(question: Question, subject: Subject, load: Load) -> Finding:
+def _overload(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding:
     """While all time out the load reaches the capacity: is work given up still done, and what begins it?"""
-    said = [(plan, plan.call.on_timeout.text if plan.call.on_timeout else "") for plan in load.retrying]
-    unsaid = next((plan.name for plan, word in said if not word), None)
+    on_timeouts = [(plan, plan.call.on_timeout.text if plan.call.on_timeout else "") for plan in load.retrying]
+    unsaid = next((plan.name for plan, word in on_timeouts if not word), None)
     if unsaid is not None:
         needs = f"needs on_timeout of {unsaid}: with abandon an overload of {load.callee} may keep itself up"
         return question.undecided(needs, load.places, load.of)
@@ -113,20 +113,20 @@ def _overload(question: Question, subject: Subject, load: Load) -> Finding:
     if far is not None:
         needs = f"needs a simulation: the pauses of {far.name} are long or not known, its retries may miss the overload"
         return question.undecided(needs, load.places, load.of)
-    one, full = facts(subject, load), room(subject.design, load.callee)
-    if all(word == "cancel" for _, word in said):
-        return _cancelled(question, load, one)
+    measured, full = facts(subject, load), room(subject.design, load.callee)
+    if all(word == "cancel" for _, word in on_timeouts):
+        return _cancelled(question, load, measured)
     slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
     if full is not None and isinstance(full.at_most, Quantity) and full.at_most.low / load.capacity.low <= slow:
         needs = f"needs a simulation: {full.name} lets {load.callee} hold no more than it serves within {seconds(slow)}"
         return question.undecided(needs, load.places, load.of)
-    return _reached(question, subject, load, one, slow)
+    return _reached(question, subject, load, measured, slow)
 
 
-def _cancelled(question: Question, load: Load, one: Facts | None) -> Finding:
+def _cancelled(question: Question, load: AmplifiedLoad, measured: CallFacts | None) -> Finding:
     """Exponential service loses nothing by a cancellation: busy servers answer at their capacity."""
-    if one is None or not one.memoryless or load.beside:
-        lacking = ", ".join(one.missing) if one is not None and one.missing else "a simulation"
+    if measured is None or not measured.memoryless or load.beside:
+        lacking = ", ".join(measured.missing) if measured is not None and measured.missing else "a simulation"
         needs = f"needs {lacking}: what a cancelled try has cost {load.callee} depends on it"
         return question.undecided(needs, load.places, load.of)
     facts_ = (f"(= answers {rational(load.capacity.low)})", f"(<= answers {rational(load.rate.high)})")
@@ -142,37 +142,39 @@ def _cancelled(question: Question, load: Load, one: Facts | None) -> Finding:
     return question.proved(message, load.places, load.of, evidence, assumptions=[FLUID, MEMORYLESS])
 
 
-def _reached(question: Question, subject: Subject, load: Load, one: Facts | None, slow: Fraction) -> Finding:
+def _reached(
+    question: Question, subject: Subject, load: AmplifiedLoad, measured: CallFacts | None, slow: Fraction
+) -> Finding:
     """What begins the overload: the first tries themselves, the stated burst, or noise; else what to state."""
-    if one is None:
+    if measured is None:
         wait = burst_delay(load.workload, load.capacity.low)
         if wait is not None and wait >= slow > 0:
             return _by_burst(question, subject, load, None, wait)
         return _unreached(question, load, None, slow, "")
-    if one.capped and one.call.pause > 0:
+    if measured.capped and measured.call.pause > 0:
         needs = f"needs a simulation: retries of {load.callee} that pause miss and find a cap by turns"
         return question.undecided(needs, load.places, load.of)
-    points = None if one.missing else portrait(one.call)
+    points = None if measured.missing else portrait(measured.call)
     if points is not None and points.verdict is Verdict.COLLAPSED:
         return _by_itself(question, subject, load, points)
-    if overload(one.call) < one.call.capacity:
+    if overload(measured.call) < measured.call.capacity:
         caps = " and ".join(
             (*load.budgets, *((limit.name,) if (limit := in_flight_limit(subject.design, load)) else ()))
         )
         needs = f"needs a simulation: {caps} lets about as many tries through as {load.callee} can serve"
         return question.undecided(needs, load.places, load.of)
-    burst, said = load.workload.burst, ""
+    burst, note = load.workload.burst, ""
     if burst is not None and burst.rate is not None and burst.lasts is not None:
         wait = burst_delay(load.workload, load.capacity.low)
-        after = course(one.call, Disturbance(float(burst.lasts.high), float(burst.rate.high)))
+        after = course(measured.call, Disturbance(float(burst.lasts.high), float(burst.rate.high)))
         if after.collapses:
-            grown = after.backlog / one.call.capacity
-            return _by_burst(question, subject, load, (one, points, grown), wait or Fraction(0))
-        said = f"the stated burst is over {seconds(_round(after.recovery))} after its end; "
-    return _by_noise(question, subject, load, one, points) or _unreached(question, load, one, slow, said)
+            grown = after.backlog / measured.call.capacity
+            return _by_burst(question, subject, load, (measured, points, grown), wait or Fraction(0))
+        note = f"the stated burst is over {seconds(_round(after.recovery))} after its end; "
+    return _by_noise(question, subject, load, measured, points) or _unreached(question, load, measured, slow, note)
 
 
-def _by_itself(question: Question, subject: Subject, load: Load, points: Portrait) -> Finding:
+def _by_itself(question: Question, subject: Subject, load: AmplifiedLoad, points: Portrait) -> Finding:
     message = (
         f"{load.callee} has no healthy operating point: {decimal(load.rate.high)} first tries a second make "
         f"{_times(load)} sends each, and the retries of late tries alone reach {decimal(load.capacity.low)} req/s"
@@ -190,7 +192,11 @@ def _by_itself(question: Question, subject: Subject, load: Load, points: Portrai
 
 
 def _by_burst(
-    question: Question, subject: Subject, load: Load, known: tuple[Facts, Portrait | None, float] | None, wait: Fraction
+    question: Question,
+    subject: Subject,
+    load: AmplifiedLoad,
+    known: tuple[CallFacts, Portrait | None, float] | None,
+    wait: Fraction,
 ) -> Finding:
     burst = load.workload.burst
     assert burst is not None
@@ -198,11 +204,11 @@ def _by_burst(
     assert burst.lasts is not None
     numbers: Numbers = {**load.numbers, "delay after the burst": (wait, "s")}
     assumptions, over = [FLUID], burst.lasts.high
-    one, points, grown = known or (None, None, float(wait))
-    if one is not None:
+    measured, points, grown = known or (None, None, float(wait))
+    if measured is not None:
         numbers |= {
             "delay with retries": (_round(grown), "s"),
-            "shortest pause that collapses": (_round(smallest_pause(one.call)), "s"),
+            "shortest pause that collapses": (_round(smallest_pause(measured.call)), "s"),
         }
         if points is not None:
             numbers |= _points(points)
@@ -216,13 +222,15 @@ def _by_burst(
         ),
         Step(
             over + slow,
-            f"every try times out and is sent again: {_load_of(load, one)} against {decimal(load.capacity.high)}",
+            f"every try times out and is sent again: {_load_of(load, measured)} against {decimal(load.capacity.high)}",
         ),
         Step(None, "the queue never becomes shorter than the limit of a try: the burst is over, the overload stays"),
     )
     message = f"after the burst {_keeps(load)}"
     places = [*load.places, burst.rate.place.labelled("this disturbance reaches it")]
-    exact = wait >= slow and (one is None or (not one.capped and one.call.pause == 0))  # first tries alone do it
+    exact = wait >= slow and (
+        measured is None or (not measured.capped and measured.call.pause == 0)
+    )  # first tries alone do it
     evidence = (
         arithmetic(numbers, witness=witness)
         if exact
@@ -231,43 +239,53 @@ def _by_burst(
     return _conflict(question, subject, load, message, evidence, places, assumptions)
 
 
-def _by_noise(question: Question, subject: Subject, load: Load, one: Facts, points: Portrait | None) -> Finding | None:
+def _by_noise(
+    question: Question, subject: Subject, load: AmplifiedLoad, measured: CallFacts, points: Portrait | None
+) -> Finding | None:
     """Conflict, where noise is expected to cross the edge within a day.  numpy and scipy are first needed here."""
-    if points is None or not one.memoryless or one.capped or load.beside or one.call.pause > 0:
+    if points is None or not measured.memoryless or measured.capped or load.beside or measured.call.pause > 0:
         return None
     from coherence.simulate.metastability.retry_chain_models import fits, noise
 
-    if not fits(one.call):
+    if not fits(measured.call):
         return None
-    found = noise(one.call)
-    if found.low_to_high > DAY:
+    quiet = noise(measured.call)
+    if quiet.low_to_high > DAY:
         return None
-    hour = found.chance(3600.0)
-    soon = f"noise alone is expected to begin an overload of {load.callee} within {_about(found.low_to_high)}"
+    hour = quiet.chance(3600.0)
+    soon = f"noise alone is expected to begin an overload of {load.callee} within {_about(quiet.low_to_high)}"
     witness = (
         Step(Fraction(0), f"{load.workload.name} is served in time"),
-        Step(_round(found.low_to_high), f"on average by then chance fills the queue beyond {_edge(points)}"),
+        Step(_round(quiet.low_to_high), f"on average by then chance fills the queue beyond {_edge(points)}"),
         Step(
             None, f"every try times out and is sent again: {_load_of(load)} against {decimal(load.capacity.high)} req/s"
         ),
     )
-    numbers = {**load.numbers, **_points(points), "mean time until noise collapses it": (found.low_to_high, "s")}
-    numbers |= {"chance of it per hour": (hour, ""), "mean time back": (found.high_to_low, "s")}
+    numbers = {**load.numbers, **_points(points), "mean time until noise collapses it": (quiet.low_to_high, "s")}
+    numbers |= {"chance of it per hour": (hour, ""), "mean time back": (quiet.high_to_low, "s")}
     evidence = Evidence(Grade.ESTIMATED, "Markov chain of queue and waiting retries", witness, None, numbers)
     return _conflict(question, subject, load, f"{soon}; {_keeps(load)}", evidence, load.places, [MEAN_FIELD, NOISE])
 
 
-def _unreached(question: Question, load: Load, one: Facts | None, slow: Fraction, said: str) -> Finding:
+def _unreached(
+    question: Question, load: AmplifiedLoad, measured: CallFacts | None, slow: Fraction, note: str
+) -> Finding:
     """An overload would stay, but nothing stated reaches it."""
     needs = f"needs a disturbance (burst of {load.workload.name}) that delays {load.callee} by {seconds(slow)}"
-    shortest = smallest_pause(one.call) if one is not None and overload(one.call) >= one.call.capacity else math.inf
+    shortest = (
+        smallest_pause(measured.call)
+        if measured is not None and overload(measured.call) >= measured.call.capacity
+        else math.inf
+    )
     pause = f", as a pause of {seconds(_round(shortest))} does" if math.isfinite(shortest) else ""
-    lacking = f" (noise alone: needs {' and '.join(one.missing)})" if one is not None and one.missing else ""
-    return question.undecided(f"{said}{needs}{pause}: {_keeps(load)}{lacking}", load.places, load.of)
+    lacking = (
+        f" (noise alone: needs {' and '.join(measured.missing)})" if measured is not None and measured.missing else ""
+    )
+    return question.undecided(f"{note}{needs}{pause}: {_keeps(load)}{lacking}", load.places, load.of)
 
 
 def _conflict(
-    question: Question, subject: Subject, load: Load, message: str, evidence: Evidence, places: list[Place],
+    question: Question, subject: Subject, load: AmplifiedLoad, message: str, evidence: Evidence, places: list[Place],
     assumptions: list[str],
 ) -> Finding:  # fmt: skip
     repairs = offered(*_repairs(subject, load))
@@ -276,7 +294,7 @@ def _conflict(
     )
 
 
-def _repairs(subject: Subject, load: Load) -> Iterator[Repair | None]:
+def _repairs(subject: Subject, load: AmplifiedLoad) -> Iterator[Repair | None]:
     """So few tries, or so many copies, that the load of an overload is below the capacity."""
     plan: Plan = load.retrying[0]
     room_ = load.capacity.low / load.rate.high
@@ -298,28 +316,28 @@ def _points(points: Portrait) -> Numbers:
     }
     if points.verdict is Verdict.COLLAPSED:
         names["healthy"] = None
-    found = {name: point for name, point in names.items() if point is not None and math.isfinite(point.load)}
-    numbers: Numbers = {f"{name} load": (point.load, "req/s") for name, point in found.items()}
-    return numbers | {f"{name} sends": (point.sends, "") for name, point in found.items()}
+    finite = {name: point for name, point in names.items() if point is not None and math.isfinite(point.load)}
+    numbers: Numbers = {f"{name} load": (point.load, "req/s") for name, point in finite.items()}
+    return numbers | {f"{name} sends": (point.sends, "") for name, point in finite.items()}
 
 
 def _edge(points: Portrait) -> str:
     return f"the edge of {points.edges[0].load:.4g} req/s" if points.edges else "the edge"
 
 
-def _times(load: Load) -> str:
+def _times(load: AmplifiedLoad) -> str:
     return "any number of" if load.sends is None else f"up to {decimal(load.sends)}"
 
 
-def _load_of(load: Load, one: Facts | None = None) -> str:
+def _load_of(load: AmplifiedLoad, measured: CallFacts | None = None) -> str:
     """The load of an overload, a breaker included."""
     most = None if load.worst is None else float(load.worst)
-    if one is not None and math.isfinite(one.call.breaker):
-        most = min(overload(one.call), math.inf if most is None else most)
+    if measured is not None and math.isfinite(measured.call.breaker):
+        most = min(overload(measured.call), math.inf if most is None else most)
     return "retries without end" if most is None else f"{most:.7g} req/s"
 
 
-def _keeps(load: Load) -> str:
+def _keeps(load: AmplifiedLoad) -> str:
     times = "any number of" if load.sends is None else decimal(load.sends)
     overload_ = f"an overload of {load.callee} ({decimal(load.capacity.high)} req/s) keeps itself up"
     return f"each first try becomes {times} sends, so {overload_}"

@@ -15,7 +15,7 @@ from coherence.simulate.metastability.waits import Server
 from coherence.verify.calls.attempts import pauses
 from coherence.verify.calls.retry_policies import Plan
 from coherence.verify.facts.design_facts import copies, known
-from coherence.verify.patterns.calls._load_amplification import Load, in_flight_limit, retry_limits, share_of
+from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
 
 WAITING = ("backlog", "queue", "waiting", "queued")
 MOST_PAUSES = 16  # of more tries the first pauses stand for all
@@ -24,7 +24,7 @@ LONGEST_PAUSE = 20  # limits of a try: a longer pause leaves the tries of one re
 
 
 @dataclass(frozen=True)
-class Facts:
+class CallFacts:
     """A call and what the design leaves out: `missing` names the keys that the closed forms of waiting need."""
 
     call: Retrying
@@ -42,7 +42,7 @@ class Facts:
         return not all(math.isinf(cap) for cap in (call.share, call.most_retries, call.breaker))
 
 
-def facts(subject: Subject, load: Load) -> Facts | None:
+def facts(subject: Subject, load: AmplifiedLoad) -> CallFacts | None:
     """The call, where the workload itself makes one retrying call to the callee; else None."""
     plan = load.ways[0][0]
     if len(load.ways) > 1 or len(load.ways[0]) > 1 or plan.limit is None or plan.call.on_timeout is None:
@@ -57,10 +57,10 @@ def facts(subject: Subject, load: Load) -> Facts | None:
         max(1, servers), float(max(1, servers) / load.capacity.low), float(plan.limit.low),
         float(cv.high) if cv is not None else 1.0, cancel=plan.call.on_timeout.text == "cancel",
     )  # fmt: skip
-    return Facts(_retrying(subject.design, load, plan, server), tuple(absent))
+    return CallFacts(_retrying(subject.design, load, plan, server), tuple(absent))
 
 
-def _retrying(design: Design, load: Load, plan: Plan, server: Server) -> Retrying:
+def _retrying(design: Design, load: AmplifiedLoad, plan: Plan, server: Server) -> Retrying:
     """The call with its caps; the largest share and the smallest counts bind."""
     limits = list(retry_limits(design, plan))
     shares = [(found, limit) for limit in limits if (found := share_of(limit)) is not None]

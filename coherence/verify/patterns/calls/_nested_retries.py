@@ -39,12 +39,12 @@ def noted(question: Question, tree: CallTree, measured: Container[str]) -> Itera
         if tables[cause].get(name, _Best()).layers >= 2:
             way = _way(tables[cause], name)
             exact = len(way) <= EXACT_UP_TO
-            found = (
+            amplifications = (
                 amplification(way, cause, abandons=True)
                 if exact
                 else Amplification(tuple(way), cause, tables[cause][name].sends, ())
             )
-            yield _note(question, found)
+            yield _note(question, amplifications)
 
 
 def _size(best: _Best) -> tuple[bool, int, int]:
@@ -60,8 +60,8 @@ def _best(tree: CallTree, cause: str) -> dict[str, _Best]:
                 continue
             before, again = table.get(name, _Best()), plan.tries if tries_again(plan.call, cause) else 1
             sends = None if before.sends is None or again is None else before.sends * again
-            made = _Best(sends, before.layers + (again != 1), plan)
-            table[plan.callee] = max(table.get(plan.callee, _Best()), made, key=_size)
+            candidate = _Best(sends, before.layers + (again != 1), plan)
+            table[plan.callee] = max(table.get(plan.callee, _Best()), candidate, key=_size)
     return table
 
 
@@ -73,20 +73,21 @@ def _way(table: dict[str, _Best], name: str) -> list[Plan]:
     return way
 
 
-def _note(question: Question, found: Amplification) -> Finding:
-    layers = retrying(found)
-    total = "unboundedly many" if found.sends is None else str(found.sends)
+def _note(question: Question, amplification: Amplification) -> Finding:
+    layers = retrying(amplification)
+    total = "unboundedly many" if amplification.sends is None else str(amplification.sends)
     product = " x ".join("unlimited" if plan.tries is None else str(plan.tries) for plan in layers[:8])
     more = " x ..." if len(layers) > 8 else ""
+    caller, callee = amplification.way[0].caller, amplification.way[-1].callee
     message = (
-        f"one call of {found.way[0].caller} may send {total} times to {found.way[-1].callee} ({product}{more}); "
+        f"one call of {caller} may send {total} times to {callee} ({product}{more}); "
         "no promise, limit or load says that this is too many"
     )
     return question.note(
         message,
         layer_places(layers),
-        [plan.name for plan in found.way],
-        arithmetic(figures(found), witness=steps(found)),
+        [plan.name for plan in amplification.way],
+        arithmetic(figures(amplification), witness=steps(amplification)),
     )
 
 
@@ -104,13 +105,13 @@ def layer_places(layers: list[Plan]) -> list[Place]:
     ]
 
 
-def figures(found: Amplification) -> dict[str, tuple[Fraction | int, str]]:
+def figures(amplification: Amplification) -> dict[str, tuple[Fraction | int, str]]:
     """Most sends, and the mean when half of the tries fail."""
-    if found.sends is None:
+    if amplification.sends is None:
         return {}
-    numbers: dict[str, tuple[Fraction | int, str]] = {"sends": (found.sends, "")}
-    if found.sends <= _EXPECTED_UP_TO:
-        numbers["mean sends when half of the tries fail"] = (round_off(expected_sends(found.sends, HALF)), "")
+    numbers: dict[str, tuple[Fraction | int, str]] = {"sends": (amplification.sends, "")}
+    if amplification.sends <= _EXPECTED_UP_TO:
+        numbers["mean sends when half of the tries fail"] = (round_off(expected_sends(amplification.sends, HALF)), "")
     return numbers
 
 
@@ -119,11 +120,11 @@ def round_off(value: Fraction) -> Fraction:
     return Fraction(round(value * 10**6), 10**6)
 
 
-def steps(found: Amplification) -> Iterator[Step]:
+def steps(amplification: Amplification) -> Iterator[Step]:
     """What each layer makes of one call."""
     sends: int | None = 1
-    for plan in retrying(found)[:8]:
+    for plan in retrying(amplification)[:8]:
         sends = None if sends is None or plan.tries is None else sends * plan.tries
         so_far = "unbounded" if sends is None else str(sends)
         times = plan.tries or "any number of"
-        yield Step(None, f"{plan.name} fails by {found.cause} {times} times: {so_far} so far")
+        yield Step(None, f"{plan.name} fails by {amplification.cause} {times} times: {so_far} so far")

@@ -50,8 +50,8 @@ def _hangs(plan: Plan, limit: Span) -> Cause | None:
     """
     call, causes = plan.call, plan.call.retry_when or ()
     default = bool(causes) and all(_from_part(cause.place) for cause in causes)
-    asked = bool(call.tries) and not any(_from_part(tries.place) for tries in call.tries)
-    whole = default and asked and not isinstance(call.per_try, Quantity) and limit.high is not None
+    states_tries = bool(call.tries) and not any(_from_part(tries.place) for tries in call.tries)
+    whole = default and states_tries and not isinstance(call.per_try, Quantity) and limit.high is not None
     return Cause("a slow answer", limit, whole=True) if whole else None
 
 
@@ -87,14 +87,14 @@ def _nothing_retried(question: Question, plan: Plan) -> Finding:
 
 def _places(plan: Plan, label: str) -> list[Place]:
     call = plan.call
-    found = [call.tries[0].place.labelled(label)] if call.tries else []
+    places = [call.tries[0].place.labelled(label)] if call.tries else []
     if isinstance(call.per_try, Quantity):
-        found.append(call.per_try.place.labelled("one try may take this long"))
+        places.append(call.per_try.place.labelled("one try may take this long"))
     elif call.callee is not None:
-        found.append(call.callee.place.labelled("no per_try: one try may use the whole deadline"))
+        places.append(call.callee.place.labelled("no per_try: one try may use the whole deadline"))
     if isinstance(call.deadline, Quantity):
-        found.append(call.deadline.place.labelled("all tries together end here"))
-    return found
+        places.append(call.deadline.place.labelled("all tries together end here"))
+    return places
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ SHARED = "all tries of a run fail by one shared cause"
 
 
 @dataclass(frozen=True)
-class Bound:
+class SendsBound:
     """Sends to `callee` for one call into `caller`, at most (or below) `limit`."""
 
     name: str
@@ -48,45 +48,45 @@ class Bound:
     place: Place
 
 
-def bounds(design: Design) -> Iterator[Bound]:
+def bounds(design: Design) -> Iterator[SendsBound]:
     """Every promise and every limit on sends; what a full limit refuses is no promise about the callers."""
     for promise in design.promises.values():
         tree = promise.condition.tree if promise.kind == "sends" and promise.condition else None
         if isinstance(tree, Compare) and tree.op in ("<", "<="):
-            yield Bound(promise.name, promise.callee, promise.caller, tree.op, tree.right, promise.place)
+            yield SendsBound(promise.name, promise.callee, promise.caller, tree.op, tree.right, promise.place)
     for limit in design.limits.values():
         match limit.counts.tree if limit.counts and limit.when_full is None else None:
             case Function(function="attempts", arguments=(Name(path=callee),)) if limit.per is not None:
                 yield from _limit(limit, callee, limit.per.text)
 
 
-def _limit(limit: Limit, callee: str, caller: str) -> Iterator[Bound]:
+def _limit(limit: Limit, callee: str, caller: str) -> Iterator[SendsBound]:
     match limit.at_most:
         case Formula(tree=tree, place=place):
-            yield Bound(limit.name, callee, caller, "<=", tree, place)
+            yield SendsBound(limit.name, callee, caller, "<=", tree, place)
         case Quantity(low=low, place=place):
-            yield Bound(limit.name, callee, caller, "<=", Number(low), place)
+            yield SendsBound(limit.name, callee, caller, "<=", Number(low), place)
 
 
-def kept(question: Question, subject: Subject, tree: CallTree, bound: Bound) -> Iterator[Finding]:
+def bound_answers(question: Question, subject: Subject, tree: CallTree, bound: SendsBound) -> Iterator[Finding]:
     """Do the calls of the design keep the bound?"""
     of, places = [bound.name], [bound.place.labelled("the bound on sends")]
-    made, found = known(subject), ways(tree, bound.caller, bound.callee)
-    limit, missing = made.range(bound.limit), made.missing(bound.limit)
-    if needs := _unbounded(bound, found, limit, missing):
+    facts, paths = known(subject), ways(tree, bound.caller, bound.callee)
+    limit, missing = facts.range(bound.limit), facts.missing(bound.limit)
+    if needs := _unbounded(bound, paths, limit, missing):
         yield question.undecided(needs, places, of)
-    elif not found.ways:
+    elif not paths.ways:
         message = f"no call leads from {bound.caller} to {bound.callee}: {bound.name} says nothing"
         yield question.vacuous(message, places, of, arithmetic({}))
     elif limit.low is not None and limit.high is not None:
-        yield _answer(question, subject, bound, (limit.low, limit.high), found.ways)
+        yield _answer(question, subject, bound, (limit.low, limit.high), paths.ways)
 
 
-def _unbounded(bound: Bound, found: Ways, limit: Interval, missing: Sequence[str]) -> str:
+def _unbounded(bound: SendsBound, ways: Ways, limit: Interval, missing: Sequence[str]) -> str:
     """What has to be known first, if anything."""
-    if found.cyclic:
+    if ways.cyclic:
         return f"needs the depth of the calls from {bound.caller} to {bound.callee}: they form a cycle"
-    if found.cut:
+    if ways.cut:
         return f"needs fewer than {MOST_WAYS} ways from {bound.caller} to {bound.callee}"
     if missing or limit.low is None or limit.high is None:
         return f"needs a number in {bound.name}" + (f": {missing[0]} has none" if missing else "")
@@ -94,17 +94,17 @@ def _unbounded(bound: Bound, found: Ways, limit: Interval, missing: Sequence[str
 
 
 def _answer(
-    question: Question, subject: Subject, bound: Bound, limit: tuple[Fraction, Fraction], found: Sequence[Way]
+    question: Question, subject: Subject, bound: SendsBound, limit: tuple[Fraction, Fraction], ways: Sequence[Way]
 ) -> Finding:
-    most, least = _worst(found, abandons=True), _worst(found, abandons=False)
-    of = [bound.name, *dict.fromkeys(plan.name for way in found for plan in way)]
+    most, least = _worst(ways, abandons=True), _worst(ways, abandons=False)
+    of = [bound.name, *dict.fromkeys(plan.name for way in ways for plan in way)]
     if _holds(bound, limit[0], _sum(most)):
         return _proved(question, bound, limit[0], most, of)
     if _holds(bound, limit[0], _sum(least)):
-        open_call = next((plan.name for way in found if (plan := unsaid(way))), bound.caller)
+        open_call = next((plan.name for way in ways if (plan := unsaid(way))), bound.caller)
         return question.undecided(f"needs on_timeout of {open_call}", _places(bound, most), of)
-    surely = _worst(found, abandons=False, least=True)
-    certain = not _holds(bound, limit[1], max(surely, key=_one).sends)
+    surely = _worst(ways, abandons=False, least=True)
+    certain = not _holds(bound, limit[1], max(surely, key=_total_of).sends)
     return _broken(question, subject, (bound, limit[0]), least, of, certain=certain)
 
 
@@ -125,15 +125,15 @@ def _total(parts: Sequence[Amplification]) -> tuple[bool, int]:
     return total is None, total or 0
 
 
-def _one(part: Amplification) -> tuple[bool, int]:
+def _total_of(part: Amplification) -> tuple[bool, int]:
     return _total([part])
 
 
-def _holds(bound: Bound, limit: Fraction, sends: int | None) -> bool:
+def _holds(bound: SendsBound, limit: Fraction, sends: int | None) -> bool:
     return sends is not None and COMPARE[bound.op](sends, limit)
 
 
-def _places(bound: Bound, parts: Sequence[Amplification]) -> list[Place]:
+def _places(bound: SendsBound, parts: Sequence[Amplification]) -> list[Place]:
     layers = list(dict.fromkeys(plan for part in parts for plan in retrying(part)))
     ends = [part.way[-1].call.callee for part in parts[:1]]
     sites = layer_places(layers) or [end.place.labelled("sent to from here") for end in ends if end]
@@ -141,7 +141,7 @@ def _places(bound: Bound, parts: Sequence[Amplification]) -> list[Place]:
 
 
 def _proved(
-    question: Question, bound: Bound, limit: Fraction, parts: Sequence[Amplification], of: list[str]
+    question: Question, bound: SendsBound, limit: Fraction, parts: Sequence[Amplification], of: list[str]
 ) -> Finding:
     total = _sum(parts) or 0
     message = f"one call of {bound.caller} sends at most {total} times to {bound.callee}, {bound.name} allows {limit}"
@@ -152,10 +152,10 @@ def _proved(
 
 
 def _broken(
-    question: Question, subject: Subject, asked: tuple[Bound, Fraction], parts: Sequence[Amplification],
+    question: Question, subject: Subject, broken: tuple[SendsBound, Fraction], parts: Sequence[Amplification],
     of: list[str], *, certain: bool,
 ) -> Finding:  # fmt: skip
-    (bound, limit), worst = asked, max(parts, key=_one)
+    (bound, limit), worst = broken, max(parts, key=_total_of)
     alone = not _holds(bound, limit, worst.sends)
     blamed = [worst] if alone else list(parts)
     total = _sum(blamed)
@@ -175,20 +175,24 @@ def _layers(part: Amplification) -> str:
 
 
 def _fewer_each(
-    subject: Subject, bound: Bound, limit: Fraction, parts: Sequence[Amplification]
+    subject: Subject, bound: SendsBound, limit: Fraction, parts: Sequence[Amplification]
 ) -> tuple[Repair, ...]:  # fmt: skip
     """The innermost tries of every way so few that all ways together keep the bound."""
     share = limit / len(parts)
-    found = [_fewer(subject, bound, share, part)[:1] for part in parts if part.sends is None or part.sends > share]
-    edits = dict.fromkeys(edit for made in found for one in made for edit in one.edits)
-    return offered(repairs.proposal(*edits)) if edits and all(found) else ()
+    repairs_of_each = [
+        _fewer(subject, bound, share, part)[:1] for part in parts if part.sends is None or part.sends > share
+    ]
+    edits = dict.fromkeys(edit for made in repairs_of_each for one in made for edit in one.edits)
+    return offered(repairs.proposal(*edits)) if edits and all(repairs_of_each) else ()
 
 
-def _fewer(subject: Subject, bound: Bound, limit: Fraction, found: Amplification) -> tuple[Repair, ...]:
+def _fewer(subject: Subject, bound: SendsBound, limit: Fraction, amplification: Amplification) -> tuple[Repair, ...]:
     """Fewer tries in one layer, innermost first."""
     allowed = int(limit) if bound.op == "<=" or limit.denominator != 1 else int(limit) - 1
     counts = [
-        (plan, plan.tries, max(1, allowed * plan.tries // (found.sends or 1))) for plan in retrying(found) if plan.tries
+        (plan, plan.tries, max(1, allowed * plan.tries // (amplification.sends or 1)))
+        for plan in retrying(amplification)
+        if plan.tries
     ]
-    made = [fewer_tries(subject, plan, fewer) for plan, tries, fewer in counts if fewer < tries]
-    return offered(*reversed(made))
+    repairs = [fewer_tries(subject, plan, fewer) for plan, tries, fewer in counts if fewer < tries]
+    return offered(*reversed(repairs))

@@ -71,8 +71,8 @@ def _too_short(question: Question, subject: Subject, plan: Plan, serve: Quantity
         Step(serve.high, "the answer would be ready"),
     )
     evidence = arithmetic(_numbers(serve, limit), witness=witness)
-    of, made = (plan.name, plan.callee), _repairs(subject, plan, serve.high)
-    return question.conflict(message, places, of, evidence, certain=certain, repairs=made)
+    of, longer = (plan.name, plan.callee), _repairs(subject, plan, serve.high)
+    return question.conflict(message, places, of, evidence, certain=certain, repairs=longer)
 
 
 def _limit_place(plan: Plan) -> Iterator[Place]:
@@ -89,13 +89,13 @@ def _repairs(subject: Subject, plan: Plan, need: Fraction) -> tuple[Repair, ...]
 
 def _both_longer(subject: Subject, plan: Plan, need: Fraction) -> Repair | None:
     """Longer tries and a deadline for all of them, where neither alone is enough."""
-    one, whole = plan.call.per_try, plan.call.deadline
+    per_try, whole = plan.call.per_try, plan.call.deadline
     if not isinstance(whole, Quantity) or plan.tries is None:
         return None
     each = nice_above(need)
     edits = [repairs.change(subject, whole, nice_above(plan.tries * each + (waits(plan) or ZERO)))]
-    if isinstance(one, Quantity):
-        edits.append(repairs.change(subject, one, each))
+    if isinstance(per_try, Quantity):
+        edits.append(repairs.change(subject, per_try, each))
     elif plan.tries > 1:
         edits.append(with_limit(subject, plan, each))
     return repairs.proposal(*edits)

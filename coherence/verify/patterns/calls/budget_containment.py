@@ -73,14 +73,14 @@ def _inside(subject: Subject, tree: CallTree, around: Enclosure) -> tuple[Findin
     work = tree.work.get(around.inside, Work())
     if not work.calls:
         return tuple(inner_budget(QUESTION, subject, tree, around))
-    kept: dict[Enclosure, tuple[Work, tuple[Finding, ...]]] = work.calls[0].call.once(
+    findings_of: dict[Enclosure, tuple[Work, tuple[Finding, ...]]] = work.calls[0].call.once(
         f"COH201 inside{_sourced(subject)}", dict
     )
-    if around not in kept or kept[around][0] != work:
-        if len(kept) >= MOST_KEPT:
-            kept.clear()
-        kept[around] = (work, tuple(inner_budget(QUESTION, subject, tree, around)))
-    return kept[around][1]
+    if around not in findings_of or findings_of[around][0] != work:
+        if len(findings_of) >= MOST_KEPT:
+            findings_of.clear()
+        findings_of[around] = (work, tuple(inner_budget(QUESTION, subject, tree, around)))
+    return findings_of[around][1]
 
 
 def _sourced(subject: Subject) -> str:

@@ -57,9 +57,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     from coherence.verify.patterns.calls._load_amplification import loads
 
-    found = list(loads(subject, call_tree(subject.design)))
-    if found:
+    overloads = list(loads(subject, call_tree(subject.design)))
+    if overloads:
         from coherence.verify.patterns.calls._metastable import answer  # the closed forms, only where there is a load
 
-        for load in found:
+        for load in overloads:
             yield answer(QUESTION, subject, load)

@@ -94,16 +94,16 @@ class Left:
 
 def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
     plan, work, limit = left.plan, left.work, left.limit
-    said = plan.call.on_timeout.text if plan.call.on_timeout else ""
+    on_timeout = plan.call.on_timeout.text if plan.call.on_timeout else ""
     late = work.known >= limit if work.calls else work.known > limit
-    if late and said == "abandon":
+    if late and on_timeout == "abandon":
         yield _orphan(subject, left)
-    elif late and said == "cancel":
+    elif late and on_timeout == "cancel":
         yield _cancelled(left)
     elif late:
         need = f"{left.callee} may need {seconds(work.known)}, the caller waits {seconds(limit)}"
         yield QUESTION.undecided(f"needs on_timeout of {plan.name}: {need}", _places(left), left.of)
-    elif said == "abandon":
+    elif on_timeout == "abandon":
         yield _in_time(left)
 
 
@@ -141,14 +141,14 @@ def _unbounded(left: Left) -> str:
 
 def _places(left: Left) -> list[Place]:
     plan, work = left.plan, left.work
-    found = [left.around.place.labelled(f"{plan.name} waits this long")]
-    found += [work.serve.place.labelled(f"{left.callee} needs this long")] if work.serve else []
+    places = [left.around.place.labelled(f"{plan.name} waits this long")]
+    places += [work.serve.place.labelled(f"{left.callee} needs this long")] if work.serve else []
     for inner in work.calls[:4]:
         limit = inner.call.deadline if isinstance(inner.call.deadline, Quantity) else inner.call.per_try
-        found += [limit.place.labelled(f"{inner.name} may take this long")] if isinstance(limit, Quantity) else []
+        places += [limit.place.labelled(f"{inner.name} may take this long")] if isinstance(limit, Quantity) else []
     if plan.call.on_timeout is not None:
-        found.append(plan.call.on_timeout.place.labelled("what a timeout does to the work"))
-    return found
+        places.append(plan.call.on_timeout.place.labelled("what a timeout does to the work"))
+    return places
 
 
 def _orphan(subject: Subject, left: Left) -> Finding:

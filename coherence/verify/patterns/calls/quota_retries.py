@@ -137,15 +137,15 @@ def _counted(design: Design, counted: Tree | None) -> tuple[str | None, str | No
 
 
 def _flows(subject: Subject, tree: CallTree, callee: str, only: str | None = None) -> tuple[tuple[Workload, Way], ...]:
-    found: list[tuple[Workload, Way]] = []
+    flows: list[tuple[Workload, Way]] = []
     for workload in subject.design.workload.values():
         if only is not None and workload.name != only:
             continue
         way = ways(tree, workload.name, callee)
         if way.cyclic or way.cut or (way.ways and workload.rate is None):
             return ()
-        found += [(workload, one) for one in way.ways]
-    return tuple(found)
+        flows += [(workload, one) for one in way.ways]
+    return tuple(flows)
 
 
 def _sends(way: Way) -> Fraction | None:
@@ -203,8 +203,8 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
         held = peak is not None and peak <= quota.rate
         yield _proved(quota, peak, "") if held and peak is not None else _proved(quota, again, "once a burst is over, ")
     elif (filled := _filled(quota)) is not None:
-        said = f"a burst fills it after {seconds(filled)}, and what is refused comes back and keeps it full"
-        yield _conflict(subject, quota, said, certain=False)
+        course = f"a burst fills it after {seconds(filled)}, and what is refused comes back and keeps it full"
+        yield _conflict(subject, quota, course, certain=False)
     else:
         bursts = [w.name for w, _ in quota.flows]
         needs = f"needs a burst of {bursts[0]} that fills {quota.limit.name}: its retries would then keep it full"
@@ -232,12 +232,12 @@ def _proved(quota: Quota, most: Fraction, when: str) -> Finding:
     return QUESTION.proved(message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script))
 
 
-def _conflict(subject: Subject, quota: Quota, said: str, *, certain: bool) -> Finding:
+def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> Finding:
     first, again = _total(quota) or Fraction(0), _total(quota, again=True)
     after = f"{show(again)} req/s" if again is not None else "no bound"
     message = (
         f"{quota.limit.name} allows {show(quota.rate)} req/s to {quota.callee}, first tries are {show(first)} req/s, "
-        f"and {after} while they are refused: {said}"
+        f"and {after} while they are refused: {course}"
     )
     witness = (
         Step(Fraction(0), f"{quota.limit.name} is full: {quota.callee} refuses"),
@@ -254,10 +254,10 @@ def _repairs(subject: Subject, quota: Quota) -> Iterator[Repair]:
     """A quota for all that come again, or fewer tries."""
     again, stated = _total(quota, peak=True, again=True), quota.limit.at_most
     if again is not None and isinstance(stated, Quantity):
-        made = repairs.proposal(repairs.change(subject, stated, repairs.upward_round(again * quota.window)))
-        yield from [made] if made is not None else []
+        repair = repairs.proposal(repairs.change(subject, stated, repairs.upward_round(again * quota.window)))
+        yield from [repair] if repair is not None else []
     for plan in quota.plans:
         tries = [t for t in plan.call.tries if isinstance(t, Quantity) and t.high > 1]
         if len(tries) == 1:
-            made = repairs.proposal(repairs.change(subject, tries[0], Fraction(1)))
-            yield from [made] if made is not None else []
+            repair = repairs.proposal(repairs.change(subject, tries[0], Fraction(1)))
+            yield from [repair] if repair is not None else []

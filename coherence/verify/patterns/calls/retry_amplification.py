@@ -40,7 +40,7 @@ from coherence.findings.question_input import Question, Subject
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.patterns.calls._load_amplification import loads
 from coherence.verify.patterns.calls._nested_retries import noted
-from coherence.verify.patterns.calls._sends_promises import bounds, kept
+from coherence.verify.patterns.calls._sends_promises import bound_answers, bounds
 
 QUESTION = Question("COH202", "retry-amplification", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -54,6 +54,6 @@ def ask(subject: Subject) -> Iterator[Finding]:
     tree = call_tree(design)
     stated = tuple(bounds(design))
     for bound in stated:
-        yield from kept(QUESTION, subject, tree, bound)
+        yield from bound_answers(QUESTION, subject, tree, bound)
     measured = {bound.callee for bound in stated} | {name for load in loads(subject, tree) for name in load.of}
     yield from noted(QUESTION, tree, measured)

@@ -60,18 +60,18 @@ NO_NEW_CALLS = "no new call is sent to what has begun to drain and is unlisted"
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Every call to a thing that is drained; what is not decided once, whichever of several timers drains it."""
-    found = tuple(drains(subject.design))
-    plans = call_tree(subject.design).plans if found else ()
-    asked: dict[str, Finding] = {}
-    for drain in found:
+    draining = tuple(drains(subject.design))
+    plans = call_tree(subject.design).plans if draining else ()
+    by_message: dict[str, Finding] = {}
+    for drain in draining:
         for plan in plans:
             if plan.callee == drain.thing:
-                made = _answer(subject, plan, drain)
-                if not made.verdict.decides:
-                    asked[made.message] = _both(asked.get(made.message, made), made)
+                finding = _answer(subject, plan, drain)
+                if not finding.verdict.decides:
+                    by_message[finding.message] = _both(by_message.get(finding.message, finding), finding)
                 else:
-                    yield made
-    yield from asked.values()
+                    yield finding
+    yield from by_message.values()
 
 
 def _answer(subject: Subject, plan: Plan, drain: Drain) -> Finding:
@@ -155,12 +155,12 @@ def _assumptions(plan: Plan) -> list[str]:
 
 def _places(plan: Plan, drain: Drain) -> list[Place]:
     call = plan.call
-    found = [call.tries[0].place.labelled("each of them is sent to it")] if call.tries else []
+    places = [call.tries[0].place.labelled("each of them is sent to it")] if call.tries else []
     limit = call.per_try if isinstance(call.per_try, Quantity) else call.deadline
-    found += [limit.place.labelled("one try may take this long")] if isinstance(limit, Quantity) else []
-    if not found and call.callee is not None:
-        found = [call.callee.place.labelled("no limit on this call")]
-    return [*found, drain.place.labelled(f"{drain.thing} is gone after this")]
+    places += [limit.place.labelled("one try may take this long")] if isinstance(limit, Quantity) else []
+    if not places and call.callee is not None:
+        places = [call.callee.place.labelled("no limit on this call")]
+    return [*places, drain.place.labelled(f"{drain.thing} is gone after this")]
 
 
 def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None, *, alone: bool) -> Finding:

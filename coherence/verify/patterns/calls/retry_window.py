@@ -62,7 +62,7 @@ _ANSWERED = "the answer names the rest of the wait, and the caller keeps to it"
 
 
 @dataclass(frozen=True)
-class Window:
+class RetryWindow:
     """A promise that `timer`, running from the first failure for `rest`, ends before the last try of a call starts."""
 
     promise: Promise
@@ -131,7 +131,7 @@ def _answer(subject: Subject, promise: Promise, timer: Timer, plan: Plan) -> Fin
     after, jitter = timer.after, timer.jitter.high if timer.jitter else ZERO
     known = isinstance(after, Quantity)
     rest = Span(max(ZERO, after.low - jitter), after.high + jitter) if isinstance(after, Quantity) else Span(ZERO, None)
-    window = Window(promise, timer, plan, rest)
+    window = RetryWindow(promise, timer, plan, rest)
     if plan.tries == 1 or not plan.causes:
         message = f"{plan.name} never tries again: its last try is its first"
         return QUESTION.vacuous(message, _places(window), window.of, arithmetic({"tries": (1, "")}))
@@ -143,11 +143,11 @@ def _answer(subject: Subject, promise: Promise, timer: Timer, plan: Plan) -> Fin
     return _compared(subject, window)
 
 
-def _ask(window: Window, missing: str) -> Finding:
+def _ask(window: RetryWindow, missing: str) -> Finding:
     return QUESTION.undecided(f"needs {missing}", _places(window), window.of)
 
 
-def _compared(subject: Subject, window: Window) -> Finding:
+def _compared(subject: Subject, window: RetryWindow) -> Finding:
     plan, end = window.plan, window.plan.deadline.high if window.plan.deadline else None
     latest, known = window.latest(plan.causes), plan.known()
     if end is not None and end <= window.rest.low:
@@ -174,13 +174,13 @@ def _waits(plan: Plan, count: int, *, longest: bool) -> Fraction | None:
     return start(Course(plan.most if longest else plan.fewest, ZERO, plan.backoff, longest=longest), count)
 
 
-def _places(window: Window) -> list[Place]:
+def _places(window: RetryWindow) -> list[Place]:
     call, timer, promise = window.plan.call, window.timer, window.promise
-    found = list(_pause_places(call))
-    found += [quantity.place.labelled("tries") for quantity in call.tries[:1]]
+    places = list(_pause_places(call))
+    places += [quantity.place.labelled("tries") for quantity in call.tries[:1]]
     after = timer.after.place if timer.after is not None else timer.place
     return [
-        *found,
+        *places,
         after.labelled(f"{timer.name} ends after this"),
         promise.place.labelled(f"promised: {promise.name}"),
     ]
@@ -197,19 +197,19 @@ def _pause_places(call: Call) -> Iterator[Place]:
             yield call.callee.place.labelled("no pause: the tries follow at once")
 
 
-def _numbers(window: Window) -> Numbers:
+def _numbers(window: RetryWindow) -> Numbers:
     numbers: Numbers = {"last try starts, earliest": (window.earliest(window.plan.causes), "s")}
     if (latest := window.latest(window.plan.causes)) is not None:
         numbers["last try starts, latest"] = (latest, "s")
     return {**numbers, "wait that is needed": (window.rest.low, "s")}
 
 
-def _assumptions(window: Window) -> list[str]:
+def _assumptions(window: RetryWindow) -> list[str]:
     begins = window.timer.start.text if window.timer.start else "the first failure"
     return [f"{window.timer.name} runs from the end of the first try of {window.plan.name} ({begins})"]
 
 
-def _as_told(window: Window) -> Finding:
+def _as_told(window: RetryWindow) -> Finding:
     need = rational(window.needed)
     facts = (f"(>= answer {need})", "(>= tries_between 0.0)")
     names = {"answer": "Real", "tries_between": "Real"}
@@ -220,7 +220,7 @@ def _as_told(window: Window) -> Finding:
     return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=assumed)
 
 
-def _proved(window: Window) -> Finding:
+def _proved(window: RetryWindow) -> Finding:
     plan, earliest = window.plan, window.earliest(window.plan.causes)
     count = product(plan.fewest) or 1
     sums = [_waits(plan, k, longest=False) or ZERO for k in range(1, min(count, EACH) + 1)]
@@ -232,7 +232,7 @@ def _proved(window: Window) -> Finding:
     return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=_assumptions(window))
 
 
-def _too_early(subject: Subject, window: Window, why: str, *, certain: bool) -> Finding:
+def _too_early(subject: Subject, window: RetryWindow, why: str, *, certain: bool) -> Finding:
     evidence = arithmetic(_numbers(window), witness=_witness(window, longest=certain))
     return QUESTION.conflict(
         f"{why}, but {window.timer.name} lasts {seconds(window.rest.low)}", _places(window), window.of, evidence,
@@ -240,7 +240,7 @@ def _too_early(subject: Subject, window: Window, why: str, *, certain: bool) -> 
     )  # fmt: skip
 
 
-def _witness(window: Window, *, longest: bool) -> Iterator[Step]:
+def _witness(window: RetryWindow, *, longest: bool) -> Iterator[Step]:
     plan, name = window.plan, window.timer.name
     takes = [cause.takes.high if longest else cause.takes.low for cause in plan.causes]
     each, count = max((t for t in takes if t is not None), default=ZERO), plan.tries or 1
@@ -252,7 +252,7 @@ def _witness(window: Window, *, longest: bool) -> Iterator[Step]:
     yield Step(window.rest.low, f"{name} ends")
 
 
-def _repairs(subject: Subject, window: Window) -> tuple[Repair, ...]:
+def _repairs(subject: Subject, window: RetryWindow) -> tuple[Repair, ...]:
     """A longer pause, more tries, or a shorter wait."""
     plan, after = window.plan, window.timer.after
     more = fewer_tries(subject, plan, _enough(plan, window.needed))

@@ -124,15 +124,15 @@ def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
         allowed = f"is given {seconds(given)} by {life.timer.name}"
         message = f"{life.component.name} needs {seconds(most)} at most and {allowed}"
         return QUESTION.proved(message, _places(life), of, arithmetic(numbers, certificate=certificate))
-    kept = _kept(life)
-    if kept is not None and kept[0] > 0:
-        return _goes_on(life, of, numbers, kept)
-    never = least >= _high(life.given) and _kept_at_best(life) == 0
+    checkpointed = _progress(life)
+    if checkpointed is not None and checkpointed[0] > 0:
+        return _goes_on(life, of, numbers, checkpointed)
+    never = least >= _high(life.given) and _most_progress(life) == 0
     return _never(subject, life, of, numbers, certain=never)
 
 
-def _goes_on(life: Life, of: tuple[str, ...], numbers: Numbers, kept: tuple[Fraction, Fraction]) -> Finding:
-    progress, cycle = kept
+def _goes_on(life: Life, of: tuple[str, ...], numbers: Numbers, checkpointed: tuple[Fraction, Fraction]) -> Finding:
+    progress, cycle = checkpointed
     lives = -(-_high(life.work) // progress)
     each = f"each life of {life.component.name} keeps at least {seconds(progress)} of progress"
     certificate = bounded_sum({"before": _high(life.before), "to_a_checkpoint": cycle}, life.given.low, "<=")
@@ -146,7 +146,7 @@ def _high(span: Span) -> Fraction:
     return span.high if span.high is not None else span.low
 
 
-def _kept(life: Life) -> tuple[Fraction, Fraction] | None:
+def _progress(life: Life) -> tuple[Fraction, Fraction] | None:
     """(progress that a life surely keeps, time to its first checkpoint); None without checkpoints."""
     every, write = _checkpoint(life.component)
     if every is None:
@@ -157,7 +157,7 @@ def _kept(life: Life) -> tuple[Fraction, Fraction] | None:
     ) else ZERO, cycle
 
 
-def _kept_at_best(life: Life) -> Fraction:
+def _most_progress(life: Life) -> Fraction:
     every, write = _checkpoint(life.component)
     if every is None:
         return ZERO
@@ -177,7 +177,7 @@ def _places(life: Life) -> list[Place]:
         for name, q in (life.component.takes or {}).items()
         if name not in AFTERWARDS
     ]
-    found = (
+    places = (
         [life.timer.after.place.labelled(f"{life.timer.name} ends it after this")]
         if isinstance(life.timer.after, Quantity)
         else []
@@ -186,7 +186,7 @@ def _places(life: Life) -> list[Place]:
     returns = (
         [life.component.returns.place.labelled("and it comes back")] if life.component.returns and not life.back else []
     )
-    return [*found, *takes, *back, *returns]
+    return [*places, *takes, *back, *returns]
 
 
 def _never(subject: Subject, life: Life, of: tuple[str, ...], numbers: Numbers, *, certain: bool) -> Finding:
@@ -195,12 +195,12 @@ def _never(subject: Subject, life: Life, of: tuple[str, ...], numbers: Numbers, 
     tries = max((plan.tries or 0 for plan in life.back), default=0)
     bounded = bool(life.back) and all(plan.tries is not None for plan in life.back)
     again = f"all {tries} tries end so" if bounded else "it comes back and is ended again, for ever"
-    kept = "" if _checkpoint(life.component)[0] is None else " (no checkpoint is reached before)"
-    needs = f"it {'needs' if certain else 'may need'} {need}{kept}"
+    unless = "" if _checkpoint(life.component)[0] is None else " (no checkpoint is reached before)"
+    needs = f"it {'needs' if certain else 'may need'} {need}{unless}"
     message = f"{life.timer.name} ends {name} after {given}, but {needs}: {again}, without progress"
     evidence = arithmetic(numbers, witness=_witness(life, lives=min(3, tries) if bounded else 3))
-    made = _repairs(subject, life, Fraction(numbers["needed, most"][0]))
-    return QUESTION.conflict(message, _places(life), of, evidence, certain=certain, repairs=made)
+    shorter = _repairs(subject, life, Fraction(numbers["needed, most"][0]))
+    return QUESTION.conflict(message, _places(life), of, evidence, certain=certain, repairs=shorter)
 
 
 def _witness(life: Life, *, lives: int) -> Iterator[Step]:

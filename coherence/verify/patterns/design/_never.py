@@ -36,22 +36,22 @@ def ask(question: Question, design: Design, reachable: Reachable) -> Iterator[Fi
 
 def never(design: Design, reachable: Reachable) -> Why:
     """Every timer and loop that can never act."""
-    found: Why = {}
+    reasons: Why = {}
     for timer in design.timers.values():
         off = next((one for one in (timer.after, timer.misses) if isinstance(one, Word)), None)
         if off is not None:
-            found[timer.name] = (off.place, f"{timer.name} is {off.text}")
+            reasons[timer.name] = (off.place, f"{timer.name} is {off.text}")
     for loop in design.loops.values():
         if not reachable(loop):
             trigger = loop.trigger.enter if isinstance(loop.trigger, Relay) else loop.trigger
             place = trigger.place if isinstance(trigger, Formula) else loop.place
-            found[loop.name] = (place, f"no state triggers {loop.name}")
-    waiting = [timer for timer in design.timers.values() if timer.start is not None and timer.name not in found]
-    while late := [timer for timer in waiting if _origin(timer, design) in found]:
+            reasons[loop.name] = (place, f"no state triggers {loop.name}")
+    waiting = [timer for timer in design.timers.values() if timer.start is not None and timer.name not in reasons]
+    while late := [timer for timer in waiting if _origin(timer, design) in reasons]:
         for timer in late:
-            found[timer.name] = (timer.place, f"{timer.name} waits for {_origin(timer, design)}")
-        waiting = [timer for timer in waiting if timer.name not in found]
-    return found
+            reasons[timer.name] = (timer.place, f"{timer.name} waits for {_origin(timer, design)}")
+        waiting = [timer for timer in waiting if timer.name not in reasons]
+    return reasons
 
 
 def _origin(timer: Timer, design: Design) -> str:
@@ -63,8 +63,8 @@ def fires(event: Event, design: Design) -> str:
     name = event.text.removesuffix(" seen").removesuffix(" fires").removeprefix("last ")
     if event.kind != "outside" or not (name in design.timers or name in design.loops):
         return ""
-    made = (timer.then.text for timer in design.timers.values() if timer.then is not None)
-    return "" if name in made or f"{name} fires" in made else name
+    started = (timer.then.text for timer in design.timers.values() if timer.then is not None)
+    return "" if name in started or f"{name} fires" in started else name
 
 
 def _vacuous(question: Question, words: str, event: Event, name: str, why: Why, of: str) -> Finding:
@@ -76,15 +76,15 @@ def _vacuous(question: Question, words: str, event: Event, name: str, why: Why, 
 def _counts_nothing(question: Question, design: Design, limit: Limit) -> Iterator[Finding]:
     if limit.counts is None or limit.at_most is None:
         return
-    found = bounds(limit.counts.tree, design)
-    if found is None or found.high is None or found.high > 0 or not _names(limit.counts.tree):
+    counted = bounds(limit.counts.tree, design)
+    if counted is None or counted.high is None or counted.high > 0 or not _names(limit.counts.tree):
         return
     if isinstance(limit.at_most, Quantity) and limit.at_most.low < 0:
         return
     places = [limit.counts.place.labelled("never above 0")]
     places += [place.labelled("0 by this") for place in _constants(limit.counts.tree, design)]
     message = f"the limit {limit.name} counts nothing: {limit.counts} is never above 0"
-    yield question.vacuous(message, places, (limit.name,), arithmetic({"largest count": (found.high, "")}))
+    yield question.vacuous(message, places, (limit.name,), arithmetic({"largest count": (counted.high, "")}))
 
 
 def _names(tree: Tree) -> bool:
@@ -115,8 +115,8 @@ def _writes(loop: Loop, path: str) -> bool:
 
 def _constants(tree: Tree, design: Design) -> Iterator[Place]:
     match tree:
-        case Name(path=path) if (found := constant(path, design)) is not None and found.high <= 0:
-            yield found.place
+        case Name(path=path) if (number := constant(path, design)) is not None and number.high <= 0:
+            yield number.place
         case Arithmetic(left=left, right=right):
             yield from _constants(left, design)
             yield from _constants(right, design)
@@ -128,21 +128,21 @@ def bounds(tree: Tree, design: Design) -> Interval | None:
         case Number(value=value):
             return Interval(value, value)
         case Name(path=path):
-            found = constant(path, design)
-            return interval(found) if found is not None else None
+            number = constant(path, design)
+            return interval(number) if number is not None else None
         case Arithmetic(op=op, left=left, right=right) if op in ("+", "-", "*"):
             return _combined(op, bounds(left, design), bounds(right, design))
     return None
 
 
-def _combined(op: str, one: Interval | None, other: Interval | None) -> Interval | None:
-    if one is None or other is None:
+def _combined(op: str, left: Interval | None, other: Interval | None) -> Interval | None:
+    if left is None or other is None:
         return None
-    if one.low is None or one.high is None or other.low is None or other.high is None:
+    if left.low is None or left.high is None or other.low is None or other.high is None:
         return None
     if op == "+":
-        return Interval(one.low + other.low, one.high + other.high)
+        return Interval(left.low + other.low, left.high + other.high)
     if op == "-":
-        return Interval(one.low - other.high, one.high - other.low)
-    products = [a * b for a in (one.low, one.high) for b in (other.low, other.high)]
+        return Interval(left.low - other.high, left.high - other.low)
+    products = [a * b for a in (left.low, left.high) for b in (other.low, other.high)]
     return Interval(min(products), max(products))

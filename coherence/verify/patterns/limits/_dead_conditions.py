@@ -138,12 +138,12 @@ def _refuted(facts: Known, trees: tuple[Tree, ...], values: Values) -> bool:
     spans = dict(values)
     for tree in trees:
         spans |= satisfiability.past_ranges(tree, values)
-    asked = Asked(tuple(satisfiability.plain(tree, steady=False) for tree in trees), spans, whole(facts))
+    conditions = Asked(tuple(satisfiability.plain(tree, steady=False) for tree in trees), spans, whole(facts))
     try:
-        found = satisfiability.world(asked)
+        state = satisfiability.world(conditions)
     except NotExactError:
         return False
-    return not isinstance(found, satisfiability.World) and found.unsat
+    return not isinstance(state, satisfiability.World) and state.unsat
 
 
 def _stated_alone(subject: Subject, facts: Known, tree: Tree) -> bool:
@@ -161,12 +161,12 @@ def _always_wins(facts: Known, earlier: list[tuple[Formula, Tree]], tree: Tree, 
     """The earlier rules one of which holds whenever this one does; None where it can come to act."""
     if not _refuted(facts, (*(opposite(one) for _, one in earlier), tree), values):
         return None
-    kept = list(earlier)
-    for one in list(earlier):
-        fewer = [other for other in kept if other is not one]
+    needed = list(earlier)
+    for candidate in list(earlier):
+        fewer = [other for other in needed if other is not candidate]
         if fewer and _refuted(facts, (*(opposite(t) for _, t in fewer), tree), values):
-            kept = fewer
-    return [formula for formula, _ in kept]
+            needed = fewer
+    return [formula for formula, _ in needed]
 
 
 def _shadowed(ask: Question, loop: Loop, rule: Formula, winners: list[Formula]) -> Finding:
@@ -178,9 +178,10 @@ def _shadowed(ask: Question, loop: Loop, rule: Formula, winners: list[Formula]) 
 
 
 def _dead(
-    ask: Question, subject: Subject, facts: Known, loop: Loop, found: tuple[Formula, Tree], values: Values, message: str
+    ask: Question, subject: Subject, facts: Known, loop: Loop, clause: tuple[Formula, Tree], values: Values,
+    message: str,
 ) -> Finding:  # fmt: skip
-    formula, tree = found
+    formula, tree = clause
     spans = [(n, s) for n in used(tree) if (s := values.get(n, EVERYTHING)) != EVERYTHING]
     reach = {str(side): span for side, span in _sides(tree, values)}
     numbers = {f"{name} {end}": (value, "") for name, span in spans for end, value in _ends(span)}
@@ -190,8 +191,8 @@ def _dead(
     places += [place for name, _ in spans for place in _caps(facts, name)]
     if len(places) == 1:
         places.append(loop.place.labelled(f"so {loop.name} does nothing here"))
-    told = "; ".join(f"{name} is {_shown(span, tree, name)}" for name, span in spans)
-    steps = (Step(None, told or "whatever the state"), Step(None, f"{formula} does not hold"))
+    ranges = "; ".join(f"{name} is {_shown(span, tree, name)}" for name, span in spans)
+    steps = (Step(None, ranges or "whatever the state"), Step(None, f"{formula} does not hold"))
     evidence = arithmetic(numbers, witness=steps)
     if _guard(subject, loop) or not _impossible(facts, tree, built_in(facts, values)):
         return ask.note(f"{message} within the stated ranges", places, (loop.name,), evidence)
@@ -249,8 +250,8 @@ def _repairs(subject: Subject, formula: Formula, tree: Tree, values: Values) -> 
         return
     middle = repairs.downward_round((span.low + span.high) / 2)
     number = formula.tree.right
-    made = repairs.proposal(repairs.rewrite(subject, formula.at(number.span), middle, number.dimension))
-    yield from [made] if made else []
+    repair = repairs.proposal(repairs.rewrite(subject, formula.at(number.span), middle, number.dimension))
+    yield from [repair] if repair else []
 
 
 __all__ = ["answers", "both", "reachable"]

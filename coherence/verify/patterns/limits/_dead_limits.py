@@ -30,19 +30,19 @@ def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
         if limit.counts is not None and limit.at_most is not None and limit.part is None:
             alike.setdefault(tuple(str(getattr(limit, key)) for key in SCOPE), []).append(limit)
     for group in alike.values():
-        for one, other in itertools.islice(itertools.combinations(group, 2), MOST_PAIRS):
-            yield from _pair(ask, facts, one, other)
+        for first, second in itertools.islice(itertools.combinations(group, 2), MOST_PAIRS):
+            yield from _pair(ask, facts, first, second)
 
 
-def _pair(ask: Question, facts: Known, one: Limit, other: Limit) -> Iterator[Finding]:
-    assert one.counts is not None
-    assert other.counts is not None
-    a, b = facts.tree(one.counts.tree), facts.tree(other.counts.tree)
-    windows = tuple(w.low if isinstance(w, Quantity) and w.exact else None for w in (one.window, other.window))
+def _pair(ask: Question, facts: Known, first: Limit, second: Limit) -> Iterator[Finding]:
+    assert first.counts is not None
+    assert second.counts is not None
+    a, b = facts.tree(first.counts.tree), facts.tree(second.counts.tree)
+    windows = tuple(w.low if isinstance(w, Quantity) and w.exact else None for w in (first.window, second.window))
     if a == b and None not in windows and windows[0] != windows[1]:
-        yield from _windows(ask, facts, *sorted((one, other), key=_window))
-    elif one.window is None and other.window is None and one.counts.tree != other.counts.tree:
-        for small, large, inner, outer in ((one, other, a, b), (other, one, b, a)):
+        yield from _windows(ask, facts, *sorted((first, second), key=_window))
+    elif first.window is None and second.window is None and first.counts.tree != second.counts.tree:
+        for small, large, inner, outer in ((first, second, a, b), (second, first, b, a)):
             if set(used(inner)) & set(used(outer)) and small.when_full is not None:
                 yield from _implied(ask, facts, small, large, inner, outer)
 
@@ -73,17 +73,22 @@ def _implied(ask: Question, facts: Known, small: Limit, large: Limit, inner: Tre
     first, second = cap(facts, small), cap(facts, large)
     if first is None or second is None:
         return
-    kept, passed = Compare("<=", inner, first), Compare(">", outer, second)
+    holds, passed = Compare("<=", inner, first), Compare(">", outer, second)
     try:
-        asked = question(facts, (kept, passed), steady=False)
-        found, alone = world(asked), world(question(facts, (passed,), steady=False))
+        both = question(facts, (holds, passed), steady=False)
+        counterexample, alone = world(both), world(question(facts, (passed,), steady=False))
         back = world(question(facts, (Compare("<=", outer, second), Compare(">", inner, first)), steady=False))
     except NotExactError:
         return
-    if isinstance(found, World) or not found.unsat or not isinstance(alone, World) or not isinstance(back, World):
+    if (
+        isinstance(counterexample, World)
+        or not counterexample.unsat
+        or not isinstance(alone, World)
+        or not isinstance(back, World)
+    ):
         return
     why = f"while {small.counts} <= {small.at_most}, {large.counts} stays below {large.at_most}"
-    yield _hidden(ask, large, small, "", why, {}, asked.script())
+    yield _hidden(ask, large, small, "", why, {}, both.script())
 
 
 def _hidden(

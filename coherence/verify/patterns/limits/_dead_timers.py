@@ -17,46 +17,48 @@ ENDS = ("restart", "stop", "kill", "evict", "delete", "terminate", "abort", "can
 
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
     """One answer per timer that another one of the same start always forestalls."""
-    timers = [(timer, found) for timer in subject.design.timers.values() if (found := firing(timer)) is not None]
+    timers = [(timer, fires) for timer in subject.design.timers.values() if (fires := firing(timer)) is not None]
     alike: dict[tuple[object, ...], list[tuple[Timer, Firing]]] = {}
-    for timer, found in timers:
+    for timer, fires in timers:
         if timer.start is not None and timer.renew is None and timer.start.kind == "starts":
-            alike.setdefault((timer.start, str(timer.per)), []).append((timer, found))
+            alike.setdefault((timer.start, str(timer.per)), []).append((timer, fires))
     for group in alike.values():
-        for (one, first), (other, second) in itertools.permutations(group, 2):
+        for (early, first), (other, second) in itertools.permutations(group, 2):
             latest = first.window.latest
-            if _forestalls(one, other) and latest is not None and latest < second.window.earliest:
-                yield _answer(ask, one, other, first, second)
+            if _forestalls(early, other) and latest is not None and latest < second.window.earliest:
+                yield _answer(ask, early, other, first, second)
 
 
-def _forestalls(one: Timer, other: Timer) -> bool:
+def _forestalls(early: Timer, other: Timer) -> bool:
     """Whenever `other` would fire: is `one` armed too, and does its firing end what both run from?"""
-    armed = one.unless is None or one.unless == other.unless
-    if not armed or one.then is None or one.start is None or one.sees != other.sees:
+    armed = early.unless is None or early.unless == other.unless
+    if not armed or early.then is None or early.start is None or early.sees != other.sees:
         return False
-    verb, _, thing = one.then.text.partition(" ")
-    return verb in ENDS and thing.strip() == one.start.thing
+    verb, _, thing = early.then.text.partition(" ")
+    return verb in ENDS and thing.strip() == early.start.thing
 
 
-def _answer(ask: Question, one: Timer, other: Timer, first: Firing, second: Firing) -> Finding:
+def _answer(ask: Question, early: Timer, other: Timer, first: Firing, second: Firing) -> Finding:
     assert first.window.latest is not None
     earliest, latest = second.window.earliest, first.window.latest
-    names = (other.name, one.name)
+    names = (other.name, early.name)
     places = (
         other.place.labelled(f"fires after {units.seconds(earliest)} at the earliest"),
-        one.place.labelled(f"has fired by {units.seconds(latest)} and ends {one.start.thing if one.start else ''}"),
+        early.place.labelled(
+            f"has fired by {units.seconds(latest)} and ends {early.start.thing if early.start else ''}"
+        ),
     )
-    numbers = {f"{one.name} at the latest": (latest, "s"), f"{other.name} at the earliest": (earliest, "s")}
+    numbers = {f"{early.name} at the latest": (latest, "s"), f"{other.name} at the earliest": (earliest, "s")}
     certificate = Certificate(claim=f"(< {first.upper} {second.lower})").script()
     steps = (
-        Step(Fraction(0), f"{one.start.text if one.start else 'the event'}: both run"),
-        Step(latest, f"{one.name} has fired: {one.then.text if one.then else ''}"),
+        Step(Fraction(0), f"{early.start.text if early.start else 'the event'}: both run"),
+        Step(latest, f"{early.name} has fired: {early.then.text if early.then else ''}"),
         Step(earliest, f"{other.name} would fire: what it runs from is gone"),
     )
     then = other.then.text if other.then is not None else "nothing"
-    message = f"{other.name} never fires: {one.name} always fires first ({units.seconds(latest)} at the latest)"
+    message = f"{other.name} never fires: {early.name} always fires first ({units.seconds(latest)} at the latest)"
     evidence = arithmetic(numbers, witness=steps, certificate=certificate)
-    if one.then is not None and other.then is not None and one.then.text == then:
+    if early.then is not None and other.then is not None and early.then.text == then:
         return ask.note(f"{message}; both do the same", places, names, evidence)
     return ask.conflict(message, places, names, evidence, certain=False)
 

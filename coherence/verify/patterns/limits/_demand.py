@@ -34,7 +34,7 @@ def demand(question: Question, subject: Subject, facts: Known, limit: Limit) -> 
             continue
         missing = facts.missing(counts)
         if missing:
-            yield from _asked(question, facts, limit, missing)
+            yield from _consequence(question, facts, limit, missing)
         elif missing := facts.missing(bound):
             yield question.undecided(f"needs {_spoken(missing[0])}", (limit.place,), (limit.name,))
         else:
@@ -46,7 +46,7 @@ def _spoken(path: str) -> str:
     return f"{signal} of {thing}" if signal else path
 
 
-def _asked(question: Question, facts: Known, limit: Limit, missing: tuple[str, ...]) -> Iterator[Finding]:
+def _consequence(question: Question, facts: Known, limit: Limit, missing: tuple[str, ...]) -> Iterator[Finding]:
     """Ask only where the design says that reaching the limit loses something, or computes the count itself."""
     assert limit.counts is not None
     computed = not isinstance(limit.counts.tree, Name)
@@ -64,9 +64,9 @@ def _judged(question: Question, subject: Subject, facts: Known, limit: Limit, cl
         yield _proved(question, facts, limit, claim)
         return
     beyond = _beyond(claim)
-    found = extremes(beyond, facts.values)
-    if found is not None and found[1].value > 0 and not (meant and holds is None):
-        yield _conflict(question, subject, facts, limit, claim, found, certain=holds is False)
+    excess = extremes(beyond, facts.values)
+    if excess is not None and excess[1].value > 0 and not (meant and holds is None):
+        yield _conflict(question, subject, facts, limit, claim, excess, certain=holds is False)
     elif not meant:
         yield question.undecided(
             f"whether {limit.counts} keeps to {limit.name}: what it is made of does not vary independently",
@@ -116,11 +116,11 @@ def _conflict(
     facts: Known,
     limit: Limit,
     claim: Compare,
-    found: tuple[Corner, Corner],
+    corners: tuple[Corner, Corner],
     *,
     certain: bool,
 ) -> Finding:
-    worst = found[1]
+    worst = corners[1]
     values = {path: value for path, value in worst.at.items() if path in used(claim.left)}
     count, bound = _value(claim.left, worst), _value(claim.right, worst)
     shown, allowed = (units.show(value, _dimension(limit)) for value in (count, bound))
@@ -187,9 +187,9 @@ def _repairs(subject: Subject, facts: Known, limit: Limit, claim: Compare, worst
         moved = repairs.proposal(repairs.change(subject, stated, count))
         yield from [moved] if moved else []
     for path in used(claim.left):
-        quantity, found = facts.quantities.get(path), largest(facts, _beyond(claim), path)
-        if quantity is not None and found is not None:
-            less = repairs.proposal(narrowed(subject, quantity, found))
+        quantity, bound = facts.quantities.get(path), largest(facts, _beyond(claim), path)
+        if quantity is not None and bound is not None:
+            less = repairs.proposal(narrowed(subject, quantity, bound))
             yield from [less] if less else []
     yield from _written(subject, facts, claim)
 
@@ -202,5 +202,5 @@ def _written(subject: Subject, facts: Known, claim: Compare) -> Iterator[Repair]
     writers = facts.written.get(claim.left.path, []) if isinstance(claim.left, Name) else []
     if bound.exact and bound.low is not None and len(writers) == 1:
         stated = quantities(writers[0])
-        made = repairs.proposal(repairs.change(subject, stated[-1], bound.low)) if stated else None
-        yield from [made] if made else []
+        repair = repairs.proposal(repairs.change(subject, stated[-1], bound.low)) if stated else None
+        yield from [repair] if repair else []

@@ -107,9 +107,9 @@ def _free(facts: Known, limit: Limit, thing: str, range_: Interval) -> dict[int,
     tree, low, high = allowed(facts, limit), max(1, math.ceil(range_.low)), math.floor(range_.high)
     if high - low > MOST_COPIES:
         return None
-    found = {count: at_members(facts, tree, thing, count) for count in range(low, high + 1)}
-    kept = {count: Fraction(math.floor(left)) for count, left in found.items() if left is not None}
-    return kept if kept and len(kept) == len(found) else None
+    room = {count: at_members(facts, tree, thing, count) for count in range(low, high + 1)}
+    whole = {count: Fraction(math.floor(left)) for count, left in room.items() if left is not None}
+    return whole if whole and len(whole) == len(room) else None
 
 
 def _certificate(facts: Known, limit: Limit, thing: str, range_: Interval, free: dict[int, Fraction]) -> str:
@@ -183,11 +183,11 @@ def _enough(facts: Known, limit: Limit, thing: str, count: int) -> int | None:
 
 def twice(question: Question, limits: Iterable[Limit]) -> Iterator[Finding]:
     """Two disruption budgets on one pod: every eviction fails."""
-    found: dict[str, list[Limit]] = {}
+    by_thing: dict[str, list[Limit]] = {}
     for limit in limits:
         if _is_part(limit) and limit.counts is not None and isinstance(limit.counts.tree, Name):
-            found.setdefault(_thing(limit), []).append(limit)
-    for thing, several in found.items():
+            by_thing.setdefault(_thing(limit), []).append(limit)
+    for thing, several in by_thing.items():
         if len(several) > 1:
             places = tuple(limit.place.labelled(f"a budget for {thing}") for limit in several)
             witness = (Step(None, f"an eviction of {thing} finds {len(several)} budgets and is refused with an error"),)

@@ -20,7 +20,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 
 
 @dataclass(frozen=True)
-class Held:
+class Holders:
     """Members of one component that hold so much of a capacity each; `few` .. `many` of them."""
 
     component: Component
@@ -49,16 +49,16 @@ class Supply:
 
 def answers(question: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
     """A conflict per capacity that the members of components pass when all of them run."""
-    groups: dict[tuple[str, str], list[Held]] = {}
+    groups: dict[tuple[str, str], list[Holders]] = {}
     for component in facts.design.components.values():
         for resource, need in needed(component).items() if _ours(facts, component) else ():
             held, supply = _held(facts, component, need), supplies(facts, component, resource)
             if held is not None and need.dimension.physical == ONE:
                 groups.setdefault((supply, resource), []).append(held)
-    for (path, resource), found in groups.items():
+    for (path, resource), holders in groups.items():
         supply_ = _supply(facts, path, resource)
-        if supply_ is not None and sum(one.most for one in found) > supply_.amount:
-            yield _conflict(question, subject, facts, supply_, resource, found)
+        if supply_ is not None and sum(one.most for one in holders) > supply_.amount:
+            yield _conflict(question, subject, facts, supply_, resource, holders)
 
 
 def _ours(facts: Known, component: Component) -> bool:
@@ -68,11 +68,11 @@ def _ours(facts: Known, component: Component) -> bool:
     return not (ruled or claimed or waits_together(facts, component))
 
 
-def _held(facts: Known, component: Component, need: Quantity) -> Held | None:
+def _held(facts: Known, component: Component, need: Quantity) -> Holders | None:
     count = copies(facts, component.name)
     if count is None or count.low is None or count.high is None:
         return None
-    return Held(component, need, count.low, count.high)
+    return Holders(component, need, count.low, count.high)
 
 
 def _supply(facts: Known, path: str, resource: str) -> Supply | None:
@@ -100,38 +100,38 @@ def _of_thing(facts: Known, path: str) -> Supply | None:
 
 
 def _conflict(
-    question: Question, subject: Subject, facts: Known, supply: Supply, resource: str, found: list[Held]
+    question: Question, subject: Subject, facts: Known, supply: Supply, resource: str, holders: list[Holders]
 ) -> Finding:
-    most, least = sum(one.most for one in found), sum(one.least for one in found)
-    parts = ", ".join(f"{show(one.many)} of {one.component.name} hold {show(one.need.high)} each" for one in found)
+    most, least = sum(one.most for one in holders), sum(one.least for one in holders)
+    parts = ", ".join(f"{show(one.many)} of {one.component.name} hold {show(one.need.high)} each" for one in holders)
     message = f"{parts}: {show(Fraction(most))} {resource}, but there are {show(supply.amount)} ({supply.name})"
     places = [
-        *(one.need.place.labelled(f"one of {one.component.name} holds this") for one in found),
+        *(one.need.place.labelled(f"one of {one.component.name} holds this") for one in holders),
         *(place.labelled("so much is there") for place in supply.places),
-        *(facts.places[p].labelled("so many members") for p in _paths(found) if p in facts.places),
+        *(facts.places[p].labelled("so many members") for p in _paths(holders) if p in facts.places),
     ]
     numbers: Numbers = {"held": (Fraction(most), ""), "there": (supply.amount, "")}
     witness = (Step(None, parts), Step(None, f"the last one finds less than it needs of {supply.name} and never runs"))
-    writers = [w.name for p in _paths(found) for w in facts.written.get(p.replace(".copies", ".desired"), ())]
-    of = (*(one.component.name for one in found), *writers)
+    writers = [w.name for p in _paths(holders) for w in facts.written.get(p.replace(".copies", ".desired"), ())]
+    of = (*(one.component.name for one in holders), *writers)
     return question.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=least > supply.amount,
-        assumptions=("nothing adds capacity",), repairs=_repairs(subject, facts, supply, found),
+        assumptions=("nothing adds capacity",), repairs=_repairs(subject, facts, supply, holders),
     )  # fmt: skip
 
 
-def _paths(found: list[Held]) -> list[str]:
+def _paths(found: list[Holders]) -> list[str]:
     return [f"{one.component.name}.copies" for one in found]
 
 
-def _repairs(subject: Subject, facts: Known, supply: Supply, found: list[Held]) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: Known, supply: Supply, holders: list[Holders]) -> Iterator[Repair]:
     """More of the capacity, or as many members of one component as fit."""
-    most = sum((one.most for one in found), Fraction(0))
+    most = sum((one.most for one in holders), Fraction(0))
     offered = [repairs.change(subject, supply.quantity, most)] if supply.quantity is not None else []
-    for one in found:
-        room, stated = supply.amount - (most - one.most), facts.quantities.get(f"{one.component.name}.copies")
-        if stated is not None and one.need.high > 0 and room >= one.need.high:
-            offered.append(repairs.change(subject, stated, Fraction(room // one.need.high)))
+    for holder in holders:
+        room, stated = supply.amount - (most - holder.most), facts.quantities.get(f"{holder.component.name}.copies")
+        if stated is not None and holder.need.high > 0 and room >= holder.need.high:
+            offered.append(repairs.change(subject, stated, Fraction(room // holder.need.high)))
     for edit in offered:
-        made = repairs.proposal(edit)
-        yield from [made] if made is not None else []
+        repair = repairs.proposal(edit)
+        yield from [repair] if repair is not None else []

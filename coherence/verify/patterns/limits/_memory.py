@@ -17,7 +17,7 @@ from coherence.verify.facts.ranges import enclosure
 
 
 @dataclass(frozen=True)
-class Memory:
+class RequestMemory:
     """What one request holds (`each`, a tree over the workload), how much there is, and how many may run."""
 
     limit: Limit
@@ -44,7 +44,7 @@ class Memory:
 LENGTHS = ("tokens", "prompt", "answer")
 
 
-def missing_length(memory: Memory) -> str:
+def missing_length(memory: RequestMemory) -> str:
     """The length that the formula needs and the workload does not say; empty where none is missing."""
     stated = {**_lengths(memory.workload)}
     return next((word for path in used(memory.each) if (word := _length(path)) and word not in stated), "")
@@ -58,12 +58,12 @@ def _length(path: str) -> str:
 def _lengths(workload: Workload) -> dict[str, tuple[Interval, Interval]]:
     """Length -> (range of its mean, range of its values); all tokens are those of prompt and answer together."""
     stated = {"tokens": workload.tokens, "prompt": workload.prompt, "answer": workload.answer}
-    found = {word: (_mean(given), _values(given)) for word, given in stated.items() if given is not None}
-    if "tokens" not in found and "prompt" in found and "answer" in found:
-        (one, whole), (other, rest) = found["prompt"], found["answer"]
+    lengths = {word: (_mean(given), _values(given)) for word, given in stated.items() if given is not None}
+    if "tokens" not in lengths and "prompt" in lengths and "answer" in lengths:
+        (first, whole), (second, rest) = lengths["prompt"], lengths["answer"]
         both = Arithmetic("+", Name("a"), Name("b"))
-        found["tokens"] = (enclosure(both, {"a": one, "b": other}), enclosure(both, {"a": whole, "b": rest}))
-    return found
+        lengths["tokens"] = (enclosure(both, {"a": first, "b": second}), enclosure(both, {"a": whole, "b": rest}))
+    return lengths
 
 
 def _mean(given: Spread2 | Quantity) -> Interval:
@@ -85,15 +85,15 @@ def longest_place(workload: Workload) -> Place | None:
     return next((top.place for top in tops if top is not None), None)
 
 
-def sizes(facts: Known, memory: Memory) -> tuple[Fraction, Fraction | None]:
+def sizes(facts: Known, memory: RequestMemory) -> tuple[Fraction, Fraction | None]:
     """(least, most) that one request may hold; the most is None where no longest request is stated."""
     lengths = _lengths(memory.workload)
     ranges = {path: lengths[word][1] for path in used(memory.each) if (word := _length(path)) in lengths}
-    found = enclosure(memory.each, {**facts.values, **ranges})
-    return found.low or Fraction(0), found.high
+    each = enclosure(memory.each, {**facts.values, **ranges})
+    return each.low or Fraction(0), each.high
 
 
-def expected(facts: Known, memory: Memory) -> Interval | None:
+def expected(facts: Known, memory: RequestMemory) -> Interval | None:
     """The mean of what one request holds; None where it is not linear in the lengths."""
     return _expected(facts, memory.each, _lengths(memory.workload))
 
@@ -113,10 +113,14 @@ def _expected(facts: Known, tree: Tree, lengths: dict[str, tuple[Interval, Inter
         case Arithmetic(op="*", left=left, right=right) if not _varies(left):
             return _both("*", _expected(facts, left, lengths), _expected(facts, right, lengths))
         case Call(function="ceil" | "floor" as function, arguments=(inner,)):
-            found = _expected(facts, inner, lengths)
-            if found is None or found.low is None or found.high is None:
+            inner_mean = _expected(facts, inner, lengths)
+            if inner_mean is None or inner_mean.low is None or inner_mean.high is None:
                 return None
-            return Interval(found.low, found.high + 1) if function == "ceil" else Interval(found.low - 1, found.high)
+            return (
+                Interval(inner_mean.low, inner_mean.high + 1)
+                if function == "ceil"
+                else Interval(inner_mean.low - 1, inner_mean.high)
+            )
     return None
 
 

@@ -20,7 +20,7 @@ Rates = tuple[Rate, Rate] | None  # what is asked, and what one member serves; N
 
 
 @dataclass(frozen=True)
-class Stage:
+class RemovalStage:
     """So many members, of which `most` may go: the fewest out with which the rest are overloaded (None: never)."""
 
     members: int
@@ -28,23 +28,25 @@ class Stage:
     need: int | None
 
 
-def proposed(subject: Subject, facts: Known, removal: Removal, rates: Rates, stage: Stage) -> Iterator[Repair]:
+def proposed(subject: Subject, facts: Known, removal: Removal, rates: Rates, stage: RemovalStage) -> Iterator[Repair]:
     """A cap that leaves enough, more members, or both."""
     if rates is None:
         return
     enough = math.floor(rates[0].peak / rates[1].low) + 1
     for limit in removal.caps:
         if isinstance(limit.at_most, Quantity) and enough < stage.members:
-            yield from _one(repairs.proposal(repairs.change(subject, limit.at_most, Fraction(stage.members - enough))))
+            yield from _if_any(
+                repairs.proposal(repairs.change(subject, limit.at_most, Fraction(stage.members - enough)))
+            )
         if isinstance(limit.at_least, Quantity):
-            yield from _one(repairs.proposal(repairs.change(subject, limit.at_least, Fraction(enough))))
+            yield from _if_any(repairs.proposal(repairs.change(subject, limit.at_least, Fraction(enough))))
     stated = facts.quantities.get(f"{removal.thing}.copies")
     if stated is not None and stated.exact and removal.caps:
-        yield from _one(repairs.proposal(repairs.change(subject, stated, Fraction(enough + stage.most))))
+        yield from _if_any(repairs.proposal(repairs.change(subject, stated, Fraction(enough + stage.most))))
     elif not removal.caps:
         floor = _floor(subject, removal.thing, enough)
         more = [repairs.change(subject, stated, Fraction(enough + 1))] if stated is not None else []
-        yield from _one(repairs.proposal(floor, *(more if enough >= stage.members else [])))
+        yield from _if_any(repairs.proposal(floor, *(more if enough >= stage.members else [])))
 
 
 def _floor(subject: Subject, thing: str, enough: int) -> Edit | None:
@@ -59,5 +61,5 @@ def _floor(subject: Subject, thing: str, enough: int) -> Edit | None:
     return Edit(end, "", ("\n" if lines[-1] else "") + f"limits: {{{entry}}}\n")
 
 
-def _one(made: Repair | None) -> Iterator[Repair]:
+def _if_any(made: Repair | None) -> Iterator[Repair]:
     yield from [made] if made is not None else []

@@ -36,9 +36,9 @@ def _sensors(facts: Known, loop: Loop) -> Iterator[Component]:
     """The components whose signals the loop reads, other than those that it acts on, and what its sensor names."""
     read = {facts.bare.get(path, path) for formula in names.loop_formulas(loop) for path in used(formula.tree)}
     links = loop.target.sensor if loop.target is not None else ()
-    told = {word for link in links if link.kind == "sees" for word in link.what.replace(".", " ").split()}
+    words = {word for link in links if link.kind == "sees" for word in link.what.replace(".", " ").split()}
     written = loop.actuation.signal.text if loop.actuation is not None and loop.actuation.signal is not None else ""
-    things = ({path.partition(".")[0] for path in read} | told) - {written.partition(".")[0]}
+    things = ({path.partition(".")[0] for path in read} | words) - {written.partition(".")[0]}
     return (component for name, component in facts.design.components.items() if name in things)
 
 

@@ -15,11 +15,11 @@ MOST_MEMBERS = 10_000
 
 def withheld(question: Question, facts: Known) -> Iterator[Finding]:
     """One answer per thing whose failing members two loops would take out under one cap that is lower."""
-    found: dict[str, list[Removal]] = {}
+    by_thing: dict[str, list[Removal]] = {}
     for removal in removals(facts):
         if removal.out and removal.caps and removal.name in facts.design.loops:
-            found.setdefault(removal.thing, []).append(removal)
-    for thing, several in found.items():
+            by_thing.setdefault(removal.thing, []).append(removal)
+    for thing, several in by_thing.items():
         if len(several) > 1:
             yield from _answer(question, facts, thing, several)
 

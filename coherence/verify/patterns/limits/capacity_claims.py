@@ -81,12 +81,12 @@ def _claim(subject: Subject, facts: Known, name: str, formula: Formula) -> Findi
     holds = truth(fits, facts.values)
     if holds:
         return _proved(facts, name, fits, places)
-    found = extremes(Arithmetic("-", tree, supply), facts.values)
-    if found is None or found[1].value <= 0:
+    excess = extremes(Arithmetic("-", tree, supply), facts.values)
+    if excess is None or excess[1].value <= 0:
         return QUESTION.undecided(
             f"needs bounds of what claims {name}: its parts do not vary independently", places, (name,)
         )
-    return _conflict(subject, facts, name, fits, found[1], places, certain=holds is False)
+    return _conflict(subject, facts, name, fits, excess[1], places, certain=holds is False)
 
 
 def _places(facts: Known, where: Place, supply: Name, tree: Tree) -> tuple[Place, ...]:
@@ -132,13 +132,13 @@ def _repairs(subject: Subject, facts: Known, name: str, tree: Tree, worst: Corne
     for path, writer in uppers.items():
         stated, room = quantities(writer), worst.at[path] - worst.value
         if len(stated) == 2 and room > max(stated[0].high, Fraction(0)):
-            one = repairs.proposal(repairs.change(subject, stated[1], room))
-            yield from [one] if one else []
+            proposed = repairs.proposal(repairs.change(subject, stated[1], room))
+            yield from [proposed] if proposed else []
     edits = [
         repairs.change(subject, quantities(writer)[-1], Fraction(math.floor(worst.at[path] * count / most)))
         for path, writer in uppers.items() if quantities(writer)
     ]  # fmt: skip
     supply = facts.quantities.get(f"{name}.count")
     more = repairs.change(subject, supply, most) if supply is not None else None
-    for made in (repairs.proposal(*edits), repairs.proposal(more)):
-        yield from [made] if made else []
+    for repair in (repairs.proposal(*edits), repairs.proposal(more)):
+        yield from [repair] if repair else []

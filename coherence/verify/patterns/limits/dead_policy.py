@@ -138,12 +138,12 @@ def _answer(subject: Subject, facts: Known, writer: Writer, freezes: list[Limit]
 
 
 def _places(writer: Writer, freezes: list[Limit]) -> tuple[Place, ...]:
-    found = []
+    places = []
     for limit in freezes:
-        found.append(place_of(limit.at_most, limit).labelled(f"{limit.name} allows none"))
+        places.append(place_of(limit.at_most, limit).labelled(f"{limit.name} allows none"))
         if limit.during is not None:
-            found.append(limit.during.place.labelled("at these times"))
-    return (*found, writer.loop.place.labelled(f"{writer.name} would raise {writer.signal}"))
+            places.append(limit.during.place.labelled("at these times"))
+    return (*places, writer.loop.place.labelled(f"{writer.name} would raise {writer.signal}"))
 
 
 def _open(
@@ -192,5 +192,5 @@ def _repairs(subject: Subject, freezes: list[Limit]) -> Iterator[Repair]:
 
     for limit in freezes:
         if isinstance(limit.at_most, Quantity) and len(freezes) == 1:
-            made = repairs.proposal(repairs.change(subject, limit.at_most, Fraction(1)))
-            yield from [made] if made else []
+            repair = repairs.proposal(repairs.change(subject, limit.at_most, Fraction(1)))
+            yield from [repair] if repair else []

@@ -60,7 +60,7 @@ MOST_HOSTS = 10_000
 
 
 @dataclass(frozen=True)
-class Guard:
+class EjectionGuard:
     """An ejection cap and the panic rule that ignores ejections of the same hosts."""
 
     hosts: str
@@ -81,7 +81,7 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class Case:
+class HostsCase:
     """One number of hosts: how many may be ejected, and the fewest ejections that bring panic on (None: never)."""
 
     hosts: int
@@ -102,13 +102,15 @@ def _ignores(loop: Loop) -> bool:
     return loop.actuation is not None and loop.actuation.law is not None and loop.actuation.law.text == "ignore"
 
 
-def _guards(facts: Known) -> Iterator[Guard]:
+def _guards(facts: Known) -> Iterator[EjectionGuard]:
     for path, writers in facts.written.items():
         for loop in (writer.loop for writer in writers if writer.kind == "ignore"):
             trigger = loop.trigger.enter if isinstance(loop.trigger, Relay) else loop.trigger
             if isinstance(trigger, Formula):
                 hosts, condition = path.partition(".")[0], facts.tree(trigger.tree)
-                yield from (Guard(hosts, limit, loop, trigger, condition) for limit in _caps(facts, path, writers))
+                yield from (
+                    EjectionGuard(hosts, limit, loop, trigger, condition) for limit in _caps(facts, path, writers)
+                )
 
 
 def _caps(facts: Known, path: str, writers: list[Writer]) -> list[Limit | Writer]:
@@ -117,7 +119,7 @@ def _caps(facts: Known, path: str, writers: list[Writer]) -> list[Limit | Writer
     return limits or [w for w in writers if w.kind in ("step", "scale", "set") and w.values.high is not None]
 
 
-def _answer(subject: Subject, facts: Known, guard: Guard) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: Known, guard: EjectionGuard) -> Iterator[Finding]:
     range_ = copies(facts, guard.hosts)
     if range_ is None or range_.low is None or range_.high is None or range_.high - range_.low > MOST_HOSTS:
         yield QUESTION.undecided(f"needs copies of {guard.hosts}", guard.places, guard.of)
@@ -133,7 +135,7 @@ def _answer(subject: Subject, facts: Known, guard: Guard) -> Iterator[Finding]:
     yield from _judged(subject, facts, guard, cases, failing)
 
 
-def _case(facts: Known, guard: Guard, count: int) -> Case | None:
+def _case(facts: Known, guard: EjectionGuard, count: int) -> HostsCase | None:
     most = _most(facts, guard, count)
     if most is None:
         return None
@@ -141,10 +143,10 @@ def _case(facts: Known, guard: Guard, count: int) -> Case | None:
     held = [_panics(facts, guard, count, ejected) for ejected in range(ejectable + 1)] if count <= 200 else None
     if held is None:
         return _large(facts, guard, count, ejectable)
-    return None if None in held else Case(count, ejectable, held.index(True) if True in held else None)
+    return None if None in held else HostsCase(count, ejectable, held.index(True) if True in held else None)
 
 
-def _most(facts: Known, guard: Guard, count: int) -> Fraction | None:
+def _most(facts: Known, guard: EjectionGuard, count: int) -> Fraction | None:
     """The cap on ejected hosts, of so many."""
     if not isinstance(guard.limit, Limit):
         return guard.limit.values.high
@@ -152,26 +154,26 @@ def _most(facts: Known, guard: Guard, count: int) -> Fraction | None:
     return at_members(facts, tree, guard.hosts, count) if tree is not None else None
 
 
-def _panics(facts: Known, guard: Guard, count: int, ejected: int) -> bool | None:
+def _panics(facts: Known, guard: EjectionGuard, count: int, ejected: int) -> bool | None:
     """The trigger with `ejected` of `count` hosts out and all others healthy."""
     values = {**facts.values, f"{guard.hosts}.copies": point(count), f"{guard.hosts}.ejected": point(ejected)}
     values |= {f"{guard.hosts}.{word}": point(count - ejected) for word in HEALTHY}
     return truth(guard.condition, values)
 
 
-def _large(facts: Known, guard: Guard, count: int, ejectable: int) -> Case | None:
+def _large(facts: Known, guard: EjectionGuard, count: int, ejectable: int) -> HostsCase | None:
     """The same by halving: fewer healthy hosts never end a panic."""
     ends = _panics(facts, guard, count, 0), _panics(facts, guard, count, ejectable)
     if None in ends or ends[0]:
         return None
     if not ends[1]:
-        return Case(count, ejectable, None)
+        return HostsCase(count, ejectable, None)
     fewest, _ = halved(lambda out: bool(_panics(facts, guard, count, out)), ejectable, 0, middle=whole_mean)
-    return Case(count, ejectable, fewest)
+    return HostsCase(count, ejectable, fewest)
 
 
 def _judged(
-    subject: Subject, facts: Known, guard: Guard, cases: list[Case], failing: Interval | None
+    subject: Subject, facts: Known, guard: EjectionGuard, cases: list[HostsCase], failing: Interval | None
 ) -> Iterator[Finding]:
     out = [(case, _fewest(case)) for case in cases]
     reached = [(case, need) for case, need in out if need is not None and _reached(case, need, failing)]
@@ -191,27 +193,27 @@ def _judged(
         yield _proved(guard, out, failing)
 
 
-def _fewest(case: Case) -> int | None:
+def _fewest(case: HostsCase) -> int | None:
     """The fewest hosts out at once with which ejection undoes itself, or leaves none; None where it never does."""
     if case.panics_at is not None:
         return max(1, case.panics_at)
     return case.hosts if case.ejectable >= case.hosts else None
 
 
-def _reached(case: Case, need: int, failing: Interval | None) -> bool:
+def _reached(case: HostsCase, need: int, failing: Interval | None) -> bool:
     """One failing host is what ejection is for; more must be stated."""
     if need == 1:
         return True
     return failing is not None and failing.high is not None and failing.high >= need <= case.ejectable
 
 
-def _surely(reached: list[tuple[Case, int]], failing: Interval | None) -> bool:
+def _surely(reached: list[tuple[HostsCase, int]], failing: Interval | None) -> bool:
     return all(
         need == 1 or (failing is not None and failing.low is not None and failing.low >= need) for _, need in reached
     )
 
 
-def _proved(guard: Guard, out: list[tuple[Case, int | None]], failing: Interval | None) -> Finding:
+def _proved(guard: EjectionGuard, out: list[tuple[HostsCase, int | None]], failing: Interval | None) -> Finding:
     assert out
     fails = failing.high if failing is not None and failing.high is not None else None
     claims = [f"(< {_least(case, fails)}.0 {need}.0)" for case, need in out if need is not None]
@@ -220,17 +222,19 @@ def _proved(guard: Guard, out: list[tuple[Case, int | None]], failing: Interval 
     evidence = arithmetic(numbers, certificate=Certificate(claim=f"(and true {' '.join([*caps, *claims])})").script())
     assumptions = (f"at most {fails} of {guard.hosts} fail together",) if fails is not None else ()
     worst = min((case for case, _ in out), key=lambda case: case.hosts - case.ejectable)
-    kept = f"{worst.hosts - worst.ejectable} of {worst.hosts} {guard.hosts} are never ejected"
+    spared = f"{worst.hosts - worst.ejectable} of {worst.hosts} {guard.hosts} are never ejected"
     undone = any(case.panics_at is not None for case, _ in out)
-    said = f"ejection stops before {guard.loop.name} begins" if undone or worst.ejectable == 0 else kept
-    return QUESTION.proved(said, guard.places, guard.of, evidence, assumptions=assumptions)
+    reason = f"ejection stops before {guard.loop.name} begins" if undone or worst.ejectable == 0 else spared
+    return QUESTION.proved(reason, guard.places, guard.of, evidence, assumptions=assumptions)
 
 
-def _least(case: Case, fails: Fraction | None) -> int:
+def _least(case: HostsCase, fails: Fraction | None) -> int:
     return case.ejectable if fails is None else min(case.ejectable, math.floor(fails))
 
 
-def _conflict(subject: Subject, facts: Known, guard: Guard, case: Case, need: int, *, certain: bool) -> Finding:
+def _conflict(
+    subject: Subject, facts: Known, guard: EjectionGuard, case: HostsCase, need: int, *, certain: bool
+) -> Finding:
     outage = case.panics_at is None
     hosts = f"{case.hosts} host{'s' * (case.hosts != 1)}"
     if outage:
@@ -259,7 +263,7 @@ def _conflict(subject: Subject, facts: Known, guard: Guard, case: Case, need: in
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, facts: Known, guard: Guard, case: Case) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: Known, guard: EjectionGuard, case: HostsCase) -> Iterator[Repair]:
     """Cap ejection where panic begins, in the formula that stands there, or lower the threshold."""
     stated = guard.limit.at_most if isinstance(guard.limit, Limit) else None
     share = next(
@@ -272,11 +276,11 @@ def _repairs(subject: Subject, facts: Known, guard: Guard, case: Case) -> Iterat
         else None
     )
     if isinstance(stated, Formula) and share is not None and percent is not None and 0 <= share.value < 1:
-        kept = min(1 - share.value, repairs.downward_round(Fraction(case.hosts - 1, case.hosts)))
-        edit = repairs.rewrite(subject, stated.at(percent.span), kept, percent.dimension)
-        made = repairs.proposal(edit)
-        yield from [made] if made else []
+        share_left = min(1 - share.value, repairs.downward_round(Fraction(case.hosts - 1, case.hosts)))
+        edit = repairs.rewrite(subject, stated.at(percent.span), share_left, percent.dimension)
+        repair = repairs.proposal(edit)
+        yield from [repair] if repair else []
     quantity = facts.quantities.get(f"{guard.hosts}.copies")
     if quantity is not None and share is not None and share.value < 1 and used(guard.condition):
-        made = repairs.proposal(repairs.change(subject, quantity, Fraction(math.ceil(1 / (1 - share.value)))))
-        yield from [made] if made else []
+        repair = repairs.proposal(repairs.change(subject, quantity, Fraction(math.ceil(1 / (1 - share.value)))))
+        yield from [repair] if repair else []

@@ -70,8 +70,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
         if limit.counts is not None:
             alike.setdefault((limit.counts.tree, *(getattr(limit, key) for key in SCOPE)), []).append(limit)
     for group in alike.values():
-        for one, other in itertools.combinations(group, 2):
-            yield from _smaller(subject, facts, one, other)
+        for first, second in itertools.combinations(group, 2):
+            yield from _smaller(subject, facts, first, second)
 
 
 def _about_memory(limit: Limit) -> bool:
@@ -80,14 +80,14 @@ def _about_memory(limit: Limit) -> bool:
     return any(isinstance(node, Call) and node.function == "sum of" for node in walk(limit.counts.tree))
 
 
-def _smaller(subject: Subject, facts: Known, one: Limit, other: Limit) -> Iterator[Finding]:
+def _smaller(subject: Subject, facts: Known, tighter: Limit, other: Limit) -> Iterator[Finding]:
     """Two caps on one count in the same scope: the larger is never reached."""
-    if one.part is not None and one.part == other.part and one.part.text in SEVERAL:
+    if tighter.part is not None and tighter.part == other.part and tighter.part.text in SEVERAL:
         return
-    first, second = cap(facts, one), cap(facts, other)
+    first, second = cap(facts, tighter), cap(facts, other)
     if first is None or second is None:
         return
-    for small, large, lower, upper in ((one, other, first, second), (other, one, second, first)):
+    for small, large, lower, upper in ((tighter, other, first, second), (other, tighter, second, first)):
         if truth(Compare("<", lower, upper), facts.values) and not _never_full(facts, small):
             yield _demand_hidden(subject, facts, small, large)
 

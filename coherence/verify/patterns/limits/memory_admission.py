@@ -47,7 +47,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import Known, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.limits._memory import (
-    Memory,
+    RequestMemory,
     expected,
     longest_place,
     missing_length,
@@ -93,7 +93,7 @@ def _answer(subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
     elif len({str(admission.counts) for admission in _admissions(facts)}) > 1:
         yield QUESTION.undecided(f"needs to know which running requests {limit.name} is about", (place,), (limit.name,))
     else:
-        memory = Memory(limit, each, blocks, workload, _running(facts))
+        memory = RequestMemory(limit, each, blocks, workload, _running(facts))
         missing = missing_length(memory)
         if missing:
             yield QUESTION.undecided(f"needs {missing} of {workload.name}", (place,), (limit.name,))
@@ -111,12 +111,12 @@ def _workload(facts: Known, each: Tree) -> Workload | None:
 
 def _running(facts: Known) -> tuple[Limit, Fraction] | None:
     """The smallest cap on the number of running requests."""
-    found = []
+    held = []
     for limit in _admissions(facts):
         most = cap(facts, limit)
         high = facts.range(most).high if most is not None else None
-        found += [(high, limit.name, limit)] if high is not None else []
-    return (min(found)[2], min(found)[0]) if found else None
+        held += [(high, limit.name, limit)] if high is not None else []
+    return (min(held)[2], min(held)[0]) if held else None
 
 
 def _admissions(facts: Known) -> list[Limit]:
@@ -125,7 +125,7 @@ def _admissions(facts: Known) -> list[Limit]:
     return [limit for limit in named if str(limit.counts).partition(".")[2] in RUNNING and limit.at_most is not None]
 
 
-def _judged(subject: Subject, facts: Known, memory: Memory) -> Finding:
+def _judged(subject: Subject, facts: Known, memory: RequestMemory) -> Finding:
     shortest, longest = sizes(facts, memory)
     if longest is not None and longest > memory.blocks:
         return _too_long(subject, memory, longest, certain=shortest > memory.blocks)
@@ -153,7 +153,7 @@ def _judged(subject: Subject, facts: Known, memory: Memory) -> Finding:
     )
 
 
-def _too_long(subject: Subject, memory: Memory, longest: Fraction, *, certain: bool) -> Finding:
+def _too_long(subject: Subject, memory: RequestMemory, longest: Fraction, *, certain: bool) -> Finding:
     stated = longest_place(memory.workload)
     whole = f"all of {memory.limit.name} ({show(memory.blocks)})"
     message = f"one request of {memory.workload.name} may hold {show(longest)}, more than {whole}"
@@ -169,13 +169,13 @@ def _too_long(subject: Subject, memory: Memory, longest: Fraction, *, certain: b
     )  # fmt: skip
 
 
-def _more(subject: Subject, memory: Memory, needed: Fraction) -> list[Repair]:
+def _more(subject: Subject, memory: RequestMemory, needed: Fraction) -> list[Repair]:
     stated = memory.limit.at_most
     made = repairs.proposal(repairs.change(subject, stated, needed)) if isinstance(stated, Quantity) else None
     return [made] if made else []
 
 
-def _proved(memory: Memory, longest: Fraction) -> Finding:
+def _proved(memory: RequestMemory, longest: Fraction) -> Finding:
     assert memory.running is not None
     most = memory.running[1]
     facts = (f"(<= 0.0 n {real(most)})",)
@@ -187,7 +187,7 @@ def _proved(memory: Memory, longest: Fraction) -> Finding:
 
 
 def _overfull(
-    subject: Subject, facts: Known, memory: Memory, offered: Fraction, number: Fraction, demand: Fraction
+    subject: Subject, facts: Known, memory: RequestMemory, offered: Fraction, number: Fraction, demand: Fraction
 ) -> Finding:
     """The mean demand alone is above the memory."""
     promise = next(
@@ -228,14 +228,14 @@ def _overfull(
     )  # fmt: skip
 
 
-def _fewer(subject: Subject, memory: Memory, sizes: tuple[Fraction | None, Fraction]) -> Iterator[Repair]:
+def _fewer(subject: Subject, memory: RequestMemory, sizes: tuple[Fraction | None, Fraction]) -> Iterator[Repair]:
     """Admit as many as the memory holds of the longest requests, or on average."""
     stated = memory.running[0].at_most if memory.running else None
     for each in sizes:
         fits = Fraction(memory.blocks // each) if each else Fraction(0)
-        made = (
+        edit = (
             repairs.proposal(repairs.change(subject, stated, fits))
             if isinstance(stated, Quantity) and fits >= 1
             else None
         )
-        yield from [made] if made else []
+        yield from [edit] if edit else []

@@ -62,11 +62,11 @@ WAITING = ("backlog", "pending", "queue", "queued", "waiting")
 
 
 @dataclass(frozen=True)
-class Station:
+class LoadedThing:
     """A thing with what is asked of it, what one member serves, and the fewest and most members it may have."""
 
     thing: str
-    asked: Rate
+    demand: Rate
     each: Rate
     few: int
     many: int
@@ -84,7 +84,7 @@ class Station:
     @property
     def numbers(self) -> Numbers:
         return {
-            "asked": (self.asked.high, "req/s"), "one member": (self.each.low, "req/s"),
+            "asked": (self.demand.high, "req/s"), "one member": (self.each.low, "req/s"),
             "members": (self.many if self.scaled else self.few, ""), "capacity": (self.capacity, "req/s"),
         }  # fmt: skip
 
@@ -101,56 +101,56 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _queues(subject, facts, station)
 
 
-def _station(facts: Known, thing: str) -> Station | None:
-    asked, each, members = offered(facts, thing), member_rate(facts, thing), copies(facts, thing)
-    if asked is None or each is None or members is None or members.low is None or members.high is None:
+def _station(facts: Known, thing: str) -> LoadedThing | None:
+    demand, each, members = offered(facts, thing), member_rate(facts, thing), copies(facts, thing)
+    if demand is None or each is None or members is None or members.low is None or members.high is None:
         return None
     scaled = any(f"{thing}.{word}" in facts.written for word in COPIES)
     few, many = math.ceil(members.low), math.floor(members.high)
-    return Station(thing, asked, each, few, many, scaled) if many >= 1 else None
+    return LoadedThing(thing, demand, each, few, many, scaled) if many >= 1 else None
 
 
-def _places(facts: Known, station: Station) -> tuple[Place, ...]:
+def _places(facts: Known, station: LoadedThing) -> tuple[Place, ...]:
     number = facts.places.get(f"{station.thing}.copies")
     many = (number.labelled("so many members"),) if number is not None else ()
-    return (*station.asked.places, *station.each.places, *many)
+    return (*station.demand.places, *station.each.places, *many)
 
 
-def _of(facts: Known, station: Station) -> tuple[str, ...]:
+def _of(facts: Known, station: LoadedThing) -> tuple[str, ...]:
     calls = [call.name for call in facts.design.calls if call.callee is not None and call.callee.text == station.thing]
     writers = [w.name for word in COPIES for w in facts.written.get(f"{station.thing}.{word}", ())]
-    return (station.thing, *station.asked.names, *calls, *writers)
+    return (station.thing, *station.demand.names, *calls, *writers)
 
 
-def _load(subject: Subject, facts: Known, station: Station) -> Iterator[Finding]:
-    asked, places = station.asked, _places(facts, station)
-    if asked.high < station.capacity:
+def _load(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Finding]:
+    demand, places = station.demand, _places(facts, station)
+    if demand.high < station.capacity:
         members = rational(station.capacity / station.each.low)
-        claim = f"(< {rational(asked.high)} (* {members} {rational(station.each.low)}))"
+        claim = f"(< {rational(demand.high)} (* {members} {rational(station.each.low)}))"
         evidence = arithmetic(station.numbers, certificate=Certificate(claim=claim).script())
-        message = f"{station.thing} serves {_per(station.capacity)}, asked are {_asked(asked)}"
+        message = f"{station.thing} serves {_per(station.capacity)}, asked are {_demand_text(demand)}"
         failing = any(facts.range(Name(path)).high != 0 for path in paths(station.thing) if path in facts.quantities)
         assumed = (f"none of {station.thing} fails",) if failing else ()
         yield QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
         return
     shed = next(_sheds(facts, station.thing), None)
-    full = f"asked are {_asked(asked)}, {station.thing} serves {_per(station.capacity)}"
+    full = f"asked are {_demand_text(demand)}, {station.thing} serves {_per(station.capacity)}"
     if shed is not None:
-        message = f"{shed.name} sheds at least {_per(asked.high - station.capacity)}: {full}"
+        message = f"{shed.name} sheds at least {_per(demand.high - station.capacity)}: {full}"
         where = (*places, shed.place.labelled("what waits beyond this is refused"))
         yield QUESTION.note(message, where, (*_of(facts, station), shed.name), arithmetic(station.numbers))
         return
-    rest = asked.high - station.capacity
+    rest = demand.high - station.capacity
     grows = f"the queue grows by {_per(rest)}" if rest else "the queue has no bound"
     witness = (Step(Fraction(0), full), Step(Fraction(60), f"{show(rest * 60)} more are waiting than a minute before"))
     yield QUESTION.conflict(
         f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
-        certain=asked.low >= station.most, repairs=_more(subject, facts, station),
+        certain=demand.low >= station.most, repairs=_more(subject, facts, station),
     )  # fmt: skip
 
 
-def _asked(asked: Rate) -> str:
-    return f"{_per(asked.high)} on average, bursts included" if asked.uneven else _per(asked.high)
+def _demand_text(demand: Rate) -> str:
+    return f"{_per(demand.high)} on average, bursts included" if demand.uneven else _per(demand.high)
 
 
 def _per(rate: Fraction) -> str:
@@ -166,16 +166,16 @@ def _sheds(facts: Known, thing: str) -> Iterator[Limit]:
             )
 
 
-def _more(subject: Subject, facts: Known, station: Station) -> Iterator[Repair]:
+def _more(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Repair]:
     """As many members as serve it with a fifth to spare, or fewer requests."""
-    enough = math.ceil(station.asked.high / station.each.low * Fraction(6, 5)) + 1
+    enough = math.ceil(station.demand.high / station.each.low * Fraction(6, 5)) + 1
     stated = facts.quantities.get(f"{station.thing}.copies")
     if stated is not None:
-        made = repairs.proposal(repairs.change(subject, stated, Fraction(enough)))
-        yield from [made] if made else []
+        repair = repairs.proposal(repairs.change(subject, stated, Fraction(enough)))
+        yield from [repair] if repair else []
 
 
-def _queues(subject: Subject, facts: Known, station: Station) -> Iterator[Finding]:
+def _queues(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Finding]:
     """Each bounded queue against the patience of each caller."""
     for path, limits in facts.counted.items():
         head, _, signal = path.partition(".")
@@ -196,7 +196,7 @@ def _patience(call: Call) -> Quantity | None:
 
 
 def _waits(
-    subject: Subject, facts: Known, station: Station, bound: tuple[Limit, Fraction], caller: tuple[Call, Quantity]
+    subject: Subject, facts: Known, station: LoadedThing, bound: tuple[Limit, Fraction], caller: tuple[Call, Quantity]
 ) -> Finding:
     (limit, most), (call, patience) = bound, caller
     rate = station.few * station.each.low
@@ -209,7 +209,7 @@ def _waits(
     }
     places = (
         place_of(limit.at_most, limit).labelled("so many may wait"),
-        patience.place.labelled(f"{call.name} waits no longer"), *_places(facts, station)[len(station.asked.places) :],
+        patience.place.labelled(f"{call.name} waits no longer"), *_places(facts, station)[len(station.demand.places) :],
     )  # fmt: skip
     of = (limit.name, call.name, station.thing)
     if wait <= patience.low:

@@ -55,7 +55,7 @@ from coherence.language.expressions.tree import Number, Tree, rename
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, Known, copies, known
 from coherence.verify.facts.ranges import truth
-from coherence.verify.patterns.limits._removal_repairs import Rates, Stage, proposed
+from coherence.verify.patterns.limits._removal_repairs import Rates, RemovalStage, proposed
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import Rate, member_rate, offered
@@ -79,19 +79,23 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _answer(subject: Subject, facts: Known, removal: Removal) -> Iterator[Finding]:
-    asked, each, range_ = offered(facts, removal.thing), member_rate(facts, removal.thing), copies(facts, removal.thing)
-    told = removal.trigger is not None and removal.driven and not facts.missing(_without(removal))
+    demand, each, range_ = (
+        offered(facts, removal.thing),
+        member_rate(facts, removal.thing),
+        copies(facts, removal.thing),
+    )
+    conditional = removal.trigger is not None and removal.driven and not facts.missing(_without(removal))
     if range_ is None or range_.low is None or range_.high is None or range_.high - range_.low > MOST_MEMBERS:
-        if removal.driven and (facts.design.workload or asked is not None):
+        if removal.driven and (facts.design.workload or demand is not None):
             yield _ask(removal, f"copies of {removal.thing}")
-    elif (asked is None or each is None) and not told:
-        what = "the load of {0} (`load:`, or a workload that calls it)" if asked is None else "rate_per_replica of {0}"
-        if removal.driven or (asked is None) != (each is None):
+    elif (demand is None or each is None) and not conditional:
+        what = "the load of {0} (`load:`, or a workload that calls it)" if demand is None else "rate_per_replica of {0}"
+        if removal.driven or (demand is None) != (each is None):
             yield _ask(removal, what.format(removal.thing))
     else:
-        rates = (asked, each) if asked is not None and each is not None else None
+        rates = (demand, each) if demand is not None and each is not None else None
         counts = _counts(facts, removal.thing, range_)
-        if told and len(counts) * counts[-1] > MOST_STEPS:
+        if conditional and len(counts) * counts[-1] > MOST_STEPS:
             yield _ask(removal, f"a smaller range of copies of {removal.thing}: {len(counts) * counts[-1]} states")
             return
         yield from _judged(subject, facts, removal, rates, [_stage(facts, removal, rates, n) for n in counts])
@@ -106,8 +110,8 @@ def _without(removal: Removal) -> Tree:
 
 def _perhaps(subject: Subject, facts: Known, removal: Removal) -> Iterator[Finding]:
     """A probe of which it is not known whether overload makes it fail: asked where that would decide."""
-    found = _answer(subject, facts, replace(removal, driven=True, event=""))
-    if any(finding.verdict is Verdict.CONFLICT for finding in found):
+    answered = _answer(subject, facts, replace(removal, driven=True, event=""))
+    if any(finding.verdict is Verdict.CONFLICT for finding in answered):
         words = f"`from: {removal.thing} overloaded` where it does, `from: {removal.thing} hangs` where not"
         yield _ask(removal, f"whether overload makes '{removal.event}' happen ({words})")
 
@@ -123,38 +127,38 @@ def _counts(facts: Known, thing: str, range_: Interval) -> range:
     return range(high if scaled else low, high + 1)
 
 
-def _stage(facts: Known, removal: Removal, rates: Rates, members: int) -> Stage | None:
+def _stage(facts: Known, removal: Removal, rates: Rates, members: int) -> RemovalStage | None:
     most = removal.most(facts, members)
     if most is None:
         return None
     need = max(0, members - math.floor(rates[0].peak / rates[1].low)) if rates else 0
     if removal.trigger is None or not removal.driven:
-        return Stage(members, most, need if need <= most and (need < most or not removal.driven) else None)
+        return RemovalStage(members, most, need if need <= most and (need < most or not removal.driven) else None)
     first = _holds_from(facts, removal, members, min(most, members - 1))
-    return None if first is None else Stage(members, most, max(first, need) if max(first, need) < most else None)
+    return None if first is None else RemovalStage(members, most, max(first, need) if max(first, need) < most else None)
 
 
 def _holds_from(facts: Known, removal: Removal, members: int, last: int) -> int | None:
     """The fewest out from which on the trigger holds, for some stated values, until no more may go."""
     assert removal.trigger is not None
-    found = None
+    least = None
     for out in range(last, -1, -1):
         holds = truth(removal.trigger, with_out(facts, removal, members, out))
         if holds is None and facts.missing(_without(removal)):
             return None
         if holds is False:
             break
-        found = out
-    return last + 1 if found is None else found
+        least = out
+    return last + 1 if least is None else least
 
 
 def _judged(
-    subject: Subject, facts: Known, removal: Removal, rates: Rates, found: list[Stage | None]
+    subject: Subject, facts: Known, removal: Removal, rates: Rates, outcomes: list[RemovalStage | None]
 ) -> Iterator[Finding]:
-    stages, fails = [stage for stage in found if stage is not None], failing(facts, removal.thing)
+    stages, fails = [stage for stage in outcomes if stage is not None], failing(facts, removal.thing)
     broken = [stage for stage in stages if stage.need is not None]
     reached = [stage for stage in broken if _reached(removal, stage, fails)]
-    if len(stages) < len(found) or not stages:
+    if len(stages) < len(outcomes) or not stages:
         yield _ask(removal, f"the numbers in {' and '.join(removal.of)}")
     elif reached:
         certain = _certain(facts, removal, rates, stages)
@@ -165,10 +169,10 @@ def _judged(
         yield _ask(removal, f"how many fail together ({removal.thing}.failing): {out}")
     elif rates is not None:
         most = math.floor(fails.high) if broken and fails is not None and fails.high is not None else None
-        yield from _kept(removal, rates, stages, most)
+        yield from _survivors_answer(removal, rates, stages, most)
 
 
-def _reached(removal: Removal, stage: Stage, fails: Interval | None) -> bool:
+def _reached(removal: Removal, stage: RemovalStage, fails: Interval | None) -> bool:
     """None out, or the one that the removal is for; more must be stated.  A mere cap needs the failures themselves."""
     assert stage.need is not None
     if removal.driven and stage.need <= 1:
@@ -176,7 +180,7 @@ def _reached(removal: Removal, stage: Stage, fails: Interval | None) -> bool:
     return fails is not None and fails.high is not None and fails.high >= max(1, stage.need)
 
 
-def _certain(facts: Known, removal: Removal, rates: Rates, stages: list[Stage]) -> bool:
+def _certain(facts: Known, removal: Removal, rates: Rates, stages: list[RemovalStage]) -> bool:
     """Overloaded with all members in, at the smallest load and the fastest member, whatever their number."""
     if any(stage.need != 0 for stage in stages):
         return False
@@ -185,12 +189,12 @@ def _certain(facts: Known, removal: Removal, rates: Rates, stages: list[Stage]) 
     return rates is not None and all(rates[0].low >= stage.members * rates[1].high for stage in stages)
 
 
-def _numbers(rates: Rates, stage: Stage) -> Numbers:
-    found: dict[str, tuple[Fraction | float | int, str]] = {}
+def _numbers(rates: Rates, stage: RemovalStage) -> Numbers:
+    figures: dict[str, tuple[Fraction | float | int, str]] = {}
     if rates is not None:
-        found |= {"asked": (rates[0].peak, "req/s"), "one member": (rates[1].low, "req/s")}
-    found |= {"members": (stage.members, ""), "may be out": (stage.most, "")}
-    return found | ({"out": (stage.need, "")} if stage.need is not None else {})
+        figures |= {"asked": (rates[0].peak, "req/s"), "one member": (rates[1].low, "req/s")}
+    figures |= {"members": (stage.members, ""), "may be out": (stage.most, "")}
+    return figures | ({"out": (stage.need, "")} if stage.need is not None else {})
 
 
 def _shown(rate: Fraction) -> str:
@@ -198,7 +202,7 @@ def _shown(rate: Fraction) -> str:
 
 
 def _conflict(
-    subject: Subject, facts: Known, removal: Removal, rates: Rates, stage: Stage, *, certain: bool
+    subject: Subject, facts: Known, removal: Removal, rates: Rates, stage: RemovalStage, *, certain: bool
 ) -> Finding:
     need, carry = stage.need or 0, _carry(rates, stage)
     end = "none is left" if stage.most >= stage.members else f"{stage.members - stage.most} are left"
@@ -224,7 +228,7 @@ def _conflict(
     )  # fmt: skip
 
 
-def _carry(rates: Rates, stage: Stage) -> str:
+def _carry(rates: Rates, stage: RemovalStage) -> str:
     left = stage.members - (stage.need or 0)
     if rates is None:
         return f"with {left} of {stage.members} left its trigger holds"
@@ -240,31 +244,33 @@ def _where(facts: Known, removal: Removal) -> tuple[Place, ...]:
     return tuple(facts.places[path].labelled(label) for path, label in found if path in facts.places)
 
 
-def _kept(removal: Removal, rates: tuple[Rate, Rate], stages: list[Stage], most: int | None) -> Iterator[Finding]:
+def _survivors_answer(
+    removal: Removal, rates: tuple[Rate, Rate], stages: list[RemovalStage], most: int | None
+) -> Iterator[Finding]:
     """Those that stay carry the load: proved; they are overloaded, yet nothing takes them out: worth knowing."""
-    asked, each = rates
+    demand, each = rates
     worst = min(stages, key=lambda stage: stage.members - _out(stage, most))
     left = worst.members - _out(worst, most)
-    places = (*removal.places, *asked.places, *each.places)
-    if left * each.low <= asked.peak:
-        served = f"they serve {_shown(left * each.low)}, asked are {_shown(asked.peak)}"
+    places = (*removal.places, *demand.places, *each.places)
+    if left * each.low <= demand.peak:
+        served = f"they serve {_shown(left * each.low)}, asked are {_shown(demand.peak)}"
         message = (
             f"{removal.name} takes out {worst.members - left} and no more, yet the {left} of {worst.members} "
             f"{removal.thing} left are overloaded: {served}"
         )
         yield QUESTION.note(message, places, _of(removal, rates), arithmetic(_numbers(rates, worst)))
         return
-    claims = " ".join(_claim(stage, asked, each, most) for stage in stages)
-    message = f"the {left} of {worst.members} {removal.thing} that stay carry {_shown(asked.peak)}"
+    claims = " ".join(_claim(stage, demand, each, most) for stage in stages)
+    message = f"the {left} of {worst.members} {removal.thing} that stay carry {_shown(demand.peak)}"
     evidence = arithmetic(_numbers(rates, worst), certificate=Certificate(claim=f"(and true {claims})").script())
-    said = (f"at most {most} of {removal.thing} fail together",) if most is not None else ()
-    yield QUESTION.proved(message, places, _of(removal, rates), evidence, assumptions=said)
+    together = (f"at most {most} of {removal.thing} fail together",) if most is not None else ()
+    yield QUESTION.proved(message, places, _of(removal, rates), evidence, assumptions=together)
 
 
-def _out(stage: Stage, most: int | None) -> int:
+def _out(stage: RemovalStage, most: int | None) -> int:
     return stage.most if most is None else min(stage.most, most)
 
 
-def _claim(stage: Stage, asked: Rate, each: Rate, most: int | None) -> str:
+def _claim(stage: RemovalStage, asked: Rate, each: Rate, most: int | None) -> str:
     left = stage.members - _out(stage, most)
     return f"(> (* {left}.0 {rational(each.low)}) {rational(asked.peak)})"

@@ -124,7 +124,7 @@ def _answer(subject: Subject, facts: Known, rollout: Rollout) -> Iterator[Findin
 
 
 @dataclass(frozen=True)
-class Case:
+class RolloutCase:
     """One number of copies: how many may be extra and missing, and the room for one more (None: not stated)."""
 
     copies: int
@@ -139,16 +139,16 @@ class Case:
         return self.room.enough
 
 
-def _case(facts: Known, rollout: Rollout, surge: Limit, count: int) -> Case | None:
+def _case(facts: Known, rollout: Rollout, surge: Limit, count: int) -> RolloutCase | None:
     trees = cap(facts, surge), cap(facts, rollout.away)
     values = [at_members(facts, tree, rollout.thing, count) for tree in trees if tree is not None]
     if len(values) != 2 or values[0] is None or values[1] is None:
         return None
-    return Case(count, values[0], values[1], room_for_one(facts, rollout.thing, count))
+    return RolloutCase(count, values[0], values[1], room_for_one(facts, rollout.thing, count))
 
 
 def _judged(
-    subject: Subject, facts: Known, rollout: Rollout, cases: list[Case], places: tuple[Place, ...]
+    subject: Subject, facts: Known, rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...]
 ) -> Iterator[Finding]:
     stuck = [case for case in cases if case.goes_on is False]
     open_ = [case for case in cases if case.goes_on is None]
@@ -162,7 +162,7 @@ def _judged(
         yield _proved(rollout, cases, places)
 
 
-def _proved(rollout: Rollout, cases: list[Case], places: tuple[Place, ...]) -> Finding:
+def _proved(rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...]) -> Finding:
     zero = any(case.away < 1 and case.extra < 1 for case in cases)
     by_room = [case for case in cases if case.away < 1 <= case.extra]
     claims = [f"(or (>= {real(c.away)} 1.0) (< {real(c.extra)} 1.0) {c.room.claim})" for c in cases]
@@ -182,7 +182,7 @@ def _proved(rollout: Rollout, cases: list[Case], places: tuple[Place, ...]) -> F
 
 
 def _conflict(
-    subject: Subject, facts: Known, rollout: Rollout, case: Case, places: tuple[Place, ...], *, certain: bool
+    subject: Subject, facts: Known, rollout: Rollout, case: RolloutCase, places: tuple[Place, ...], *, certain: bool
 ) -> Finding:
     thing, room = rollout.thing, case.room
     number = f"{case.copies} cop{'y' if case.copies == 1 else 'ies'}"
@@ -224,4 +224,4 @@ def _repairs(subject: Subject, facts: Known, rollout: Rollout, room: Room) -> It
     edits = [repairs.rewrite(subject, stated.place, Fraction(1), ONE)] if stated is not None else []
     if supply is not None and room.need is not None and room.left is not None:
         edits.append(repairs.change(subject, supply, supply.high + room.need - room.left))
-    yield from (made for edit in edits if (made := repairs.proposal(edit)) is not None)
+    yield from (repair for edit in edits if (repair := repairs.proposal(edit)) is not None)

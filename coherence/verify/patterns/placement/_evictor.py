@@ -21,7 +21,7 @@ from coherence.verify.jobs.sites import Cluster, cluster
 
 
 @dataclass(frozen=True)
-class Case:
+class EvictionCase:
     """A loop that evicts by how members lie, the members there may be, and the values its trigger reads."""
 
     loop: Loop
@@ -32,33 +32,36 @@ class Case:
     constants: dict[str, Fraction]
 
 
-def values_at(case: Case, there: Cluster, members: int) -> dict[str, Fraction]:
+def values_at(case: EvictionCase, there: Cluster, members: int) -> dict[str, Fraction]:
     """The constants, with what follows from the number of members and of places."""
     thing = case.evictor.thing
-    found = {**case.constants, **{f"{thing}.{word}": Fraction(members) for word in ("copies", "desired", "replicas")}}
-    found |= {f"{site.name}.count": Fraction(site.number) for site in there.sites if "," not in site.name}
-    missing = needs_of(case.evictor, found)
+    constants = {
+        **case.constants,
+        **{f"{thing}.{word}": Fraction(members) for word in ("copies", "desired", "replicas")},
+    }
+    constants |= {f"{site.name}.count": Fraction(site.number) for site in there.sites if "," not in site.name}
+    missing = needs_of(case.evictor, constants)
     if missing is not None:
         raise NeedsError(missing, case.trigger.place)
-    return found
+    return constants
 
 
-def proposals(subject: Subject, facts: Known, case: Case, there: Cluster, members: int) -> Iterator[Repair]:
+def proposals(subject: Subject, facts: Known, case: EvictionCase, there: Cluster, members: int) -> Iterator[Repair]:
     """Places for all, or a trigger that the best placement meets; with a rule by which the placer spreads."""
     thing, by = case.evictor.thing, case.evictor.labels[0]
     rule = () if thing in subject.design.placement else (_rule(subject, thing, by),)
     counted, copies = there.sites[0].counted, facts.quantities.get(f"{thing}.copies")
     if len(there.sites) == 1 and counted is not None and _helps(facts, case, there, members, places=members):
-        yield from _made(repairs.change(subject, counted, Fraction(members)), *rule)
+        yield from _proposal(repairs.change(subject, counted, Fraction(members)), *rule)
     for number in _thresholds(case.trigger.tree):
         level = Fraction(math.ceil(Fraction(members, max(there.nodes, 1))))
         if not any(rule_.together for rule_ in there.rules):
-            yield from _made(repairs.rewrite(subject, case.trigger.at(number.span), level, number.dimension), *rule)
+            yield from _proposal(repairs.rewrite(subject, case.trigger.at(number.span), level, number.dimension), *rule)
     if copies is not None and copies.exact and _helps(facts, case, there, there.nodes, places=None):
-        yield from _made(repairs.change(subject, copies, Fraction(there.nodes)), *rule)
+        yield from _proposal(repairs.change(subject, copies, Fraction(there.nodes)), *rule)
 
 
-def _helps(facts: Known, case: Case, there: Cluster, members: int, *, places: int | None) -> bool:
+def _helps(facts: Known, case: EvictionCase, there: Cluster, members: int, *, places: int | None) -> bool:
     """Under the stated placement, does it come to rest with so many members (and places)?"""
     if case.evictor.thing not in facts.design.placement:
         return True
@@ -82,6 +85,6 @@ def _rule(subject: Subject, thing: str, by: str) -> Edit | None:
     return Edit(end, "", f"\nplacement: {{{thing}: [spread by {by} <= 1]}}")
 
 
-def _made(*edits: Edit | None) -> Iterator[Repair]:
+def _proposal(*edits: Edit | None) -> Iterator[Repair]:
     made = repairs.proposal(*edits)
     yield from [made] if made is not None else []

@@ -59,7 +59,7 @@ from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_a
 from coherence.verify.jobs.placing import Counts, canonical, shown
 from coherence.verify.jobs.sites import Cluster, cluster
 from coherence.verify.jobs.state_graph import StateStep
-from coherence.verify.patterns.placement._evictor import Case, proposals, values_at
+from coherence.verify.patterns.placement._evictor import EvictionCase, proposals, values_at
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH226", "evictor-vs-placer", "ai.04 runtime control coherence")
@@ -77,23 +77,23 @@ def ask(subject: Subject) -> Iterator[Finding]:
     facts = known(subject)
     for loop in evicting:
         thing = loop.actuation.evict.text if loop.actuation and loop.actuation.evict else ""
-        one = evictor(thing, loop.trigger.tree) if isinstance(loop.trigger, Formula) else None
-        if one is not None and isinstance(loop.trigger, Formula):
-            yield from _asked(subject, facts, loop, loop.trigger, one)
+        error = evictor(thing, loop.trigger.tree) if isinstance(loop.trigger, Formula) else None
+        if error is not None and isinstance(loop.trigger, Formula):
+            yield from _answers(subject, facts, loop, loop.trigger, error)
 
 
-def _asked(subject: Subject, facts: Known, loop: Loop, trigger: Formula, one: Evictor) -> Iterator[Finding]:
+def _answers(subject: Subject, facts: Known, loop: Loop, trigger: Formula, evictor: Evictor) -> Iterator[Finding]:
     where = trigger.place.labelled(f"{loop.name} evicts while this holds")
     if not subject.design.places:
-        needs = f"needs the places of {one.thing} (places: {{node: {{count: ...}}}})"
-        yield QUESTION.undecided(needs, (where,), (loop.name, one.thing))
+        needs = f"needs the places of {evictor.thing} (places: {{node: {{count: ...}}}})"
+        yield QUESTION.undecided(needs, (where,), (loop.name, evictor.thing))
         return
     try:
-        if _returns(subject, facts, one.thing):
-            yield _answer(subject, facts, _case(facts, loop, trigger, one))
+        if _returns(subject, facts, evictor.thing):
+            yield _answer(subject, facts, _case(facts, loop, trigger, evictor))
     except NeedsError as error:
-        found = (where, *((error.place.labelled("this"),) if error.place else ()))
-        yield QUESTION.undecided(error.needs, found, (loop.name, one.thing))
+        places = (where, *((error.place.labelled("this"),) if error.place else ()))
+        yield QUESTION.undecided(error.needs, places, (loop.name, evictor.thing))
 
 
 def _returns(subject: Subject, facts: Known, thing: str) -> bool:
@@ -107,21 +107,21 @@ def _returns(subject: Subject, facts: Known, thing: str) -> bool:
     raise NeedsError(f"returns of {thing} (always, never or after a time)", component.place if component else None)
 
 
-def _case(facts: Known, loop: Loop, trigger: Formula, one: Evictor) -> Case:
-    low, high = count_range(facts, one.thing, MOST_MEMBERS, trigger.place)
+def _case(facts: Known, loop: Loop, trigger: Formula, evictor: Evictor) -> EvictionCase:
+    low, high = count_range(facts, evictor.thing, MOST_MEMBERS, trigger.place)
     constants = {path: span.low for path, span in facts.values.items() if span.exact and span.low is not None}
     for path in [
-        p for p in constants if p.partition(".")[0] == one.thing and p.endswith(("copies", "desired", "replicas"))
+        p for p in constants if p.partition(".")[0] == evictor.thing and p.endswith(("copies", "desired", "replicas"))
     ]:
         del constants[path]
-    return Case(loop, trigger, one, low, high, constants)
+    return EvictionCase(loop, trigger, evictor, low, high, constants)
 
 
-def _answer(subject: Subject, facts: Known, case: Case) -> Finding:
+def _answer(subject: Subject, facts: Known, case: EvictionCase) -> Finding:
     tried = [cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=n) for n in variants(facts)]
-    found = [(there, _results(case, there)) for there in tried]
-    there, results = min(found, key=lambda pair: min(WORST.index(result.verdict) for result in pair[1].values()))
-    certain = all(result.verdict == CERTAIN for _, one in found for result in one.values())
+    outcomes = [(there, _results(case, there)) for there in tried]
+    there, results = min(outcomes, key=lambda pair: min(WORST.index(result.verdict) for result in pair[1].values()))
+    certain = all(result.verdict == CERTAIN for _, one in outcomes for result in one.values())
     places, of = _places(facts, case, there), _of(case)
     verdicts = {result.verdict for result in results.values()}
     if verdicts & {CERTAIN}:
@@ -143,17 +143,17 @@ def _answer(subject: Subject, facts: Known, case: Case) -> Finding:
     return _proved(case, there, results, places, of)
 
 
-def _of(case: Case) -> tuple[str, str]:
+def _of(case: EvictionCase) -> tuple[str, str]:
     return case.loop.name, case.evictor.thing
 
 
-def _results(case: Case, there: Cluster) -> dict[int, Chase]:
+def _results(case: EvictionCase, there: Cluster) -> dict[int, Chase]:
     """The verdict for each number of members."""
     members = range(max(1, case.low), max(1, case.high) + 1)
     return {n: chase(case.evictor, there, n, values_at(case, there, n)) for n in members}
 
 
-def _even_with_most(facts: Known, case: Case, there: Cluster) -> bool:
+def _even_with_most(facts: Known, case: EvictionCase, there: Cluster) -> bool:
     """Is it certain as well when every place that may be added is there?"""
     numbers = {site.name: site.most for site in there.sites if site.most > site.number}
     if not numbers:
@@ -162,17 +162,17 @@ def _even_with_most(facts: Known, case: Case, there: Cluster) -> bool:
     return chase(case.evictor, full, case.high, values_at(case, full, case.high)).verdict == CERTAIN
 
 
-def _places(facts: Known, case: Case, there: Cluster) -> tuple[Place, ...]:
+def _places(facts: Known, case: EvictionCase, there: Cluster) -> tuple[Place, ...]:
     thing = case.evictor.thing
-    made = [case.trigger.place.labelled(f"{case.loop.name} evicts while this holds")]
+    places = [case.trigger.place.labelled(f"{case.loop.name} evicts while this holds")]
     if f"{thing}.copies" in facts.places:
-        made.append(facts.places[f"{thing}.copies"].labelled(f"so many {thing}"))
-    made += [rule.place.labelled("how they are placed") for rule in there.rules]
-    return (*made, *(site.place.labelled("the places") for site in there.sites[:3]))
+        places.append(facts.places[f"{thing}.copies"].labelled(f"so many {thing}"))
+    places += [rule.place.labelled("how they are placed") for rule in there.rules]
+    return (*places, *(site.place.labelled("the places") for site in there.sites[:3]))
 
 
 def _proved(
-    case: Case, there: Cluster, results: dict[int, Chase], places: tuple[Place, ...], of: tuple[str, ...]
+    case: EvictionCase, there: Cluster, results: dict[int, Chase], places: tuple[Place, ...], of: tuple[str, ...]
 ) -> Finding:
     idle = all(result.verdict == IDLE for result in results.values())
     what = "never acts" if idle else "comes to rest"
@@ -190,27 +190,27 @@ def _proved(
 
 
 def _conflict(
-    subject: Subject, facts: Known, case: Case, there: Cluster, results: dict[int, Chase], places: tuple[Place, ...],
-    *, certain: bool,
+    subject: Subject, facts: Known, case: EvictionCase, there: Cluster, results: dict[int, Chase],
+    places: tuple[Place, ...], *, certain: bool,
 ) -> Finding:  # fmt: skip
     bad = {n: r for n, r in results.items() if r.verdict in (CERTAIN, POSSIBLE)}
-    members, found = next(((n, r) for n, r in bad.items() if r.verdict == CERTAIN), next(iter(bad.items())))
+    members, chase = next(((n, r) for n, r in bad.items() if r.verdict == CERTAIN), next(iter(bad.items())))
     thing = case.evictor.thing
-    how = "whatever the placer answers" if found.verdict == CERTAIN else "if the placer answers so"
+    how = "whatever the placer answers" if chase.verdict == CERTAIN else "if the placer answers so"
     number = f"{members}" if len(results) == 1 else f"{min(bad)} to {max(bad)}"
     message = (
         f"{case.loop.name} evicts {thing} for ever, {how}: {number} of {thing} on {there.places_text} "
         f"always meet `{case.trigger.text}` again{_by_nodes(facts, case, there, members)}"
     )
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
-    witness = tuple(_witness(case, there, members, found))
+    witness = tuple(_witness(case, there, members, chase))
     return QUESTION.conflict(
         message, places, _of(case), arithmetic(numbers, witness=witness), certain=certain, assumptions=(FULLEST,),
         repairs=proposals(subject, facts, case, there, members),
     )  # fmt: skip
 
 
-def _by_nodes(facts: Known, case: Case, stated: Cluster, members: int) -> str:
+def _by_nodes(facts: Known, case: EvictionCase, stated: Cluster, members: int) -> str:
     """The verdict for 1 to 50 places of each kind whose count is stated."""
     lines, budget = [], MOST_SWEPT
     for name, given in facts.design.places.items():
@@ -220,18 +220,18 @@ def _by_nodes(facts: Known, case: Case, stated: Cluster, members: int) -> str:
         for number in range(1, max(BOUND, members + 1) + 1):
             numbers = {**dict(stated.chosen), name: number}
             there = cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=numbers)
-            found = chase(case.evictor, there, members, values_at(case, there, members))
-            budget -= len(found.graph.edges) if found.graph else 1
+            chased = chase(case.evictor, there, members, values_at(case, there, members))
+            budget -= len(chased.graph.edges) if chased.graph else 1
             if budget <= 0:
                 break
-            verdicts.append((number, _plain(found.verdict, stated=bool(there.rules))))
+            verdicts.append((number, _plain(chased.verdict, stated=bool(there.rules))))
             if _saturated(facts, case, verdicts, members):
                 break
         lines.append(f"; {name}: {render_verdicts(verdicts, saturated=_saturated(facts, case, verdicts, members))}")
     return "".join(lines)
 
 
-def _saturated(facts: Known, case: Case, verdicts: list[tuple[int, str]], members: int) -> bool:
+def _saturated(facts: Known, case: EvictionCase, verdicts: list[tuple[int, str]], members: int) -> bool:
     """Beyond as many places alike as members, one more empty place changes nothing that the trigger reads."""
     from coherence.language.expressions import names
 
@@ -245,17 +245,17 @@ def _plain(verdict: str, *, stated: bool) -> str:
     return "left to the placer" if verdict == POSSIBLE and not stated else verdict
 
 
-def _witness(case: Case, there: Cluster, members: int, found: Chase) -> Iterator[Step]:
+def _witness(case: EvictionCase, there: Cluster, members: int, chase: Chase) -> Iterator[Step]:
     """A placement, and a few rounds of eviction and answer with the names of the places."""
     period = case.loop.timescale.period.high if case.loop.timescale and case.loop.timescale.period else None
-    here, constants = found.first, values_at(case, there, members)
+    here, constants = chase.first, values_at(case, there, members)
     if here is None:
         return
     yield Step(Fraction(0), f"{members} of {case.evictor.thing} lie so: {shown(there, here)}")
     start = here
-    rounds = len(found.cycle) or 2
+    rounds = len(chase.cycle) or 2
     for turn in range(1, rounds + 1):
-        edge = _turn(case, there, here, found, turn, constants)
+        edge = _turn(case, there, here, chase, turn, constants)
         here = edge.to
         time = period * turn if period is not None else None
         yield Step(time, f"`{case.trigger.text}` holds: {edge.text} ({shown(there, here)})")
@@ -264,9 +264,9 @@ def _witness(case: Case, there: Cluster, members: int, found: Chase) -> Iterator
 
 
 def _turn(
-    case: Case, there: Cluster, here: Counts, found: Chase, turn: int, constants: dict[str, Fraction]
+    case: EvictionCase, there: Cluster, here: Counts, chase: Chase, turn: int, constants: dict[str, Fraction]
 ) -> StateStep[Counts]:
-    made = list(moves(case.evictor, there, here, constants, every=True))
-    if found.cycle:
-        return next(edge for edge in made if canonical(there, edge.to) == found.cycle[turn - 1].to)
-    return next((edge for edge in made if edge.to != here), made[0])
+    evictions = list(moves(case.evictor, there, here, constants, every=True))
+    if chase.cycle:
+        return next(edge for edge in evictions if canonical(there, edge.to) == chase.cycle[turn - 1].to)
+    return next((edge for edge in evictions if edge.to != here), evictions[0])

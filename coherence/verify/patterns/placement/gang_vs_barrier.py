@@ -95,15 +95,15 @@ def _first_places(subject: Subject) -> tuple[Place, ...]:
 
 def _answer(subject: Subject, facts: Known, jobs: Contest) -> Finding:
     waiting, results = gangs(jobs), [(one, standstill(one)) for one in variants(jobs)]
-    jobs, found = min(results, key=lambda pair: WORST.index(pair[1].verdict))
+    jobs, worst = min(results, key=lambda pair: WORST.index(pair[1].verdict))
     certain = all(result.verdict in (NEVER, CERTAIN) for _, result in results)
     names, places = tuple(name for kind in waiting for name in kind.jobs), tuple(_places(facts, jobs, waiting))
-    if found.verdict == UNKNOWN:
-        bound = f"{len(found.graph.edges)} states"
+    if worst.verdict == UNKNOWN:
+        bound = f"{len(worst.graph.edges)} states"
         return QUESTION.undecided(f"more than {bound} of these jobs", places, names, bound=bound)
-    if found.verdict == NONE:
-        return _proved(jobs, found, places, names)
-    return _conflict(subject, facts, jobs, found, places, names, certain=certain)
+    if worst.verdict == NONE:
+        return _proved(jobs, worst, places, names)
+    return _conflict(subject, facts, jobs, worst, places, names, certain=certain)
 
 
 def _places(facts: Known, jobs: Contest, waiting: list[JobKind]) -> Iterator[Place]:
@@ -124,39 +124,39 @@ def _amounts(jobs: Contest, found: Standstill) -> Numbers:
     return {**there, **wanted, "states": (len(found.graph.edges), "")}
 
 
-def _proved(jobs: Contest, found: Standstill, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
-    script = saturated(jobs) or standing(jobs, found.graph)
+def _proved(jobs: Contest, standstill: Standstill, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
+    script = saturated(jobs) or standing(jobs, standstill.graph)
     message = f"{' and '.join(names)} never hold a part of themselves for ever"
     return QUESTION.proved(
-        message, places, names, arithmetic(_amounts(jobs, found), certificate=script), assumptions=ASSUMED
+        message, places, names, arithmetic(_amounts(jobs, standstill), certificate=script), assumptions=ASSUMED
     )
 
 
 def _conflict(
-    subject: Subject, facts: Known, jobs: Contest, found: Standstill, places: tuple[Place, ...], names: tuple[str, ...],
-    *, certain: bool,
+    subject: Subject, facts: Known, jobs: Contest, standstill: Standstill,
+    places: tuple[Place, ...], names: tuple[str, ...], *, certain: bool,
 ) -> Finding:  # fmt: skip
-    assert found.stuck is not None
-    resource = contested(jobs, found.way)
+    assert standstill.stuck is not None
+    resource = contested(jobs, standstill.way)
     there = jobs.shown(resource, jobs.capacity[resource])
-    if found.verdict == NEVER:
+    if standstill.verdict == NEVER:
         large = next(k for k in gangs(jobs) if any(n * k.barrier > jobs.open(r) for r, n in k.needs.items()))
         message = (
             f"{large.name} never starts: {large.barrier} members wait for each other, {there} are not enough for them"
         )
     else:
-        message = f"{' and '.join(names)} wait for themselves for ever: with {there}, {held_by(jobs, found.stuck)}"
+        message = f"{' and '.join(names)} wait for themselves for ever: with {there}, {held_by(jobs, standstill.stuck)}"
     swept = sweep(jobs, resource)
     words = {NEVER: CERTAIN}
     if swept and jobs.whole(resource):
         enough = swept[-1][0] >= jobs.total(resource)
         message += f"; {resource}: {render_verdicts([(n, words.get(v, v)) for n, v in swept], saturated=enough)}"
     witness = (
-        *(Step(None, edge.text) for edge in found.way),
-        Step(None, f"{held_by(jobs, found.stuck)}: each waits for the rest, nobody ends, nothing is given back"),
+        *(Step(None, edge.text) for edge in standstill.way),
+        Step(None, f"{held_by(jobs, standstill.stuck)}: each waits for the rest, nobody ends, nothing is given back"),
     )
     return QUESTION.conflict(
-        message, places, names, arithmetic(_amounts(jobs, found), witness=witness),
+        message, places, names, arithmetic(_amounts(jobs, standstill), witness=witness),
         certain=certain, assumptions=ASSUMED, repairs=_repairs(subject, facts, jobs, resource),
     )  # fmt: skip
 
@@ -165,14 +165,14 @@ def _repairs(subject: Subject, facts: Known, jobs: Contest, resource: str) -> It
     """All members at once or none; or enough for all jobs together."""
     if standstill(as_gangs(jobs)).verdict == NONE:
         edits = [_as_gang(subject, kind) for kind in gangs(jobs) if kind.chunk < kind.barrier]
-        made = repairs.proposal(*edits) if edits else None
-        yield from [made] if made is not None else []
+        repair = repairs.proposal(*edits) if edits else None
+        yield from [repair] if repair is not None else []
     supply = facts.quantities.get(jobs.supply[resource])
     if supply is not None and jobs.total(resource) > jobs.capacity[resource]:
         more = replace(jobs, capacity={**jobs.capacity, resource: jobs.total(resource)})
-        made = repairs.proposal(repairs.change(subject, supply, Fraction(jobs.total(resource))))
-        if made is not None and standstill(more).verdict == NONE:
-            yield made
+        repair = repairs.proposal(repairs.change(subject, supply, Fraction(jobs.total(resource))))
+        if repair is not None and standstill(more).verdict == NONE:
+            yield repair
 
 
 def _as_gang(subject: Subject, kind: JobKind) -> Edit | None:

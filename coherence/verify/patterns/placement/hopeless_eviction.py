@@ -67,7 +67,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True)
-class Case:
+class HopelessCase:
     """A loop that evicts `victim` while `condition` holds, which reads what it holds as the signal `path`."""
 
     loop: Loop
@@ -85,22 +85,22 @@ class Case:
     @property
     def places(self) -> tuple[Place, ...]:
         returns = self.victim.returns
-        found = (
+        both = (
             self.need.place.labelled(f"one {self.victim.name} alone holds this"),
             self.trigger.place.labelled(f"{self.loop.name} evicts while this holds"),
         )
-        return (*found, returns.place.labelled("it returns")) if returns is not None else found
+        return (*both, returns.place.labelled("it returns")) if returns is not None else both
 
     def holds(self, facts: Known, amount: Interval) -> bool | None:
         """Does the condition hold while so much is held?"""
         return truth(self.condition, {**facts.values, self.path: amount})
 
 
-def _case(facts: Known, loop: Loop, trigger: Formula, victim: Component) -> Case | None:
+def _case(facts: Known, loop: Loop, trigger: Formula, victim: Component) -> HopelessCase | None:
     condition = facts.tree(trigger.tree.condition if isinstance(trigger.tree, Held) else trigger.tree)
     missing = facts.missing(condition)
     found = _read(condition, victim, missing)
-    return Case(loop, victim, trigger, condition, missing[0], *found) if found and len(missing) == 1 else None
+    return HopelessCase(loop, victim, trigger, condition, missing[0], *found) if found and len(missing) == 1 else None
 
 
 def _read(condition: Tree, victim: Component, missing: tuple[str, ...]) -> tuple[str, Quantity] | None:
@@ -111,7 +111,7 @@ def _read(condition: Tree, victim: Component, missing: tuple[str, ...]) -> tuple
     return named[0] if len(named) == 1 else None
 
 
-def _answer(subject: Subject, facts: Known, case: Case) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: Known, case: HopelessCase) -> Iterator[Finding]:
     alone = case.holds(facts, interval(case.need))
     returns = case.victim.returns
     if alone is False:
@@ -123,7 +123,7 @@ def _answer(subject: Subject, facts: Known, case: Case) -> Iterator[Finding]:
         yield _hopeless(subject, facts, case, certain=alone is True)
 
 
-def _fits(facts: Known, case: Case) -> Finding:
+def _fits(facts: Known, case: HopelessCase) -> Finding:
     """One fits; several may still be too many for whoever admits them."""
     name, need = case.victim.name, case.need
     number = copies(facts, name)
@@ -136,7 +136,7 @@ def _fits(facts: Known, case: Case) -> Finding:
     return QUESTION.proved(f"one {name} alone never makes {case.loop.name} act", case.places, case.of, evidence)
 
 
-def _hopeless(subject: Subject, facts: Known, case: Case, *, certain: bool) -> Finding:
+def _hopeless(subject: Subject, facts: Known, case: HopelessCase, *, certain: bool) -> Finding:
     loop, victim, need = case.loop, case.victim, case.need
     level, shown = _level(facts, case), show(need.high, need.dimension)
     above = f", {loop.name} acts above {show(level, need.dimension)}" if level is not None else ""
@@ -152,11 +152,11 @@ def _hopeless(subject: Subject, facts: Known, case: Case, *, certain: bool) -> F
     )
     numbers: Numbers = {"one alone": (need.high, ""), **({"acts above": (level, "")} if level is not None else {})}
     evidence = arithmetic(numbers, witness=witness)
-    found = _repairs(subject, facts, case, level) if level is not None and level > 0 else ()
-    return QUESTION.conflict(message, case.places, case.of, evidence, certain=certain, repairs=found)
+    lower = _repairs(subject, facts, case, level) if level is not None and level > 0 else ()
+    return QUESTION.conflict(message, case.places, case.of, evidence, certain=certain, repairs=lower)
 
 
-def _level(facts: Known, case: Case) -> Fraction | None:
+def _level(facts: Known, case: HopelessCase) -> Fraction | None:
     """The level that the held amount is compared with, where the condition is a plain comparison."""
     condition, held = case.condition, Name(case.path)
     if not isinstance(condition, Compare) or held not in (condition.left, condition.right):
@@ -164,7 +164,7 @@ def _level(facts: Known, case: Case) -> Fraction | None:
     return facts.range(condition.right if condition.left == held else condition.left).low
 
 
-def _repairs(subject: Subject, facts: Known, case: Case, level: Fraction) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: Known, case: HopelessCase, level: Fraction) -> Iterator[Repair]:
     """A member that fits, or a larger capacity."""
     need = case.need
     edits = [repairs.change(subject, need, rounded(need, level * Fraction(9, 10), up=False))] if need.exact else []
@@ -173,4 +173,4 @@ def _repairs(subject: Subject, facts: Known, case: Case, level: Fraction) -> Ite
         if quantity is not None and quantity.exact:
             larger = quantity.low * need.high / level * Fraction(11, 10)
             edits.append(repairs.change(subject, quantity, rounded(quantity, larger, up=True)))
-    yield from (made for edit in edits if (made := repairs.proposal(edit)) is not None)
+    yield from (repair for edit in edits if (repair := repairs.proposal(edit)) is not None)

@@ -92,20 +92,20 @@ def _answer(subject: Subject, facts: Known, thing: str, musts: list[Spread]) -> 
     low, high = count_range(facts, thing, MOST_MEMBERS, musts[0].place)
     tried = [cluster(facts, thing, numbers=numbers, soft=False) for numbers in variants(facts)]
     results = [(one, placement(one, low, high)) for one in tried]
-    there, found = min(results, key=lambda pair: WORST.index(pair[1].verdict))
+    there, placed = min(results, key=lambda pair: WORST.index(pair[1].verdict))
     certain = all(result.verdict == CERTAIN for _, result in results)
     places = (*(rule.place.labelled("a must") for rule in musts), _chosen(facts, thing, musts[0].place))
     of = _of(facts, there)
-    if found.verdict == UNKNOWN:
-        bound = f"{len(found.graph.edges)} states"
+    if placed.verdict == UNKNOWN:
+        bound = f"{len(placed.graph.edges)} states"
         return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, of, bound=bound)
-    if found.verdict == NONE:
-        return _proved(there, found, low, high, places, of)
+    if placed.verdict == NONE:
+        return _proved(there, placed, low, high, places, of)
     loop = adders(facts, there)
     if loop is not None:
         needs = f"needs the places that {loop} adds (write {loop}'s signal as the count of one of the places)"
-        return QUESTION.undecided(f"{needs}: {found.blocked} of {thing} do not fit", places, of)
-    return _conflict(subject, facts, there, found, (low, high), places, certain=certain)
+        return QUESTION.undecided(f"{needs}: {placed.blocked} of {thing} do not fit", places, of)
+    return _conflict(subject, facts, there, placed, (low, high), places, certain=certain)
 
 
 def _chosen(facts: Known, thing: str, other: Place) -> Place:
@@ -126,13 +126,13 @@ def _assumed(there: Cluster, low: int, high: int) -> tuple[str, ...]:
 
 
 def _proved(
-    there: Cluster, found: Placement, low: int, high: int, places: tuple[Place, ...], of: tuple[str, ...]
+    there: Cluster, placement: Placement, low: int, high: int, places: tuple[Place, ...], of: tuple[str, ...]
 ) -> Finding:
     every = levels(there, max(BOUND, high))
-    numbers: Numbers = {"fewest": (low, ""), "most": (high, ""), "states": (len(found.graph.edges), "")}
+    numbers: Numbers = {"fewest": (low, ""), "most": (high, ""), "states": (len(placement.graph.edges), "")}
     numbers_ = f"every number of {there.thing} from {low} to {high}" if low < high else f"{high} of {there.thing}: each"
     message = f"{numbers_} has a place{_beyond(every)}"
-    evidence = arithmetic(numbers, certificate=always_a_place(there, found, high))
+    evidence = arithmetic(numbers, certificate=always_a_place(there, placement, high))
     return QUESTION.proved(message, places, of, evidence, assumptions=_assumed(there, low, high))
 
 
@@ -143,24 +143,24 @@ def _beyond(every: Levels) -> str:
 
 
 def _conflict(
-    subject: Subject, facts: Known, there: Cluster, found: Placement, span: tuple[int, int], places: tuple[Place, ...],
-    *, certain: bool,
+    subject: Subject, facts: Known, there: Cluster, placement: Placement, span: tuple[int, int],
+    places: tuple[Place, ...], *, certain: bool,
 ) -> Finding:  # fmt: skip
-    assert found.stuck is not None
+    assert placement.stuck is not None
     (low, high), every = span, levels(there, max(BOUND, span[1]))
-    run = steps_to(there, found.graph, found.stuck)
-    here = run[-1][1] if run else found.stuck
+    run = steps_to(there, placement.graph, placement.stuck)
+    here = run[-1][1] if run else placement.stuck
     blocked = total(here) + 1
     by_nodes = swept_nodes(facts, there, low, high)
-    rules = " and ".join(f"`{_said(rule)}`" for rule in there.musts)
+    rules = " and ".join(f"`{_rule_text(rule)}`" for rule in there.musts)
     message = (
         f"{blocked} of {there.thing} cannot be placed: with {shown(there, here)} no place keeps {rules}"
-        f"{_paper(there, blocked, high)}{_larger(every, certain=found.verdict == CERTAIN)}{summary(by_nodes)}"
+        f"{_paper(there, blocked, high)}{_larger(every, certain=placement.verdict == CERTAIN)}{summary(by_nodes)}"
     )
     witness = (*(Step(None, f"{there.thing} {text} ({shown(there, now)})") for text, now in run),
                Step(None, f"{there.thing} {blocked} has no place: {_refused(there, here)}"))  # fmt: skip
     numbers: Numbers = {"placed": (total(here), ""), "asked for": (high, ""), "blocked at": (blocked, ""),
-                        "states": (len(found.graph.edges), "")}  # fmt: skip
+                        "states": (len(placement.graph.edges), "")}  # fmt: skip
     return QUESTION.conflict(
         message, (*places, *(site.place.labelled("a place") for site in there.sites[:3])), _of(facts, there),
         arithmetic(numbers, witness=witness), certain=certain, assumptions=_assumed(there, low, high),
@@ -168,7 +168,7 @@ def _conflict(
     )  # fmt: skip
 
 
-def _said(rule: Spread) -> str:
+def _rule_text(rule: Spread) -> str:
     return f"together by {rule.by}" if rule.together else f"spread by {rule.by} <= {rule.at_most}"
 
 
@@ -209,13 +209,13 @@ def _repairs(subject: Subject, facts: Known, there: Cluster, every: Levels, low:
     )
     fitting = every.first if every.first is not None else every.ceiling
     if highest is not None and fitting is not None and fitting >= max(low, 1):
-        yield from _made(repairs.rewrite(subject, highest.place, Fraction(fitting), ONE))
+        yield from _proposal(repairs.rewrite(subject, highest.place, Fraction(fitting), ONE))
     for rule in there.musts:
         old = repairs.text_at(subject.sources, rule.place)
         if old is not None and not old.startswith(("'", '"')):
-            yield from _made(Edit(rule.place, old, f"prefer {old}"))
+            yield from _proposal(Edit(rule.place, old, f"prefer {old}"))
 
 
-def _made(edit: Edit | None) -> Iterator[Repair]:
+def _proposal(edit: Edit | None) -> Iterator[Repair]:
     made = repairs.proposal(edit)
     yield from [made] if made is not None else []

@@ -93,20 +93,20 @@ def _answer(subject: Subject, facts: Known, jobs: Contest) -> Finding:
     order = subject.design.order
     names, places = tuple(subject.design.jobs), _places(subject, facts, jobs)
     results = [(one, livelock(one)) for choice in _victims(subject, jobs) for one in variants(choice)]
-    jobs, found = min(results, key=lambda pair: WORST.index(pair[1].verdict))
+    jobs, cycle = min(results, key=lambda pair: WORST.index(pair[1].verdict))
     everywhere = all(result.verdict == CERTAIN for _, result in results)
-    if found.verdict == UNKNOWN:
+    if cycle.verdict == UNKNOWN:
         bound = f"{MOST_STATES} states"
         return QUESTION.undecided(f"more than {bound} of these jobs", places, names, bound=bound)
-    if found.verdict == NONE:
-        return _proved(jobs, found, places, names)
+    if cycle.verdict == NONE:
+        return _proved(jobs, cycle, places, names)
     if order is not None and order.victim is None:
         return QUESTION.undecided("needs victim of order (returns or leaves; reservation or not)", places, names)
     if jobs.admit is None:
         return QUESTION.undecided("needs admit of order: who is admitted first after an eviction", places, names)
-    if found.verdict == TIE:
-        return _tie(jobs, found, places, names)
-    return _conflict(subject, facts, jobs, found, places, certain=everywhere)
+    if cycle.verdict == TIE:
+        return _tie(jobs, cycle, places, names)
+    return _conflict(subject, facts, jobs, cycle, places, certain=everywhere)
 
 
 def _victims(subject: Subject, jobs: Contest) -> list[Contest]:
@@ -120,11 +120,11 @@ def _places(subject: Subject, facts: Known, jobs: Contest) -> tuple[Place, ...]:
     order = subject.design.order
     assert order is not None
     assert order.preempt is not None
-    made = [order.preempt.place.labelled("who takes from whom")]
-    made += [order.admit.place.labelled("who comes first after the eviction")] if order.admit else []
-    made += [order.victim.place.labelled("where the victim goes")] if order.victim else []
-    made += [facts.places[path].labelled("the capacity") for path in jobs.supply.values() if path in facts.places]
-    return tuple(made)
+    places = [order.preempt.place.labelled("who takes from whom")]
+    places += [order.admit.place.labelled("who comes first after the eviction")] if order.admit else []
+    places += [order.victim.place.labelled("where the victim goes")] if order.victim else []
+    places += [facts.places[path].labelled("the capacity") for path in jobs.supply.values() if path in facts.places]
+    return tuple(places)
 
 
 def _proved(jobs: Contest, found: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
@@ -138,29 +138,29 @@ def _amounts(jobs: Contest) -> Numbers:
     return {f"{resource}": (amount, "") for resource, amount in jobs.capacity.items()}
 
 
-def _tie(jobs: Contest, found: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
+def _tie(jobs: Contest, livelock: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
     """A cycle that ends as soon as an equal of the victim goes first."""
     assert jobs.admit is not None
-    first = next(edge.text for edge in found.cycle if edge.kind == ADMIT)
+    first = next(edge.text for edge in livelock.cycle if edge.kind == ADMIT)
     needs = f'needs who goes first where `{jobs.admit.by}` is equal: for ever if always "{first.split(":")[0]}"'
     return QUESTION.undecided(needs, places, names, assumptions=ASSUMED)
 
 
 def _conflict(
-    subject: Subject, facts: Known, jobs: Contest, found: Livelock, places: tuple[Place, ...], *, certain: bool
+    subject: Subject, facts: Known, jobs: Contest, livelock: Livelock, places: tuple[Place, ...], *, certain: bool
 ) -> Finding:
-    resource = contested(jobs, found.cycle)
+    resource = contested(jobs, livelock.cycle)
     swept = sweep(jobs, resource)
-    vain = any(edge.kind == VAIN for edge in found.cycle)
-    moves = [edge for edge in found.cycle if edge.kind != ADMIT]
-    involved = tuple(dict.fromkeys(k.name for k in jobs.kinds if any(k.name in e.text for e in found.cycle)))
+    vain = any(edge.kind == VAIN for edge in livelock.cycle)
+    moves = [edge for edge in livelock.cycle if edge.kind != ADMIT]
+    involved = tuple(dict.fromkeys(k.name for k in jobs.kinds if any(k.name in e.text for e in livelock.cycle)))
     message = (
         f"preempt and admit undo each other for ever: {moves[0].text.split(':')[0]}, and is admitted again before it"
     )
     if vain:
         message = f"preemption acts in vain for ever: {moves[0].text}, and the victim is admitted again"
     places_ = (*places, *(k.place.labelled("goes round") for k in jobs.kinds if k.name in involved))
-    evidence = arithmetic(_numbers(jobs, found, swept), witness=_witness(found))
+    evidence = arithmetic(_numbers(jobs, livelock, swept), witness=_witness(livelock))
     return QUESTION.conflict(
         message + _where(jobs, swept), places_, involved, evidence,
         certain=certain, assumptions=(*ASSUMED, *((IN_VAIN,) if vain else ()), *_unsaid(subject)),
@@ -178,11 +178,11 @@ def _where(jobs: Contest, swept: Sweep) -> str:
     return f" (with {render_intervals(jobs, swept)}; {swept.reason})" if len(swept.verdicts) > 1 else ""
 
 
-def _numbers(jobs: Contest, found: Livelock, swept: Sweep) -> Numbers:
+def _numbers(jobs: Contest, livelock: Livelock, swept: Sweep) -> Numbers:
     numbers: dict[str, tuple[Fraction | float | int, str]] = {
         **_amounts(jobs),
-        "steps of the cycle": (len(found.cycle), ""),
-        "states": (len(found.graph.edges), ""),
+        "steps of the cycle": (len(livelock.cycle), ""),
+        "states": (len(livelock.graph.edges), ""),
     }
     bad = (
         [(start, end) for start, end, verdict in swept.runs() if verdict in (CERTAIN, POSSIBLE)]
@@ -197,9 +197,9 @@ def _numbers(jobs: Contest, found: Livelock, swept: Sweep) -> Numbers:
     return numbers
 
 
-def _witness(found: Livelock) -> tuple[Step, ...]:
-    first = tuple(Step(None, edge.text) for edge in found.way)
-    turn = tuple(Step(None, edge.text) for edge in found.cycle)
+def _witness(livelock: Livelock) -> tuple[Step, ...]:
+    first = tuple(Step(None, edge.text) for edge in livelock.way)
+    turn = tuple(Step(None, edge.text) for edge in livelock.cycle)
     return (
         *first,
         *turn,

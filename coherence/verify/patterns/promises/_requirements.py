@@ -109,9 +109,9 @@ def _rests(facts: Known) -> Iterator[Requirement]:
     for signal, writers in facts.written.items():
         if len(writers) != 1 or writers[0].kind != "scale" or writers[0].condition is not None:
             continue
-        made = _rest(facts, signal, writers[0])
-        if made is not None:
-            yield made
+        requirement = _rest(facts, signal, writers[0])
+        if requirement is not None:
+            yield requirement
 
 
 def _rest(facts: Known, signal: str, writer: Writer) -> Requirement | None:

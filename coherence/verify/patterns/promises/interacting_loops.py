@@ -71,11 +71,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
     )
 
     engines = {p.name: loop_responses if p.kind == "response" else loop_promises for p in candidates}
-    asked = [promise for promise in candidates if engines[promise.name].driven(subject, promise)]
+    promised = [promise for promise in candidates if engines[promise.name].driven(subject, promise)]
     end = now() + subject.time_limit
-    for number, promise in enumerate(asked):
+    for number, promise in enumerate(promised):
         left = max(0.0, end - now())
-        share = left if number == len(asked) - 1 else max(left / 2, left / (len(asked) - number))
+        share = left if number == len(promised) - 1 else max(left / 2, left / (len(promised) - number))
         yield engines[promise.name].answer(QUESTION, replace(subject, time_limit=share), promise)
 
 

@@ -93,9 +93,9 @@ def _answer(subject: Subject, facts: Known, promise: Promise, claim: Tree) -> It
         return
     if holds is None:
         beyond = _beyond(claim)
-        found = extremes(beyond, facts.values) if beyond is not None else None
-        if beyond is not None and found is not None and _fails(claim, found[1]):
-            yield _conflict(subject, facts, promise, claim, beyond, found[1])
+        excess = extremes(beyond, facts.values) if beyond is not None else None
+        if beyond is not None and excess is not None and _fails(claim, excess[1]):
+            yield _conflict(subject, facts, promise, claim, beyond, excess[1])
 
 
 def _beyond(claim: Tree) -> Tree | None:
@@ -147,15 +147,15 @@ def _repairs(subject: Subject, facts: Known, beyond: Tree, worst: Mapping[str, F
     """Each number alone, a tenth beyond the edge at which the promise holds for all others."""
     for path in used(beyond):
         quantity = facts.quantities[path]
-        found = largest(facts, beyond, path)
-        if found is not None and not quantity.exact:
-            made = repairs.proposal(narrowed(subject, quantity, found * Fraction(9, 10)))
-            yield from [made] if made else []
+        bound = largest(facts, beyond, path)
+        if bound is not None and not quantity.exact:
+            repair = repairs.proposal(narrowed(subject, quantity, bound * Fraction(9, 10)))
+            yield from [repair] if repair else []
         edge = _edge(beyond, worst, path)
         if edge is not None and quantity.exact and edge > 0:
             value = _beside(edge, up=edge > worst[path], whole=path in facts.whole)
-            made = repairs.proposal(repairs.change(subject, quantity, value))
-            yield from [made] if made else []
+            repair = repairs.proposal(repairs.change(subject, quantity, value))
+            yield from [repair] if repair else []
 
 
 def _beside(edge: Fraction, *, up: bool, whole: bool) -> Fraction:

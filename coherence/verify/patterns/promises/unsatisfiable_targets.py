@@ -89,7 +89,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
                 yield finding
     rests = [one for one in every if one.kind == "target"]
     for promise in _on_latency(facts):
-        settled = promise.kind == "eventually_always" and rests and _kept_at_rest(facts, promise, rests)
+        settled = promise.kind == "eventually_always" and rests and _enough_at_rest(facts, promise, rests)
         if promise.name not in broken and not settled:  # whether they come to rest, the loops' own questions say
             yield _latency(facts, promise)
 
@@ -105,25 +105,25 @@ def _latency(facts: Known, promise: Promise) -> Finding:
     """What the promise needs in numbers that runs carry: a latency is a distribution, which no run computes."""
     assert promise.condition is not None
     needs, of = [], [promise.name]
-    for asked in asked_in(facts, promise.condition.tree):
-        count, servers = enough(facts, asked), asked.latency.servers
-        of.append(asked.latency.queue)
+    for latency in asked_in(facts, promise.condition.tree):
+        count, servers = enough(facts, latency), latency.latency.servers
+        of.append(latency.latency.queue)
         needs.append(
             f"a promise on {servers} that runs can follow: "
             f"`{promise.kind} {servers} >= {count}` is enough for {promise.name}"
             if count is not None
-            else f"{asked.latency.arrivals} and {asked.latency.rate} "
+            else f"{latency.latency.arrivals} and {latency.latency.rate} "
             f"with which some number of servers keeps {promise.name}"
         )
     return QUESTION.undecided(f"needs {' and '.join(needs)}", (promise.place,), tuple(dict.fromkeys(of)))
 
 
-def _groups(found: list[Requirement], facts: Known) -> list[list[Requirement]]:
+def _groups(demands: list[Requirement], facts: Known) -> list[list[Requirement]]:
     """Demands joined by the names that are not fixed."""
     groups: list[tuple[set[str], list[Requirement]]] = []
-    for one in found:
-        open_ = {name for name in used(one.tree) if not (name in facts.values and facts.values[name].exact)}
-        names, members = set(open_) or {one.name}, [one]
+    for demand in demands:
+        open_ = {name for name in used(demand.tree) if not (name in facts.values and facts.values[name].exact)}
+        names, members = set(open_) or {demand.name}, [demand]
         apart = []
         for other, rest in groups:
             if other & names:
@@ -136,35 +136,35 @@ def _groups(found: list[Requirement], facts: Known) -> list[list[Requirement]]:
 
 def _group(subject: Subject, facts: Known, group: list[Requirement], deadline: float) -> Iterator[Finding]:
     """One finding per smallest set; sets may share demands, so each demand of a set is left out in turn."""
-    found, open_, seen = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]]()
-    while open_ and len(found) < MOST_SETS and not wall_is_over(deadline):
+    cores, open_, seen = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]]()
+    while open_ and len(cores) < MOST_SETS and not wall_is_over(deadline):
         left = open_.pop(0)
         if left in seen:
             continue
         seen.add(left)
-        core = next((one for one in found if one <= left), None)
+        core = next((one for one in cores if one <= left), None)
         if core is None:
             demands = [group[i] for i in sorted(left)]
             try:
-                asked = _asked(facts, demands)
-                chosen = satisfiability.core(asked, least=range(len(demands)))
+                conditions = _conditions(facts, demands)
+                chosen = satisfiability.core(conditions, least=range(len(demands)))
             except NotExactError:
                 return
             if chosen is None:
                 continue
             core = frozenset(sorted(left)[i] for i in chosen)
-            found.append(core)
-            yield from _told(subject, facts, asked, [demands[i] for i in chosen], chosen)
+            cores.append(core)
+            yield from _core_answer(subject, facts, conditions, [demands[i] for i in chosen], chosen)
         open_ += [left - {one} for one in sorted(core)]
 
 
-def _told(
-    subject: Subject, facts: Known, asked: Conditions, core: list[Requirement], chosen: tuple[int, ...]
+def _core_answer(
+    subject: Subject, facts: Known, conditions: Conditions, core: list[Requirement], chosen: tuple[int, ...]
 ) -> Iterator[Finding]:
-    needed = _named(core, satisfiability.needed_ranges(asked, chosen))
+    needed = _named(core, satisfiability.needed_ranges(conditions, chosen))
     ranges = tuple(dict.fromkeys(name for name in needed if name in facts.values))
     if _ours(core, ranges) and not _executed(subject, facts, core):
-        yield _conflict(subject, facts, core, ranges, asked.script(chosen))
+        yield _conflict(subject, facts, core, ranges, conditions.script(chosen))
 
 
 def _named(core: list[Requirement], needed: Iterable[str]) -> Iterator[str]:
@@ -179,28 +179,28 @@ def _named(core: list[Requirement], needed: Iterable[str]) -> Iterator[str]:
 MOST_PASTS = 3  # values of the past that are followed to their own times; more are free within their ranges
 
 
-def _asked(facts: Known, demands: list[Requirement]) -> Conditions:
+def _conditions(facts: Known, demands: list[Requirement]) -> Conditions:
     """Each demand now, and at the times between which the values of the past lie that any demand reads."""
     constant = frozenset(name for name, quantity in facts.quantities.items() if not quantity.varies)
     pasts = {satisfiability.past_name(n): n for one in demands for n in walk(one.tree) if satisfiability.is_past(n)}
     followed = dict(list(pasts.items())[:MOST_PASTS])
     trees, values = [], stated(facts)
     now = dict(values)
-    for one in demands:
-        values |= satisfiability.past_ranges(one.tree, now)
-        here = satisfiability.plain(one.tree, steady=False)
+    for demand in demands:
+        values |= satisfiability.past_ranges(demand.tree, now)
+        here = satisfiability.plain(demand.tree, steady=False)
         times = [f"{number}{end}" for number in range(len(followed)) for end in "ab"]
         then = [satisfiability.at_other_times(here, constant, at) for at in times]
-        own = {satisfiability.past_name(n) for n in walk(one.tree) if satisfiability.is_past(n)}
+        own = {satisfiability.past_name(n) for n in walk(demand.tree) if satisfiability.is_past(n)}
         links = [
             link for number, (name, node) in enumerate(followed.items()) if name in own
             for link in _between(name, node, constant, number)
         ]  # fmt: skip
         trees.append(satisfiability.both(here, *then, *links) or here)
     values |= satisfiability.copied(values, trees)
-    kept = whole(facts)
-    copies = {name for tree in trees for name in used(tree) if name.rpartition("@")[0] in kept}
-    return Conditions(tuple(trees), values, kept | copies)
+    bounds = whole(facts)
+    copies = {name for tree in trees for name in used(tree) if name.rpartition("@")[0] in bounds}
+    return Conditions(tuple(trees), values, bounds | copies)
 
 
 def _between(name: str, node: Tree, constant: frozenset[str], number: int) -> Iterator[Tree]:
@@ -239,12 +239,15 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
     places = [one.place.labelled(f"{one.name} demands {one.text}") for one in core]
     places += list(_values(facts, ranges))
     names = list(dict.fromkeys(one.name for one in core))
-    told = " and ".join(f"{one.name} ({one.text})" for one in core)
+    targets = " and ".join(f"{one.name} ({one.text})" for one in core)
     verb = "can never be kept" if len(core) == 1 else "can never be kept together"
-    message = f"{told} {verb}" + (f" with {', '.join(_range(facts, name) for name in ranges)}" if ranges else "")
+    message = f"{targets} {verb}" + (f" with {', '.join(_range(facts, name) for name in ranges)}" if ranges else "")
     steps = [Step(None, f"{one.name} demands {one.text}") for one in core]
     steps += [
-        Step(None, said) for one in core for asked in asked_in(facts, one.stated) if (said := _said(facts, asked))
+        Step(None, words)
+        for one in core
+        for asked in asked_in(facts, one.stated)
+        if (words := _latency_words(facts, asked))
     ]
     steps += [Step(None, _range(facts, name)) for name in ranges]
     steps.append(Step(None, "no state fulfils all of these"))
@@ -261,21 +264,21 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
     )  # fmt: skip
 
 
-def _kept_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) -> bool:
+def _enough_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) -> bool:
     """Does no state in which the loops rest have fewer servers than are enough?"""
     assert promise.condition is not None
-    for asked in asked_in(facts, promise.condition.tree):
-        count = enough(facts, asked)
-        tree = Compare("<", Name(asked.latency.servers), Number(Fraction(count or 0)))
+    for latency in asked_in(facts, promise.condition.tree):
+        count = enough(facts, latency)
+        tree = Compare("<", Name(latency.latency.servers), Number(Fraction(count or 0)))
         few = Requirement(promise.name, "promise", full(facts, tree), tree, promise.place, promise.text)
-        if count is None or satisfiability.core(_asked(facts, [*rests, few])) is None:
+        if count is None or satisfiability.core(_conditions(facts, [*rests, few])) is None:
             return False
     return True
 
 
-def _said(facts: Known, asked: Asked) -> str:
+def _latency_words(facts: Known, latency: Asked) -> str:
     """What a latency needs at the least."""
-    tree = least(facts, asked)
+    tree = least(facts, latency)
     if isinstance(tree, Logic):
         tree = tree.terms[0]
     if not isinstance(tree, Compare) or not isinstance(tree.left, Name) or not isinstance(tree.right, Number):
@@ -296,11 +299,11 @@ def _moves(facts: Known, name: str) -> bool:
 
 
 def _assumed(facts: Known, core: list[Requirement]) -> Iterator[str]:
-    for one in core:
-        if one.kind == "target":
-            yield f"{one.name} comes to rest"
-        for asked in asked_in(facts, one.stated):
-            yield f"{asked.latency.queue} has Poisson arrivals and exponential service times (M/M/c)"
+    for target in core:
+        if target.kind == "target":
+            yield f"{target.name} comes to rest"
+        for latency in asked_in(facts, target.stated):
+            yield f"{latency.latency.queue} has Poisson arrivals and exponential service times (M/M/c)"
 
 
 def _values(facts: Known, ranges: tuple[str, ...]) -> Iterator[Place]:
@@ -321,17 +324,17 @@ def _range(facts: Known, name: str) -> str:
 
 def _repairs(subject: Subject, facts: Known, core: list[Requirement]) -> Iterator[Repair]:
     """Relax one promise until a state keeps all: the nearest number of two digits."""
-    for index, one in enumerate(core):
-        formula = one.formula
+    for index, target in enumerate(core):
+        formula = target.formula
         if formula is None or not isinstance(formula.tree, Compare) or not isinstance(formula.tree.right, Number):
             continue
         if formula.tree.op not in ("<", "<=", ">", ">="):
             continue
-        found = _relaxed(facts, core, index, formula)
-        if found is not None:
+        relaxed = _relaxed(facts, core, index, formula)
+        if relaxed is not None:
             number = formula.tree.right
-            made = repairs.proposal(repairs.rewrite(subject, formula.at(number.span), found, number.dimension))
-            yield from [made] if made else []
+            repair = repairs.proposal(repairs.rewrite(subject, formula.at(number.span), relaxed, number.dimension))
+            yield from [repair] if repair else []
 
 
 def _relaxed(facts: Known, core: list[Requirement], index: int, formula: Formula) -> Fraction | None:
@@ -342,22 +345,22 @@ def _relaxed(facts: Known, core: list[Requirement], index: int, formula: Formula
     if start <= 0:
         return None
 
-    def kept(step: int) -> Fraction | None:
+    def bound_at(step: int) -> Fraction | None:
         """The bound so many tenths further, if a state keeps all with it."""
         factor = Fraction(11, 10) ** step
         bound = repairs.upward_round(start * factor) if upward else repairs.downward_round(start / factor)
         demands = [*core[:index], _with_bound(facts, core[index], bound), *core[index + 1 :]]
-        return bound if isinstance(satisfiability.world(_asked(facts, demands)), satisfiability.World) else None
+        return bound if isinstance(satisfiability.world(_conditions(facts, demands)), satisfiability.World) else None
 
-    high = next((step for step in (1, 2, 4, 8, 16, 32) if kept(step) is not None), None)
+    high = next((step for step in (1, 2, 4, 8, 16, 32) if bound_at(step) is not None), None)
     if high is None:
         return None
-    return kept(halved(lambda step: kept(step) is not None, high, high // 2, middle=whole_mean)[0])
+    return bound_at(halved(lambda step: bound_at(step) is not None, high, high // 2, middle=whole_mean)[0])
 
 
-def _with_bound(facts: Known, one: Requirement, bound: Fraction) -> Requirement:
-    stated = one.stated
+def _with_bound(facts: Known, target: Requirement, bound: Fraction) -> Requirement:
+    stated = target.stated
     assert isinstance(stated, Compare)
     assert isinstance(stated.right, Number)
     changed = Compare(stated.op, stated.left, Number(bound, stated.right.dimension))
-    return replace(one, stated=changed, tree=full(facts, changed))
+    return replace(target, stated=changed, tree=full(facts, changed))

@@ -125,8 +125,8 @@ def _read(facts: Known, loop: Loop, thing: str, resources: set[str]) -> set[str]
     own = resources | set(RESOURCES) | set(component.constants if component is not None else ())
     seen = {resource for resource in own for word in USED if f"{resource}{word}" in signals}
     links = loop.target.sensor if loop.target is not None else ()
-    told = {word for link in links if link.kind == "sees" for word in link.what.replace(".", " ").split()}
-    return (seen | (resources & told)) - _missed(loop)
+    words = {word for link in links if link.kind == "sees" for word in link.what.replace(".", " ").split()}
+    return (seen | (resources & words)) - _missed(loop)
 
 
 def _reads(facts: Known, loop: Loop, thing: str) -> bool:
@@ -156,10 +156,10 @@ def _missed(loop: Loop) -> set[str]:
 def _blindness(loop: Loop, thing: str, entry: tuple[str, Component, Quantity]) -> Blindness:
     resource, holder, need = entry
     links = loop.target.sensor if loop.target is not None else ()
-    said = next((link.place for link in links if link.kind == "misses" and resource in link.what), None)
+    stated = next((link.place for link in links if link.kind == "misses" and resource in link.what), None)
     formula = next(iter(names.loop_formulas(loop)), None)
-    place = said or (formula.place if formula is not None else loop.place)
-    return Blindness(loop, thing, resource, holder, need, place, said is not None)
+    place = stated or (formula.place if formula is not None else loop.place)
+    return Blindness(loop, thing, resource, holder, need, place, stated is not None)
 
 
 def _answer(subject: Subject, facts: Known, blind: Blindness, read: set[str]) -> Finding:
@@ -173,14 +173,14 @@ def _answer(subject: Subject, facts: Known, blind: Blindness, read: set[str]) ->
 
 def _shown(facts: Known, blind: Blindness, read: set[str]) -> dict[str, Interval]:
     """What the loop reads of a member on which the holder uses all of the unseen resource that it needs."""
-    found: dict[str, Interval] = {}
+    ranges: dict[str, Interval] = {}
     supply = facts.values.get(f"{blind.thing}.{blind.resource}")
     members = supply.low // blind.need.high if supply is not None and supply.low is not None else Fraction(1)
     for resource in read:
         need = needed(blind.holder).get(resource)
         amount = (need.low if need is not None else Fraction(0)) * max(Fraction(1), Fraction(members))
-        found |= {f"{blind.thing}.{resource}{word}": point(amount) for word in USED[1:]}
-    return {path: value for path, value in found.items() if path not in facts.values}
+        ranges |= {f"{blind.thing}.{resource}{word}": point(amount) for word in USED[1:]}
+    return {path: value for path, value in ranges.items() if path not in facts.values}
 
 
 def _numbers(facts: Known, blind: Blindness) -> Numbers:

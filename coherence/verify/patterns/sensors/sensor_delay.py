@@ -164,5 +164,5 @@ def _repairs(subject: Subject, loop: Loop, hold: Quantity, value: Fraction) -> l
         edit = repairs.insert(subject, period.place, "hold_down", text)
     else:
         edit = repairs.insert(subject, loop.part.place, "timescale", f"{{hold_down: {text}}}") if loop.part else None
-    made = repairs.proposal(edit)
-    return [made] if made else []
+    repair = repairs.proposal(edit)
+    return [repair] if repair else []

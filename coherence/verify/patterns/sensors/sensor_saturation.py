@@ -91,7 +91,7 @@ def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]
     if most is None or surely is None or setpoint is None or setpoint.low is None or setpoint.low <= 0:
         return
     highest = setpoint.high if setpoint.high is not None else setpoint.low
-    case = Case(writer, target, caps, highest, _tolerance(target), surely)
+    case = SaturationCase(writer, target, caps, highest, _tolerance(target), surely)
     if setpoint.low * (1 + case.tolerance) >= most:
         yield _conflict(subject, case, certain=True)
     elif case.point >= surely:
@@ -101,7 +101,7 @@ def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]
 
 
 @dataclass(frozen=True)
-class Case:
+class SaturationCase:
     """A loop whose measurement is bounded: its (largest) setpoint, its tolerance, the most that it can measure."""
 
     writer: Writer
@@ -138,8 +138,8 @@ class Case:
 
 def _limits_on(facts: Known, path: str) -> Iterator[Limit]:
     """Limits that count exactly this signal: the smallest cap last, so that it wins."""
-    found = [limit for limit in facts.counted.get(path, ()) if limit.during is None]
-    caps = [(facts.range(tree).high, limit) for limit in found if (tree := cap(facts, limit)) is not None]
+    limits = [limit for limit in facts.counted.get(path, ()) if limit.during is None]
+    caps = [(facts.range(tree).high, limit) for limit in limits if (tree := cap(facts, limit)) is not None]
     bounded = [(high, limit) for high, limit in caps if high is not None]
     yield from (limit for _, limit in sorted(bounded, key=lambda item: item[0], reverse=True))
 
@@ -161,15 +161,15 @@ def _setpoint(facts: Known, target: Target) -> Interval | None:
     stated = target.setpoint
     if isinstance(stated, Quantity):
         return Interval(stated.low, stated.high)
-    found = facts.range(stated.tree) if isinstance(stated, Formula) else None
-    return found if found and found.low is not None and found.high is not None else None
+    setpoint = facts.range(stated.tree) if isinstance(stated, Formula) else None
+    return setpoint if setpoint and setpoint.low is not None and setpoint.high is not None else None
 
 
 def _tolerance(target: Target) -> Fraction:
     return target.tolerance.high if target.tolerance else Fraction(0)
 
 
-def _proved(case: Case) -> Finding:
+def _proved(case: SaturationCase) -> Finding:
     script = claimed(Compare("<", Number(case.point), Number(case.most)), {})
     evidence = arithmetic({"acts above": (case.point, ""), "largest measurable": (case.most, "")}, certificate=script)
     return QUESTION.proved(
@@ -177,7 +177,7 @@ def _proved(case: Case) -> Finding:
     )
 
 
-def _conflict(subject: Subject, case: Case, *, certain: bool) -> Finding:
+def _conflict(subject: Subject, case: SaturationCase, *, certain: bool) -> Finding:
     stated = case.target.setpoint
     dimension = stated.dimension if isinstance(stated, Quantity) else ONE
     most, point, setpoint = (show(value, dimension) for value in (case.most, case.point, case.setpoint))
@@ -204,7 +204,7 @@ def _conflict(subject: Subject, case: Case, *, certain: bool) -> Finding:
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, case: Case) -> Iterator[Repair]:
+def _repairs(subject: Subject, case: SaturationCase) -> Iterator[Repair]:
     """A cap above the point of action, or a setpoint below the cap with a tenth to spare."""
     edits = []
     for stated in (limit.at_most for limit in case.caps.values()):
@@ -218,4 +218,4 @@ def _repairs(subject: Subject, case: Case) -> Iterator[Repair]:
     lower = repairs.downward_round(case.most / (1 + case.tolerance) * Fraction(9, 10))
     if isinstance(stated, Quantity) and stated.exact and lower > 0:
         edits.append(repairs.change(subject, stated, lower))
-    yield from (made for edit in edits if (made := repairs.proposal(edit)) is not None)
+    yield from (repair for edit in edits if (repair := repairs.proposal(edit)) is not None)

@@ -129,5 +129,5 @@ def _repairs(subject: Subject, scrape: Fraction, window: Fraction, places: tuple
         word, _, duration = (text or "").partition(" ")
         if duration and value > 0:
             inner = Place(place.file, place.line, place.column + len(word) + 1, place.line, place.end_column)
-            made = repairs.proposal(repairs.rewrite(subject, inner, value, SECOND))
-            yield from [made] if made else []
+            repair = repairs.proposal(repairs.rewrite(subject, inner, value, SECOND))
+            yield from [repair] if repair else []

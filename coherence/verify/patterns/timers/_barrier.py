@@ -20,7 +20,7 @@ from coherence.verify.timers.orders import between
 
 
 @dataclass(frozen=True)
-class Barrier:
+class TimedBarrier:
     """The step that all members of a component must end, and the pauses that loops may set for one of them."""
 
     component: Component
@@ -47,13 +47,15 @@ def answer(subject: Subject, question: Question, timer: Timer) -> Finding:
     barrier, fires = _barrier(subject.design, timer), firing.firing(timer)
     if isinstance(barrier, str) or fires is None:
         needs = barrier if isinstance(barrier, str) else f"{firing.missing(timer)} of {timer.name}"
-        return question.undecided(f"needs {needs}", _asked(timer), (timer.name, *_loops_on(subject.design, timer)))
+        return question.undecided(
+            f"needs {needs}", _timer_places(timer), (timer.name, *_loops_on(subject.design, timer))
+        )
     if barrier.wait < fires.window.earliest:
         return _proved(question, timer, barrier, fires)
     return _conflict(subject, question, timer, barrier, fires)
 
 
-def _asked(timer: Timer) -> tuple[Place, ...]:
+def _timer_places(timer: Timer) -> tuple[Place, ...]:
     ends = timer.unless.place.labelled("the wait ends here") if timer.unless is not None else timer.place
     return (ends, timer.place.labelled("decides about this timer"))
 
@@ -67,7 +69,7 @@ def _signal(loop: Loop) -> str:
     return loop.actuation.signal.text if loop.actuation is not None and loop.actuation.signal is not None else ""
 
 
-def _barrier(design: Design, timer: Timer) -> Barrier | str:
+def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
     """The barrier, or the fact that is missing."""
     start, unless = timer.start, timer.unless
     assert start is not None
@@ -89,26 +91,26 @@ def _barrier(design: Design, timer: Timer) -> Barrier | str:
         if name not in takes:
             return f"{name} time of {thing} (set by {loop.name})"
         pauses.append((loop, name, takes[name]))
-    return Barrier(component, unless.activity, takes[unless.activity], tuple(pauses))
+    return TimedBarrier(component, unless.activity, takes[unless.activity], tuple(pauses))
 
 
-def _names(timer: Timer, barrier: Barrier) -> tuple[str, ...]:
+def _names(timer: Timer, barrier: TimedBarrier) -> tuple[str, ...]:
     return (timer.name, *(loop.name for loop, _, _ in barrier.pauses), barrier.component.name)
 
 
-def _places(timer: Timer, barrier: Barrier, fires: Firing) -> tuple[Place, ...]:
+def _places(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Place, ...]:
     thing, step = barrier.component.name, barrier.step
     watched = f"fires {between(fires.window)} after the first {thing} waits"
-    found = [occurrences.values(timer)[0].labelled(watched)]
+    places = [occurrences.values(timer)[0].labelled(watched)]
     for loop, name, span in barrier.pauses:
-        found.append(span.place.labelled(f"{name} holds one {thing} for {between(Window(span.low, span.high))}"))
+        places.append(span.place.labelled(f"{name} holds one {thing} for {between(Window(span.low, span.high))}"))
         signal = loop.actuation.signal if loop.actuation is not None else None
         where = signal.place if signal is not None else loop.place
-        found.append(where.labelled(f"{loop.name} pauses by its own reading"))
-    return (*found, step.place.labelled(f"a {barrier.activity} takes {between(Window(step.low, step.high))}"))
+        places.append(where.labelled(f"{loop.name} pauses by its own reading"))
+    return (*places, step.place.labelled(f"a {barrier.activity} takes {between(Window(step.low, step.high))}"))
 
 
-def _figures(barrier: Barrier, fires: Firing) -> Figures:
+def _figures(barrier: TimedBarrier, fires: Firing) -> Figures:
     return {
         "fires at the earliest": (fires.window.earliest, "s"),
         "longest wait": (barrier.wait, "s"),
@@ -118,13 +120,13 @@ def _figures(barrier: Barrier, fires: Firing) -> Figures:
     }
 
 
-def _assumptions(barrier: Barrier, fires: Firing) -> tuple[str, ...]:
+def _assumptions(barrier: TimedBarrier, fires: Firing) -> tuple[str, ...]:
     thing = barrier.component.name
     alone = [f"{loop.name} may {name} one {thing} and not another, once in a step" for loop, name, _ in barrier.pauses]
     return (f"members of {thing} start a {barrier.activity} together", *alone, *fires.defaults)
 
 
-def _proved(question: Question, timer: Timer, barrier: Barrier, fires: Firing) -> Finding:
+def _proved(question: Question, timer: Timer, barrier: TimedBarrier, fires: Firing) -> Finding:
     step, thing = barrier.step, barrier.component.name
     facts = [f"(>= fires {fires.lower})", f"(<= slow {rational(step.high)})", f"(>= fast {rational(step.low)})"]
     facts.append(f"(<= pause {rational(barrier.pause.latest or 0)})")
@@ -139,7 +141,7 @@ def _proved(question: Question, timer: Timer, barrier: Barrier, fires: Firing) -
     return question.proved(message, places, names, evidence, assumptions=_assumptions(barrier, fires))
 
 
-def _conflict(subject: Subject, question: Question, timer: Timer, barrier: Barrier, fires: Firing) -> Finding:
+def _conflict(subject: Subject, question: Question, timer: Timer, barrier: TimedBarrier, fires: Firing) -> Finding:
     thing, then = barrier.component.name, f" ({timer.then.text})" if timer.then is not None else ""
     by = f" that {' and '.join(loop.name for loop, _, _ in barrier.pauses)} paused" if barrier.pauses else ""
     times = f"up to {seconds(barrier.wait)} against {between(fires.window)}"
@@ -151,7 +153,7 @@ def _conflict(subject: Subject, question: Question, timer: Timer, barrier: Barri
     )  # fmt: skip
 
 
-def _timeline(timer: Timer, barrier: Barrier, fires: Firing) -> tuple[Step, ...]:
+def _timeline(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Step, ...]:
     thing, first = barrier.component.name, barrier.step.low
     steps = [Step(Fraction(0), f"all of {thing}.{barrier.activity} start")]
     for loop, name, span in barrier.pauses:
@@ -163,7 +165,7 @@ def _timeline(timer: Timer, barrier: Barrier, fires: Firing) -> tuple[Step, ...]
     return (*steps, Step(last, f"all of {thing}.{barrier.activity} end only now"))
 
 
-def _repairs(subject: Subject, timer: Timer, barrier: Barrier, fires: Firing) -> Iterator[Repair]:
+def _repairs(subject: Subject, timer: Timer, barrier: TimedBarrier, fires: Firing) -> Iterator[Repair]:
     yield from repairs.later(subject, timer, barrier.wait)
     for _, _, span in barrier.pauses:
         over = barrier.wait - fires.window.earliest / repairs.MARGIN

@@ -22,7 +22,7 @@ ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questio
 
 
 @dataclass(frozen=True)
-class Pair:
+class OrderPromise:
     """A promise, the keys of its events, and every comparison of them (None: nothing orders the two).
 
     `activities`: both events are starts or ends of declared things.
@@ -51,17 +51,17 @@ class Pair:
         known = [order for order in self.ways if order is not None]
         relations = [orders.relation(order) for order in known]
         index = max(range(len(known)), key=lambda i: RANKS.index(relations[i]))
-        said = relations[index]
-        return known[index], "possible" if said == "after" and set(relations) != {"after"} else said
+        relation = relations[index]
+        return known[index], "possible" if relation == "after" and set(relations) != {"after"} else relation
 
 
-def pairs(design: Design) -> tuple[Pair, ...]:
+def pairs(design: Design) -> tuple[OrderPromise, ...]:
     """Every promise that one event comes before another, both of timers or activities; gathered once."""
     return design.once("promises of what comes before what", lambda: tuple(_pairs(design)))
 
 
-def _pairs(design: Design) -> Iterator[Pair]:
-    found = occurrences.causes(design)
+def _pairs(design: Design) -> Iterator[OrderPromise]:
+    causes = occurrences.causes(design)
     for promise in design.promises.values():
         if promise.kind != "before" or promise.first is None or promise.second is None:
             continue
@@ -69,20 +69,20 @@ def _pairs(design: Design) -> Iterator[Pair]:
             continue
         first, second = (occurrences.key_of(event, design) for event in (promise.first, promise.second))
         activities = all(_is_activity(event, design) for event in (promise.first, promise.second))
-        if activities or first in found or second in found:
-            yield Pair(promise, first, second, orders.comparisons(first, second, found), activities)
+        if activities or first in causes or second in causes:
+            yield OrderPromise(promise, first, second, orders.comparisons(first, second, causes), activities)
 
 
-def gentle(design: Design) -> Iterator[Pair]:
+def gentle(design: Design) -> Iterator[OrderPromise]:
     """An overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
     sparing, ending = list(_acting(design, SPARING)), list(_acting(design, ENDING))
-    said = {frozenset((p.first.text, p.second.text)) for p in design.promises.values() if p.first and p.second}
-    found = occurrences.causes(design) if sparing and ending else {}
-    for (one, thing), (other, same) in itertools.product(sparing, ending):
-        if thing == same and one.start == other.start and frozenset((one.name, other.name)) not in said:
-            promise = Promise("before", f"{one.name} before {other.name}", other.place)
-            keys = f"{one.name} fires", f"{other.name} fires"
-            yield Pair(promise, *keys, orders.comparisons(*keys, found), False)
+    promised = {frozenset((p.first.text, p.second.text)) for p in design.promises.values() if p.first and p.second}
+    causes = occurrences.causes(design) if sparing and ending else {}
+    for (first, thing), (second, same) in itertools.product(sparing, ending):
+        if thing == same and first.start == second.start and frozenset((first.name, second.name)) not in promised:
+            promise = Promise("before", f"{first.name} before {second.name}", second.place)
+            keys = f"{first.name} fires", f"{second.name} fires"
+            yield OrderPromise(promise, *keys, orders.comparisons(*keys, causes), False)
 
 
 def _acting(design: Design, verbs: tuple[str, ...]) -> Iterator[tuple[Timer, str]]:
@@ -109,7 +109,7 @@ def timeline(order: Order, *, kind: bool) -> tuple[Step, ...]:
     return orders.sorted_steps([Step(Fraction(0), order.common), *(Step(time, link.effect) for time, link in moments)])
 
 
-def told(chain: Chain) -> str:
+def chain_text(chain: Chain) -> str:
     """The parts of a chain in order of time: `heartbeat 600 s, then rank.dump 120 s`."""
     timed = [link for link in reversed(chain) if link.kind in ("timer", "activity")]
     return ", then ".join(f"{link.name} {orders.between(link.window)}" for link in timed) or seconds(0)

@@ -21,7 +21,7 @@ RANKS = ("before", "unknown", "possible", "after")
 
 
 @dataclass(frozen=True)
-class Case:
+class OverrunCase:
     """A timer, how its `unless` event stands to its firing, and both measured from their common cause."""
 
     timer: Timer
@@ -31,41 +31,45 @@ class Case:
     loops: tuple[str, ...] = ()  # those that the missing fact is about
 
 
-def cases(design: Design) -> tuple[Case, ...]:
+def cases(design: Design) -> tuple[OverrunCase, ...]:
     """Every timer that another event may end, with its worst case; gathered once."""
     return design.once("timers that another event may end", lambda: tuple(_cases(design)))
 
 
-def _cases(design: Design) -> Iterator[Case]:
+def _cases(design: Design) -> Iterator[OverrunCase]:
     found = occurrences.without_rests(occurrences.causes(design))
     for timer in design.timers.values():
         if timer.unless is not None and timer.start is not None and not firing.never(timer):
             yield _prolonged(design, _worst(timer, occurrences.key_of(timer.unless, design), found))
 
 
-def _prolonged(design: Design, case: Case) -> Case:
+def _prolonged(design: Design, case: OverrunCase) -> OverrunCase:
     """Not before for certain where a loop could prolong what the timer waits for."""
-    found = orders.interruptions(design, case.order.first)
-    if case.relation != "before" or not found.spoil(case.order):
+    interruptions = orders.interruptions(design, case.order.first)
+    if case.relation != "before" or not interruptions.spoil(case.order):
         return case
-    needs = f"needs whether {found.words} prolongs what {case.timer.name} waits for"
-    return replace(case, relation="unknown", needs=needs, loops=found.loops)
+    needs = f"needs whether {interruptions.words} prolongs what {case.timer.name} waits for"
+    return replace(case, relation="unknown", needs=needs, loops=interruptions.loops)
 
 
-def _worst(timer: Timer, unless: str, found: Causes) -> Case:
+def _worst(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     fires = f"{timer.name} fires"
-    ways = [_case(timer, unless, order, found) for order in orders.comparisons(unless, fires, found)]
+    ways = [_case(timer, unless, order, causes) for order in orders.comparisons(unless, fires, causes)]
     worst = max(ways, key=lambda case: RANKS.index(case.relation))
     certain = all(case.relation == "after" for case in ways)
     return worst if certain or worst.relation != "after" else replace(worst, relation="possible")
 
 
-def _case(timer: Timer, unless: str, order: Order | None, found: Causes) -> Case:
+def _case(timer: Timer, unless: str, order: Order | None, causes: Causes) -> OverrunCase:
     if order is None:
-        return _apart(timer, unless, found)
-    said = _strictly(order)
-    unknown = said == "unknown" or (said == "possible" and order.missing)
-    return Case(timer, order, "unknown", f"needs {order.missing}") if unknown else Case(timer, order, said)
+        return _apart(timer, unless, causes)
+    strictly = _strictly(order)
+    unknown = strictly == "unknown" or (strictly == "possible" and order.missing)
+    return (
+        OverrunCase(timer, order, "unknown", f"needs {order.missing}")
+        if unknown
+        else OverrunCase(timer, order, strictly)
+    )
 
 
 def _strictly(order: Order) -> str:
@@ -75,26 +79,26 @@ def _strictly(order: Order) -> str:
     return "possible" if said == "touches" or (said == "after" and one.earliest == other.latest) else said
 
 
-def _apart(timer: Timer, unless: str, found: Causes) -> Case:
+def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     """Nothing ties the activity to the timer's event: it may start with that event (possible), or at another time."""
-    fired = found[f"{timer.name} fires"][:1]
-    way = occurrences.chains(unless, found)[0]
+    fired = causes[f"{timer.name} fires"][:1]
+    way = occurrences.chains(unless, causes)[0]
     ended = tuple(link for link in way[:1] if link.kind == "activity")
     order = Order(timer.start.text if timer.start else "", ended, fired)
     if order.missing:
-        return Case(timer, order, "unknown", f"needs {order.missing}")
+        return OverrunCase(timer, order, "unknown", f"needs {order.missing}")
     if not ended:
-        return Case(timer, order, "unknown", f"needs the time from '{order.common}' to '{unless}'")
-    one, other = order.windows
+        return OverrunCase(timer, order, "unknown", f"needs the time from '{order.common}' to '{unless}'")
+    first, second = order.windows
     begins = ended[0].cause
-    if one.latest is not None and one.latest > other.earliest:
-        said = f"{begins} at the moment of '{order.common}' (nothing in the design starts it)"
-        return Case(timer, Order(order.common, (replace(ended[0], assumptions=(said,)),), fired), "possible")
+    if first.latest is not None and first.latest > second.earliest:
+        note = f"{begins} at the moment of '{order.common}' (nothing in the design starts it)"
+        return OverrunCase(timer, Order(order.common, (replace(ended[0], assumptions=(note,)),), fired), "possible")
     hint = f"for example a timer {{from: {order.common}, after: 0 s, then: {begins}}}"
-    return Case(timer, order, "unknown", f"needs what starts {begins.removesuffix(' starts')}: {hint}")
+    return OverrunCase(timer, order, "unknown", f"needs what starts {begins.removesuffix(' starts')}: {hint}")
 
 
-def undecided(question: Question, case: Case) -> Finding:
+def undecided(question: Question, case: OverrunCase) -> Finding:
     """The missing fact, by name."""
     assert case.timer.unless is not None
     places = (
@@ -106,14 +110,14 @@ def undecided(question: Question, case: Case) -> Finding:
     )
 
 
-def harmless(question: Question, case: Case) -> Finding:
+def harmless(question: Question, case: OverrunCase) -> Finding:
     """A timer that ends nothing may fire during the activity."""
     then = case.timer.then.text if case.timer.then is not None else ""
     message = f"{case.timer.name} only does '{then}': an activity that outlasts it is not ended"
     return question.note(message, places_of(case), names_of(case), evidence_of(case))
 
 
-def proved(question: Question, case: Case) -> Finding:
+def proved(question: Question, case: OverrunCase) -> Finding:
     """The activity always ends before the timer fires."""
     order, unless = case.order, case.timer.unless
     assert unless is not None
@@ -121,15 +125,15 @@ def proved(question: Question, case: Case) -> Finding:
     if not order.first:
         message = f"{case.timer.name} runs only after '{unless.text}': that can no longer overrun it"
     else:
-        one, other = order.windows
-        times = f"{between(one)} against {between(other)} after {order.common}"
+        first, second = order.windows
+        times = f"{between(first)} against {between(second)} after {order.common}"
         message = f"'{unless.text}' always precedes {case.timer.name}: {times}"
     return question.proved(message, places_of(case), names_of(case), evidence, assumptions=order.assumptions)
 
 
 def conflict(
     question: Question,
-    case: Case,
+    case: OverrunCase,
     *,
     repairs: tuple[Repair, ...] = (),
     consequence: str = "",
@@ -137,12 +141,12 @@ def conflict(
 ) -> Finding:
     """The timer fires while the activity still runs, in every run or in some."""
     order, timer = case.order, case.timer
-    one, other = order.windows
+    first, second = order.windows
     certain = case.relation == "after"
     verb = "always fires" if certain else "may fire"
     then = f" ({timer.then.text})" if timer.then else ""
     assert timer.unless is not None
-    times = f"{between(other)} against {between(one)} after {order.common}"
+    times = f"{between(second)} against {between(first)} after {order.common}"
     message = f"{timer.name} {verb}{then} before '{timer.unless.text}': {times}{consequence}"
     evidence = evidence_of(case, witness=timeline(case), figures=figures)
     return question.conflict(
@@ -157,18 +161,18 @@ def conflict(
 
 
 def evidence_of(
-    case: Case, *, witness: tuple[Step, ...] = (), certificate: str | None = None, figures: Figures | None = None
+    case: OverrunCase, *, witness: tuple[Step, ...] = (), certificate: str | None = None, figures: Figures | None = None
 ) -> Evidence:
     """The two windows as far as they are known, and what else decided."""
-    one, other = case.order.windows
-    ends = {"fires at the earliest": other.earliest, "fires at the latest": other.latest}
+    first, second = case.order.windows
+    ends = {"fires at the earliest": second.earliest, "fires at the latest": second.latest}
     if not any(link.missing for link in case.order.first):
-        ends |= {"ends at the earliest": one.earliest, "ends at the latest": one.latest}
-    found: Figures = {name: (value, "s") for name, value in ends.items() if value is not None}
-    return arithmetic(found | (figures or {}), witness=witness, certificate=certificate)
+        ends |= {"ends at the earliest": first.earliest, "ends at the latest": first.latest}
+    numbers: Figures = {name: (value, "s") for name, value in ends.items() if value is not None}
+    return arithmetic(numbers | (figures or {}), witness=witness, certificate=certificate)
 
 
-def names_of(case: Case) -> tuple[str, ...]:
+def names_of(case: OverrunCase) -> tuple[str, ...]:
     """The timer, and the timers and things whose times decide."""
     unless = [case.timer.unless.thing] if case.timer.unless is not None and case.timer.unless.kind != "outside" else []
     return tuple(
@@ -182,24 +186,24 @@ def deciding(chain: Chain) -> tuple[str, ...]:
     return tuple(link.name if link.kind == "timer" else link.name.split(".")[0] for link in timed)
 
 
-def places_of(case: Case) -> tuple[Place, ...]:
+def places_of(case: OverrunCase) -> tuple[Place, ...]:
     """The timer's deciding value, then every other value with what it does, then what a default left out."""
     timer = case.timer
     links = [*case.order.second, *case.order.first]
-    found = [link.places[0].labelled(said(link)) for link in links if link.kind in ("timer", "activity")]
+    places = [link.places[0].labelled(link_text(link)) for link in links if link.kind in ("timer", "activity")]
     if not case.order.first and timer.start is not None:
-        found.append(timer.start.place.labelled("runs only from here on"))
+        places.append(timer.start.place.labelled("runs only from here on"))
     unset = [text for link in case.order.second for text in link.assumptions if " is not set: " in text]
-    return tuple([*found, timer.place.labelled("; ".join(unset))] if unset else found)
+    return tuple([*places, timer.place.labelled("; ".join(unset))] if unset else places)
 
 
-def said(link: Link) -> str:
+def link_text(link: Link) -> str:
     """What a number does: `fires 140 s to 151 s after server.load starts`, `server.load takes 3 min to 10 min`."""
     times = between(link.window)
     return f"fires {times} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {times}"
 
 
-def timeline(case: Case) -> tuple[Step, ...]:
+def timeline(case: OverrunCase) -> tuple[Step, ...]:
     """The kindest run where every run breaks, else the worst one."""
     kind = case.relation == "after"
     order, then = case.order, case.timer.then
@@ -214,12 +218,12 @@ def timeline(case: Case) -> tuple[Step, ...]:
     return orders.sorted_steps(steps)
 
 
-def raised(subject: Subject, case: Case) -> Iterator[Repair]:
+def raised(subject: Subject, case: OverrunCase) -> Iterator[Repair]:
     """Let a timer on the way to the firing come later than the activity can end."""
-    one, other = case.order.windows
-    if one.latest is None:
+    first, second = case.order.windows
+    if first.latest is None:
         return
     for link in case.order.second:
         if link.kind == "timer":
-            need = link.window.earliest + one.latest - other.earliest
+            need = link.window.earliest + first.latest - second.earliest
             yield from timer_repairs.later(subject, subject.design.timers[link.name], need)

@@ -14,7 +14,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
-from coherence.verify.patterns.timers._overrun import Case, Figures
+from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.timers import firing, occurrences, repairs
 from coherence.verify.timers.firing import Firing, Window
 from coherence.verify.timers.orders import between
@@ -29,7 +29,7 @@ class Renewal:
     timer: Timer | None = None
 
 
-def answer(subject: Subject, question: Question, case: Case) -> Finding:
+def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding:
     """The task outlasts the lease; do the renewals come in time?"""
     timer, lease = case.timer, firing.firing(case.timer)
     assert timer.renew is not None
@@ -66,13 +66,13 @@ def _sent(design: Design, renew: Event) -> Renewal | None:
     return Renewal(fires.window, occurrences.values(sender)[0], sender) if again else None
 
 
-def _names(case: Case, renewal: Renewal | None) -> tuple[str, ...]:
+def _names(case: OverrunCase, renewal: Renewal | None) -> tuple[str, ...]:
     sender = [renewal.timer.name] if renewal is not None and renewal.timer is not None else []
     thing = [case.timer.unless.thing] if case.timer.unless is not None else []
     return (case.timer.name, *sender, *thing)
 
 
-def _places(case: Case, renewal: Renewal, lease: Firing) -> tuple[Place, ...]:
+def _places(case: OverrunCase, renewal: Renewal, lease: Firing) -> tuple[Place, ...]:
     lasts = occurrences.values(case.timer)[0].labelled(f"the lease lasts {between(lease.window)}")
     return (lasts, renewal.place.labelled(f"renewed every {between(renewal.interval)}"))
 
@@ -85,7 +85,7 @@ def _figures(renewal: Renewal, lease: Firing) -> Figures:
     return {name: (value, "s") for name, value in ends.items() if value is not None}
 
 
-def _proved(question: Question, case: Case, renewal: Renewal, lease: Firing) -> Finding:
+def _proved(question: Question, case: OverrunCase, renewal: Renewal, lease: Firing) -> Finding:
     assert renewal.interval.latest is not None
     facts = (f"(>= expires {lease.lower})", f"(<= renewed {rational(renewal.interval.latest)})")
     script = Certificate({"expires": "Real", "renewed": "Real"}, facts, "(< renewed expires)").script()
@@ -100,7 +100,7 @@ def _times(renewal: Renewal, lease: Firing) -> str:
     return f"every {between(renewal.interval)}, the lease lasts {between(lease.window)}"
 
 
-def _conflict(subject: Subject, question: Question, case: Case, renewal: Renewal, lease: Firing) -> Finding:
+def _conflict(subject: Subject, question: Question, case: OverrunCase, renewal: Renewal, lease: Firing) -> Finding:
     late = lease.window.latest is not None and renewal.interval.earliest > lease.window.latest
     certain = late and case.relation == "after"
     then = f" ({case.timer.then.text})" if case.timer.then is not None else ""
@@ -130,6 +130,6 @@ def _repairs(subject: Subject, timer: Timer, renewal: Renewal, lease: Firing) ->
     if renewal.interval.earliest != renewal.interval.latest:
         return  # which end of a range could be written lower is not known
     shorter = edits.downward_round(lease.window.earliest / repairs.MARGIN)
-    made = edits.proposal(edits.rewrite(subject, renewal.place, shorter, SECOND))
-    if made is not None:
-        yield made
+    repair = edits.proposal(edits.rewrite(subject, renewal.place, shorter, SECOND))
+    if repair is not None:
+        yield repair

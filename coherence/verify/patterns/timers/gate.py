@@ -40,7 +40,7 @@ from coherence.findings import repairs as edits
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.patterns.timers import _before
-from coherence.verify.patterns.timers._before import Pair
+from coherence.verify.patterns.timers._before import OrderPromise
 from coherence.verify.timers import occurrences, orders, repairs
 from coherence.verify.timers.firing import Window
 from coherence.verify.timers.occurrences import Causes
@@ -52,17 +52,17 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """One answer per promise about two activities that no common event times."""
-    found = occurrences.causes(subject.design)
+    causes = occurrences.causes(subject.design)
     for pair in _before.pairs(subject.design):
         if not pair.activities:
             continue
         if pair.gated:
             yield _gated(pair)
         elif pair.apart:
-            yield _missing(subject, pair, found)
+            yield _missing(subject, pair, causes)
 
 
-def _gated(pair: Pair) -> Finding:
+def _gated(pair: OrderPromise) -> Finding:
     order, _ = pair.worst
     message = f"'{pair.second}' waits for '{pair.first}' and comes {between(order.windows[1])} after it"
     places = [link.places[0].labelled(f"{link.effect} only after {link.cause}") for link in order.second if link.places]
@@ -73,7 +73,7 @@ def _gated(pair: Pair) -> Finding:
     return QUESTION.proved(message, where, of, evidence, assumptions=order.assumptions)
 
 
-def _things(pair: Pair) -> tuple[str, ...]:
+def _things(pair: OrderPromise) -> tuple[str, ...]:
     return tuple(_activity(key).split(".")[0] for key in (pair.first, pair.second))
 
 
@@ -81,15 +81,15 @@ def _activity(key: str) -> str:
     return key.removeprefix("all of ").removeprefix("first ").rpartition(" ")[0]
 
 
-def _missing(subject: Subject, pair: Pair, found: Causes) -> Finding:
-    windows = {key: _window(key, found) for key in (pair.first, pair.second)}
+def _missing(subject: Subject, pair: OrderPromise, causes: Causes) -> Finding:
+    windows = {key: _window(key, causes) for key in (pair.first, pair.second)}
     numbers = {f"{_activity(key)} {end}": (v, "s") for key, w in windows.items() for end, v in _ends(w)}
     message = f"nothing makes '{pair.second}' wait for '{pair.first}': no event starts both, so either may come first"
     alone = f"{_activity(pair.first)} and {_activity(pair.second)} start whenever they do"
     return QUESTION.conflict(
         message, _places(subject, pair), (*_things(pair), pair.promise.name),
         arithmetic(numbers, witness=_timeline(pair, *windows.values())),
-        certain=False, assumptions=(alone,), repairs=tuple(_repairs(subject, pair, found)),
+        certain=False, assumptions=(alone,), repairs=tuple(_repairs(subject, pair, causes)),
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _ends(window: Window | None) -> list[tuple[str, Fraction]]:
     return [("at least", window.earliest), ("at most", window.latest)]
 
 
-def _timeline(pair: Pair, first: Window | None, second: Window | None) -> tuple[Step, ...]:
+def _timeline(pair: OrderPromise, first: Window | None, second: Window | None) -> tuple[Step, ...]:
     """Both activities start together or the first later: the second is over and the first is not."""
     slow = first.latest if first is not None and first.latest is not None else Fraction(0)
     fast = second.earliest if second is not None else Fraction(0)
@@ -116,24 +116,24 @@ def _timeline(pair: Pair, first: Window | None, second: Window | None) -> tuple[
     return orders.sorted_steps(steps)
 
 
-def _places(subject: Subject, pair: Pair) -> tuple[Place, ...]:
-    found = [pair.promise.place.labelled("promised, but nothing sees to it")]
+def _places(subject: Subject, pair: OrderPromise) -> tuple[Place, ...]:
+    places = [pair.promise.place.labelled("promised, but nothing sees to it")]
     for key in (pair.first, pair.second):
         thing, _, activity = _activity(key).partition(".")
         component = subject.design.components.get(thing)
         span = (component.takes or {}).get(activity) if component is not None else None
         if span is not None:
-            found.append(span.place.labelled(f"{thing}.{activity} takes {between(Window(span.low, span.high))}"))
+            places.append(span.place.labelled(f"{thing}.{activity} takes {between(Window(span.low, span.high))}"))
         elif component is not None:
-            found.append(component.place.labelled(f"{activity} time of {thing} is not stated"))
-    return tuple(dict.fromkeys(found))
+            places.append(component.place.labelled(f"{activity} time of {thing} is not stated"))
+    return tuple(dict.fromkeys(places))
 
 
-def _repairs(subject: Subject, pair: Pair, found: Causes) -> Iterator[Repair]:
+def _repairs(subject: Subject, pair: OrderPromise, causes: Causes) -> Iterator[Repair]:
     """Let what starts the second run from the first; or add a timer that does."""
     design, name = subject.design, "gate"
     roots = [
-        link.name for chain in occurrences.chains(pair.second, found) for link in chain[-1:] if link.kind == "timer"
+        link.name for chain in occurrences.chains(pair.second, causes) for link in chain[-1:] if link.kind == "timer"
     ]
     for root in dict.fromkeys(roots):
         yield from repairs.begin_with(subject, design.timers[root], pair.first)
@@ -142,9 +142,9 @@ def _repairs(subject: Subject, pair: Pair, found: Causes) -> Iterator[Repair]:
     gate = f"{{from: {pair.first}, after: 0 s, then: {_activity(pair.second)} starts}}"
     if pair.first.endswith(" starts") or not design.file or design.spelling:
         return
-    made = edits.proposal(_inserted(subject, name, gate))
-    if made is not None:
-        yield made
+    repair = edits.proposal(_inserted(subject, name, gate))
+    if repair is not None:
+        yield repair
 
 
 def _inserted(subject: Subject, name: str, value: str) -> Edit | None:

@@ -55,7 +55,7 @@ QUESTIONS = (QUESTION,)
 
 
 @dataclass(frozen=True)
-class Way:
+class ResponsePath:
     """How the second event follows the first; `unless` names a timer on it that may be ended first."""
 
     promise: Promise
@@ -75,7 +75,7 @@ class Way:
     @property
     def places(self) -> tuple[Place, ...]:
         timed = [link for link in reversed(self.chain) if link.kind in ("timer", "activity")]
-        found = [link.places[0].labelled(_overrun.said(link)) for link in timed if link.places]
+        found = [link.places[0].labelled(_overrun.link_text(link)) for link in timed if link.places]
         return (*found, self.promise.place.labelled(f"promised here: {self.promise.name}"))
 
 
@@ -85,32 +85,34 @@ def ask(subject: Subject) -> Iterator[Finding]:
     promises = [promise for promise in design.promises.values() if promise.kind == "response"]
     if not promises or not (design.timers or any(c.takes for c in design.components.values())):
         return
-    found = occurrences.causes(design)
-    kind = occurrences.without_rests(found)
+    by_event = occurrences.causes(design)
+    kind = occurrences.without_rests(by_event)
     for promise in promises:
         assert promise.first is not None
         assert promise.second is not None
         first, second = (occurrences.key_of(event, design) for event in (promise.first, promise.second))
-        if second in found:
-            ways = [_ways(subject, promise, causes, first, second) for causes in (found, kind)]
+        if second in by_event:
+            ways = [_ways(subject, promise, causes, first, second) for causes in (by_event, kind)]
             yield _answer(subject, promise, *ways)
 
 
-def _ways(subject: Subject, promise: Promise, found: occurrences.Causes, first: str, second: str) -> list[Way]:
+def _ways(
+    subject: Subject, promise: Promise, by_event: occurrences.Causes, first: str, second: str
+) -> list[ResponsePath]:
     """Every way back from the second event that meets the first."""
     limit = promise.within.low if promise.within is not None else Fraction(0)
-    made = []
-    for chain in dict.fromkeys(occurrences.chains(second, found)):
+    reached = []
+    for chain in dict.fromkeys(occurrences.chains(second, by_event)):
         causes = [link.cause for link in chain]
         if first in causes:
             part = chain[: causes.index(first) + 1]
             held = (subject.design.timers[link.name] for link in part if link.kind == "timer")
             unless = next((timer.name for timer in held if timer.unless is not None), "")
-            made.append(Way(promise, first, part, limit, unless))
-    return made
+            reached.append(ResponsePath(promise, first, part, limit, unless))
+    return reached
 
 
-def _answer(subject: Subject, promise: Promise, ways: list[Way], kind: list[Way]) -> Finding:
+def _answer(subject: Subject, promise: Promise, ways: list[ResponsePath], kind: list[ResponsePath]) -> Finding:
     if not ways or promise.first is None or promise.second is None:
         needs = f"needs what makes '{promise.second.text if promise.second else ''}' follow"
         first = promise.first.text if promise.first else ""
@@ -137,21 +139,21 @@ def _answer(subject: Subject, promise: Promise, ways: list[Way], kind: list[Way]
     return _proved(way, way.window.latest)
 
 
-def _undecided(way: Way, needs: str) -> Finding:
+def _undecided(way: ResponsePath, needs: str) -> Finding:
     return QUESTION.undecided(needs, way.places, way.of)
 
 
-def _assumed(way: Way) -> tuple[str, ...]:
+def _assumed(way: ResponsePath) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for link in way.chain for text in link.assumptions))
 
 
-def _numbers(way: Way) -> Numbers:
+def _numbers(way: ResponsePath) -> Numbers:
     found: dict[str, tuple[Fraction | float | int, str]] = {"within": (way.limit, "s")}
     found |= {"at the earliest": (way.window.earliest, "s")}
     return found | ({"at the latest": (way.window.latest, "s")} if way.window.latest is not None else {})
 
 
-def _proved(way: Way, latest: Fraction) -> Finding:
+def _proved(way: ResponsePath, latest: Fraction) -> Finding:
     constants, facts = {}, []
     for number, link in enumerate(way.chain):
         constants[f"t{number}"] = "Real"
@@ -164,11 +166,11 @@ def _proved(way: Way, latest: Fraction) -> Finding:
     return QUESTION.proved(message, way.places, way.of, evidence, assumptions=_assumed(way), margin=margin)
 
 
-def _conflict(subject: Subject, way: Way, *, certain: bool) -> Finding:
+def _conflict(subject: Subject, way: ResponsePath, *, certain: bool) -> Finding:
     second = way.chain[0].effect
     verb = "comes" if certain else "may come"
-    told = f"{between(way.window)} after '{way.start}' ({_before.told(way.chain)})"
-    message = f"'{second}' {verb} {told}, not within {seconds(way.limit)}"
+    span = f"{between(way.window)} after '{way.start}' ({_before.chain_text(way.chain)})"
+    message = f"'{second}' {verb} {span}, not within {seconds(way.limit)}"
     moments = orders.moments(way.chain, early=certain)
     steps = [Step(Fraction(0), way.start), *(Step(time, link.effect) for time, link in moments)]
     steps.append(Step(way.limit, "the promised time is over"))
@@ -179,7 +181,7 @@ def _conflict(subject: Subject, way: Way, *, certain: bool) -> Finding:
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, way: Way) -> Iterator[Repair]:
+def _repairs(subject: Subject, way: ResponsePath) -> Iterator[Repair]:
     """Each timer on the way as much sooner as the whole is late."""
     late = (way.window.latest or way.limit) - way.limit
     for link in way.chain:

@@ -64,7 +64,7 @@ QUESTIONS = (QUESTION,)
 
 
 @dataclass(frozen=True)
-class Budget:
+class FailureBudget:
     """A limit whose end loses the run: `lives` events of `thing` in `window` seconds (None: for ever)."""
 
     limit: Limit
@@ -95,7 +95,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
 
 
-def _budgets(facts: Known) -> Iterator[Budget]:
+def _budgets(facts: Known) -> Iterator[FailureBudget]:
     for limit in facts.design.limits.values():
         tree = limit.counts.tree if limit.counts is not None else None
         loses = limit.when_full is None or limit.when_full.text == "fail and lose"
@@ -108,45 +108,45 @@ def _budgets(facts: Known) -> Iterator[Budget]:
             yield _budget(facts, limit, (thing, signal), math.floor(high))
 
 
-def _budget(facts: Known, limit: Limit, of: tuple[str, str], lives: int) -> Budget:
+def _budget(facts: Known, limit: Limit, of: tuple[str, str], lives: int) -> FailureBudget:
     thing, signal = of
     if isinstance(limit.window, Quantity):
-        return Budget(limit, thing, signal, lives, limit.window.high)
+        return FailureBudget(limit, thing, signal, lives, limit.window.high)
     component = facts.design.components.get(thing)
     takes = (component.takes or {}) if component is not None else {}
     if takes and not comes_back(component):
         whole = sum((span.high for span in takes.values()), Fraction(0))
-        return Budget(limit, thing, signal, lives, whole, f"one run of {thing} ({seconds(whole)})")
-    return Budget(limit, thing, signal, lives, None)
+        return FailureBudget(limit, thing, signal, lives, whole, f"one run of {thing} ({seconds(whole)})")
+    return FailureBudget(limit, thing, signal, lives, None)
 
 
-def _answer(subject: Subject, budget: Budget, cause: Recurrence) -> Finding:
+def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence) -> Finding:
     apart, window = cause.apart, budget.window
     assert apart.low is not None
     if window is None:
         return _spent(subject, budget, cause, certain=apart.high is not None)
     most = math.ceil(window / apart.low)
     if most <= budget.lives:
-        return _kept(budget, cause, most, window)
+        return _bounded(budget, cause, most, window)
     fewest = math.floor(window / apart.high) if apart.high is not None else 0
     return _spent(subject, budget, cause, certain=fewest > budget.lives and not budget.bounded)
 
 
-def _places(budget: Budget, cause: Recurrence) -> tuple[Place, ...]:
+def _places(budget: FailureBudget, cause: Recurrence) -> tuple[Place, ...]:
     window = budget.limit.window
     stated = window.place.labelled("within this time") if window is not None else None
     absent = budget.limit.place.labelled(f"{budget.limit.name} has no window") if window is None else None
     return (budget.place, cause.place, *(place for place in (stated or absent,) if place is not None))
 
 
-def _numbers(budget: Budget, cause: Recurrence) -> Numbers:
+def _numbers(budget: FailureBudget, cause: Recurrence) -> Numbers:
     found: dict[str, tuple[Fraction | float | int, str]] = {"lives": (budget.lives, "")}
     found |= {"apart at the least": (cause.apart.low or Fraction(0), "s")}
     found |= {"apart at the most": (cause.apart.high, "s")} if cause.apart.high is not None else {}
     return found | ({"window": (budget.window, "s")} if budget.window is not None else {})
 
 
-def _kept(budget: Budget, cause: Recurrence, most: int, window: Fraction) -> Finding:
+def _bounded(budget: FailureBudget, cause: Recurrence, most: int, window: Fraction) -> Finding:
     """`most` events in a half-open window: n + 1 of them need n whole gaps, which are at least as long."""
     low = cause.apart.low or Fraction(0)
     claim = f"(>= (* {budget.lives}.0 {rational(low)}) {rational(window)})"
@@ -157,11 +157,11 @@ def _kept(budget: Budget, cause: Recurrence, most: int, window: Fraction) -> Fin
     return QUESTION.proved(message, _places(budget, cause), _of(budget, cause), evidence)
 
 
-def _of(budget: Budget, cause: Recurrence) -> tuple[str, ...]:
+def _of(budget: FailureBudget, cause: Recurrence) -> tuple[str, ...]:
     return (budget.limit.name, cause.name, budget.thing)
 
 
-def _spent(subject: Subject, budget: Budget, cause: Recurrence, *, certain: bool) -> Finding:
+def _spent(subject: Subject, budget: FailureBudget, cause: Recurrence, *, certain: bool) -> Finding:
     apart, last = cause.apart, budget.lives + 1
     latest, earliest = apart.high, (apart.low or Fraction(0)) * last
     within = budget.bounded or (f"a window of {seconds(budget.window)}" if budget.window is not None else "no window")
@@ -184,31 +184,31 @@ def _spent(subject: Subject, budget: Budget, cause: Recurrence, *, certain: bool
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, budget: Budget, cause: Recurrence) -> Iterator[Repair]:
+def _repairs(subject: Subject, budget: FailureBudget, cause: Recurrence) -> Iterator[Repair]:
     """A window that holds fewer, or more lives."""
     low = cause.apart.low or Fraction(0)
     stated, window = budget.limit.at_most, budget.limit.window
     fits = repairs.downward_round(budget.lives * low)
-    made: list[Repair | None] = []
+    proposals: list[Repair | None] = []
     if fits > 0 and window is None and isinstance(stated, Quantity):
         text = repairs.duration_text(subject, fits)
-        made.append(repairs.proposal(repairs.insert(subject, stated.place, "window", text)))
+        proposals.append(repairs.proposal(repairs.insert(subject, stated.place, "window", text)))
     elif fits > 0 and window is not None:
-        made.append(repairs.proposal(repairs.rewrite(subject, window.place, fits, SECOND)))
+        proposals.append(repairs.proposal(repairs.rewrite(subject, window.place, fits, SECOND)))
     if budget.window is not None and isinstance(stated, Quantity):
         most = Fraction(math.ceil(budget.window / low))
-        made.append(repairs.proposal(repairs.change(subject, stated, most)))
-    yield from (repair for repair in made if repair is not None)
+        proposals.append(repairs.proposal(repairs.change(subject, stated, most)))
+    yield from (repair for repair in proposals if repair is not None)
 
 
-def _scoped(facts: Known, budget: Budget) -> str | None:
+def _scoped(facts: Known, budget: FailureBudget) -> str | None:
     """The declared thing for which the limit counts, where that is not the thing that it counts."""
     stated = budget.limit.per or budget.limit.scope
     name = stated.text if stated is not None else ""
     return name if name in facts.design.components and name != budget.thing else None
 
 
-def _scope(subject: Subject, facts: Known, budget: Budget) -> Iterator[Finding]:
+def _scope(subject: Subject, facts: Known, budget: FailureBudget) -> Iterator[Finding]:
     """The counted thing has as many budgets as the limit has scopes."""
     name = _scoped(facts, budget)
     if name is None:
@@ -238,7 +238,7 @@ def _scope(subject: Subject, facts: Known, budget: Budget) -> Iterator[Finding]:
         yield QUESTION.proved(f"all {name} together allow {budget.thing} {total} {budget.signal}", places, of, evidence)
 
 
-def _bounds(promise: Promise, budget: Budget) -> Fraction | None:
+def _bounds(promise: Promise, budget: FailureBudget) -> Fraction | None:
     """The most that a promise allows of what the budget counts."""
     tree = promise.condition.tree if promise.kind == "always" and promise.condition is not None else None
     if not isinstance(tree, Compare) or tree.op not in ("<=", "<") or not isinstance(tree.right, Number):
@@ -248,16 +248,16 @@ def _bounds(promise: Promise, budget: Budget) -> Fraction | None:
 
 
 def _escapes(
-    subject: Subject, budget: Budget, size: tuple[str, int | None, Fraction | None], places: tuple[Place, ...],
+    subject: Subject, budget: FailureBudget, size: tuple[str, int | None, Fraction | None], places: tuple[Place, ...],
     of: tuple[str, ...],
 ) -> Finding:  # fmt: skip
     name, total, allowed = size
     counted = f"{budget.signal} of {budget.thing}"
     bound = "nothing bounds" if total is None else f"up to {total} are allowed:"
-    said = f", {allowed} are promised" if allowed is not None else ""
-    message = f"{budget.limit.name} counts {counted} for each {name}: {bound} them together{said}"
+    promised = f", {allowed} are promised" if allowed is not None else ""
+    message = f"{budget.limit.name} counts {counted} for each {name}: {bound} them together{promised}"
     if total is not None:
-        message = f"{budget.limit.name} counts {counted} for each {name}: up to {total} together{said}"
+        message = f"{budget.limit.name} counts {counted} for each {name}: up to {total} together{promised}"
     again = f"{name} comes back with a new count" if total is None else f"the next {name} has its own count"
     witness = (Step(None, f"{budget.lives} {budget.signal} in one {name}"), Step(None, f"{again}: {budget.lives} more"))
     numbers: dict[str, tuple[Fraction | float | int, str]] = {"each": (budget.lives, "")}
@@ -266,8 +266,8 @@ def _escapes(
     stated = budget.limit.per or budget.limit.scope
     old = repairs.text_at(subject.sources, stated.place) if stated is not None else None
     edit = Edit(stated.place, old, budget.thing) if stated is not None and old else None
-    made = repairs.proposal(edit)
+    repair = repairs.proposal(edit)
     return QUESTION.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=False,
-        assumptions=(f"{budget.signal} of {budget.thing} go on",), repairs=[made] if made else [],
+        assumptions=(f"{budget.signal} of {budget.thing} go on",), repairs=[repair] if repair else [],
     )  # fmt: skip

@@ -47,7 +47,7 @@ from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Timer
 from coherence.verify.patterns.timers import _overrun
-from coherence.verify.patterns.timers._overrun import Case
+from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import repairs
 from coherence.verify.timers.firing import harmless
 
@@ -67,7 +67,7 @@ def is_probe(timer: Timer) -> bool:
     return timer.every is not None and timer.renew is None and (timer.start is None or timer.start.kind != "waits")
 
 
-def _answer(subject: Subject, case: Case) -> Finding:
+def _answer(subject: Subject, case: OverrunCase) -> Finding:
     then = case.timer.then
     if case.relation == "before":
         return _overrun.proved(QUESTION, case)
@@ -78,7 +78,7 @@ def _answer(subject: Subject, case: Case) -> Finding:
     return _overrun.conflict(QUESTION, case, repairs=tuple(_repairs(subject, case)))
 
 
-def _repairs(subject: Subject, case: Case) -> Iterator[Repair]:
+def _repairs(subject: Subject, case: OverrunCase) -> Iterator[Repair]:
     yield from _overrun.raised(subject, case)
     if case.timer.unless is not None:
         yield from repairs.begin_with(subject, case.timer, case.timer.unless.text)

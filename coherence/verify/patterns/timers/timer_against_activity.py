@@ -49,7 +49,7 @@ from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.patterns.timers import _barrier, _overrun, _renewal
-from coherence.verify.patterns.timers._overrun import Case, Figures
+from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.patterns.timers.start_budget import is_probe
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import harmless
@@ -66,7 +66,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield _answer(subject, case)
 
 
-def _answer(subject: Subject, case: Case) -> Finding:
+def _answer(subject: Subject, case: OverrunCase) -> Finding:
     timer = case.timer
     if timer.start is not None and timer.start.kind == "waits":
         return _barrier.answer(subject, QUESTION, timer)
@@ -87,7 +87,7 @@ def _verb(timer: Timer) -> str:
     return timer.then.text.split(" ")[0] if timer.then is not None else ""
 
 
-def _handed_out(design: Design, case: Case) -> tuple[Figures, str]:
+def _handed_out(design: Design, case: OverrunCase) -> tuple[Figures, str]:
     """For a lease: how many times one message is handed out in all."""
     held, lease = case.order.windows
     if _verb(case.timer) not in LEASES or held.latest is None or lease.latest is None:
@@ -102,7 +102,7 @@ def _handed_out(design: Design, case: Case) -> tuple[Figures, str]:
     return figures, f"; one message is handed out {span} times"
 
 
-def _most(design: Design, case: Case) -> int | None:
+def _most(design: Design, case: OverrunCase) -> int | None:
     unless = case.timer.unless
     component = design.components.get(unless.thing) if unless is not None else None
     stated = component.constants.get("max_receive") if component is not None else None

@@ -51,7 +51,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.patterns.timers import _before, _overrun
-from coherence.verify.patterns.timers._before import Pair
+from coherence.verify.patterns.timers._before import OrderPromise
 from coherence.verify.timers import orders, repairs
 from coherence.verify.timers.orders import Order, between
 
@@ -67,7 +67,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield _apart(pair) if pair.apart else _answer(subject, pair)
 
 
-def _apart(pair: Pair) -> Finding:
+def _apart(pair: OrderPromise) -> Finding:
     promise = pair.promise
     assert promise.first is not None
     assert promise.second is not None
@@ -76,7 +76,7 @@ def _apart(pair: Pair) -> Finding:
     return QUESTION.undecided(needs, (place,), (pair.first, pair.second, promise.name))
 
 
-def _answer(subject: Subject, pair: Pair) -> Finding:
+def _answer(subject: Subject, pair: OrderPromise) -> Finding:
     order, relation = pair.worst
     looks = _looks(subject, order)
     if order.missing and relation not in ("before", "after") and not order.rests:
@@ -86,9 +86,11 @@ def _answer(subject: Subject, pair: Pair) -> Finding:
     if relation == "unknown":
         return _undecided(pair, order, f"needs what starts {order.rests}: how long it rests before is not said")
     if relation in ("before", "touches"):
-        found = orders.interruptions(subject.design, order.first)
-        if found.spoil(order):
-            return _undecided(pair, order, f"needs whether {found.words} prolongs what comes first", loops=found.loops)
+        interruptions = orders.interruptions(subject.design, order.first)
+        if interruptions.spoil(order):
+            return _undecided(
+                pair, order, f"needs whether {interruptions.words} prolongs what comes first", loops=interruptions.loops
+            )
         return _proved(pair, order, touching=relation == "touches")
     return _conflict(subject, pair, order, certain=relation == "after")
 
@@ -102,27 +104,27 @@ def _looks(subject: Subject, order: Order) -> str:
     return f"{timers[0]} sees {seen[0]}, {timers[1]} sees {seen[1]}"
 
 
-def _undecided(pair: Pair, order: Order, needs: str, *, loops: tuple[str, ...] = ()) -> Finding:
+def _undecided(pair: OrderPromise, order: Order, needs: str, *, loops: tuple[str, ...] = ()) -> Finding:
     return QUESTION.undecided(needs, _places(pair, order), (*_names(pair, order), *loops))
 
 
-def _proved(pair: Pair, order: Order, *, touching: bool) -> Finding:
-    one, other = order.windows
+def _proved(pair: OrderPromise, order: Order, *, touching: bool) -> Finding:
+    first, second = order.windows
     words = "comes no later than" if touching else "always precedes"
     margin = ", without margin" if touching else ""
-    times = f"{between(one)} against {between(other)} after {order.common}"
-    message = f"{_said(pair, words)}{margin}: {times}"
+    times = f"{between(first)} against {between(second)} after {order.common}"
+    message = f"{_order_text(pair, words)}{margin}: {times}"
     evidence = _evidence(order, certificate=orders.certificate(order, "<=" if touching or not order.first else "<"))
     places, of = _places(pair, order), _names(pair, order)
     return QUESTION.proved(message, places, of, evidence, assumptions=order.assumptions, margin=not touching)
 
 
-def _conflict(subject: Subject, pair: Pair, order: Order, *, certain: bool) -> Finding:
-    one, other = order.windows
+def _conflict(subject: Subject, pair: OrderPromise, order: Order, *, certain: bool) -> Finding:
+    first, second = order.windows
     words = "never precedes" if certain else "may not precede"
-    tie = " (equal clocks race)" if one.latest == other.earliest else ""
-    times = f"{_before.told(order.first)} against {_before.told(order.second)} after {order.common}"
-    message = f"{_said(pair, words)}: {times}{tie}"
+    tie = " (equal clocks race)" if first.latest == second.earliest else ""
+    times = f"{_before.chain_text(order.first)} against {_before.chain_text(order.second)} after {order.common}"
+    message = f"{_order_text(pair, words)}: {times}{tie}"
     evidence = _evidence(order, kind=certain)
     return QUESTION.conflict(
         message, _places(pair, order), _names(pair, order), evidence,
@@ -130,43 +132,43 @@ def _conflict(subject: Subject, pair: Pair, order: Order, *, certain: bool) -> F
     )  # fmt: skip
 
 
-def _said(pair: Pair, words: str) -> str:
+def _order_text(pair: OrderPromise, words: str) -> str:
     """The two events in the words of the promise, with `words` between them."""
     first, _, second = pair.promise.text.partition(" before ")
     return f"'{first}' {words} '{second}'"
 
 
 def _evidence(order: Order, *, certificate: str | None = None, kind: bool = False) -> Evidence:
-    one, other = order.windows
+    first, second = order.windows
     ends = {
-        "first at the earliest": one.earliest, "first at the latest": one.latest,
-        "second at the earliest": other.earliest, "second at the latest": other.latest,
+        "first at the earliest": first.earliest, "first at the latest": first.latest,
+        "second at the earliest": second.earliest, "second at the latest": second.latest,
     }  # fmt: skip
     numbers = {name: (value, "s") for name, value in ends.items() if value is not None}
     witness = () if certificate else _before.timeline(order, kind=kind)
     return arithmetic(numbers, witness=witness, certificate=certificate)
 
 
-def _places(pair: Pair, order: Order) -> tuple[Place, ...]:
+def _places(pair: OrderPromise, order: Order) -> tuple[Place, ...]:
     """The value that makes the second event early, those of the first, and the promise."""
     links = [link for link in (*order.second, *order.first) if link.kind in ("timer", "activity")]
-    found = [link.places[0].labelled(_overrun.said(link)) for link in links]
+    places = [link.places[0].labelled(_overrun.link_text(link)) for link in links]
     name = pair.promise.name
-    said = f"promised here: {name}" if name else "ends what was only overloaded"
-    return (*found, pair.promise.place.labelled(said))
+    label = f"promised here: {name}" if name else "ends what was only overloaded"
+    return (*places, pair.promise.place.labelled(label))
 
 
-def _names(pair: Pair, order: Order) -> tuple[str, ...]:
+def _names(pair: OrderPromise, order: Order) -> tuple[str, ...]:
     name = pair.promise.name
     return (*_overrun.deciding(order.first + order.second), *((name,) if name else ()))
 
 
 def _repairs(subject: Subject, order: Order) -> Iterator[Repair]:
     """Let the second come later or the first sooner, by the shortage of time between them."""
-    one, other = order.windows
-    if one.latest is None:
+    first, second = order.windows
+    if first.latest is None:
         return
-    short, timers = one.latest - other.earliest, subject.design.timers
+    short, timers = first.latest - second.earliest, subject.design.timers
     for link in order.second:
         if link.kind == "timer":
             yield from repairs.later(subject, timers[link.name], link.window.earliest + short)

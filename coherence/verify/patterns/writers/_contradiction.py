@@ -29,14 +29,14 @@ from coherence.verify.systems.literals import contradiction
 class Clash:
     """Two moves that undo each other on `signal`, and a state in which both are made (None: none was found)."""
 
-    one: Move
-    other: Move
+    first: Move
+    second: Move
     signal: str
     at: World | None
 
     @property
     def names(self) -> tuple[str, str]:
-        return self.one.name, self.other.name
+        return self.first.name, self.second.name
 
 
 @dataclass(frozen=True)
@@ -51,22 +51,22 @@ def clash(facts: Known, signal: str, pairs: Iterable[tuple[Move, Move]]) -> Clas
     """The first pair of moves that one state allows, or why there is none."""
     scripts: list[str] = []
     unclear = ""
-    for one, other in pairs:
-        trees = [tree for tree in (effective(one), effective(other)) if tree is not None]
+    for first, second in pairs:
+        trees = [tree for tree in (effective(first), effective(second)) if tree is not None]
         if not trees:
-            return Clash(one, other, signal, World({}))
+            return Clash(first, second, signal, World({}))
         apart = question(facts, trees, steady=False)
         literals = contradiction(*apart.conditions) if len(trees) == 2 else None
         if literals is not None:
             scripts.append(Asked(literals, {}).script())
             continue
-        found = world(apart)
-        if not isinstance(found, World) and found.unsat:
+        state = world(apart)
+        if not isinstance(state, World) and state.unsat:
             scripts.append(apart.script())
             continue
         lasting = world(question(facts, trees, steady=True))
-        if isinstance(lasting, World) and _enters(facts, one) and _enters(facts, other):
-            return Clash(one, other, signal, lasting)
+        if isinstance(lasting, World) and _enters(facts, first) and _enters(facts, second):
+            return Clash(first, second, signal, lasting)
         both_act = "whether a state lasts in which both act"
         unclear = unclear or both_act
     return Apart(tuple(scripts), unclear)
@@ -76,8 +76,8 @@ def _enters(facts: Known, move: Move) -> bool:
     """Can the loop begin to act at all?"""
     if move.enters is None:
         return True
-    found = world(question(facts, [move.enters], steady=True))
-    return isinstance(found, World) or not found.unsat
+    state = world(question(facts, [move.enters], steady=True))
+    return isinstance(state, World) or not state.unsat
 
 
 def effective(move: Move) -> Tree | None:
@@ -95,22 +95,25 @@ def opposed(one: tuple[Move, ...], other: tuple[Move, ...]) -> Iterator[tuple[Mo
     return ((a, b) for a, b in itertools.product(one, other) if a.way == -b.way)
 
 
-def proved(ask: Question, found: Apart, one: Move, other: Move, signal: str) -> Finding:
+def proved(ask: Question, apart: Apart, first: Move, second: Move, signal: str) -> Finding:
     """Their conditions exclude each other whenever they would act against each other."""
-    message = f"{one.name} and {other.name} never act against each other on {signal}: no state lets both act"
-    certificate = joined(found.scripts) if found.scripts else None
+    message = f"{first.name} and {second.name} never act against each other on {signal}: no state lets both act"
+    certificate = joined(apart.scripts) if apart.scripts else None
     named = any(
-        rival.name in used(tree) for move, rival in ((one, other), (other, one)) if (tree := move.when) is not None
+        rival.name in used(tree)
+        for move, rival in ((first, second), (second, first))
+        if (tree := move.when) is not None
     )
     assumptions = ("a loop that reads another one's name sees at once that it acts",) if named else ()
     evidence = arithmetic({}, certificate=certificate)
-    return ask.proved(message, places(one, other), (one.name, other.name), evidence, assumptions=assumptions)
+    return ask.proved(message, places(first, second), (first.name, second.name), evidence, assumptions=assumptions)
 
 
 def places(one: Move, other: Move) -> tuple[Place, Place]:
     """Where the two conditions stand."""
     return tuple(  # type: ignore[return-value]
-        move.place.labelled(f"{move.name} {verb(move)} {move.writer.signal} {told(move)}") for move in (one, other)
+        move.place.labelled(f"{move.name} {verb(move)} {move.writer.signal} {condition_text(move)}")
+        for move in (one, other)
     )
 
 
@@ -118,7 +121,7 @@ def verb(move: Move) -> str:
     return "raises" if move.way == UP else "lowers"
 
 
-def told(move: Move) -> str:
+def condition_text(move: Move) -> str:
     """`while x > 80`, or `at all times`."""
     return "at all times" if move.text == "always" else f"while {move.text}"
 
@@ -126,11 +129,11 @@ def told(move: Move) -> str:
 def shown(at: World, trees: Iterable[Tree | None], loops: Iterable[str]) -> dict[str, str]:
     """The values of a world in words, with the units that the conditions compare them in."""
     dimensions = dict(_dimensions(tree for tree in trees if tree is not None))
-    made = {}
+    rendered = {}
     for name, level in sorted(at.at.items()):
         if name not in loops and not name.startswith("?"):
-            made[name] = str(level).lower() if isinstance(level, bool) else _with_unit(level, dimensions.get(name))
-    return made
+            rendered[name] = str(level).lower() if isinstance(level, bool) else _with_unit(level, dimensions.get(name))
+    return rendered
 
 
 def _with_unit(value: Fraction, dimension: units.Dimension | None) -> str:
@@ -152,19 +155,19 @@ def outside(subject: Subject, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name.partition(".")[0].lstrip("?") not in declared)
 
 
-def one_thing(subject: Subject, found: Clash) -> str:
+def one_thing(subject: Subject, clash: Clash) -> str:
     """The outside thing whose signals alone, different ones, let both act; empty where it is not so."""
     mine, theirs = (
         set(outside(subject, used(tree))) if (tree := found_tree) is not None else set()
-        for found_tree in (found.one.when, found.other.when)
+        for found_tree in (clash.first.when, clash.second.when)
     )
     things = {name.partition(".")[0] for name in mine | theirs}
     return next(iter(things)) if mine and theirs and not mine & theirs and len(things) == 1 else ""
 
 
-def exclusive_repairs(subject: Subject, found: Clash) -> Iterator[Repair]:
+def exclusive_repairs(subject: Subject, clash: Clash) -> Iterator[Repair]:
     """Each of the two waits while the other one acts: `not other and (...)`."""
-    for mine, theirs in ((found.one, found.other), (found.other, found.one)):
+    for mine, theirs in ((clash.first, clash.second), (clash.second, clash.first)):
         trigger = loop_trigger(mine.writer.loop)
         if trigger is None or mine.writer.loop.rules or loop_trigger(theirs.writer.loop) is None:
             continue
@@ -176,9 +179,9 @@ def exclusive_repairs(subject: Subject, found: Clash) -> Iterator[Repair]:
             yield Repair((Edit(trigger.place, old, new),), "")
 
 
-def apart_repairs(subject: Subject, found: Clash) -> Iterator[Repair]:
+def apart_repairs(subject: Subject, clash: Clash) -> Iterator[Repair]:
     """Move the threshold of one condition to that of the other, where both compare one signal with a number."""
-    for mine, theirs in ((found.one, found.other), (found.other, found.one)):
+    for mine, theirs in ((clash.first, clash.second), (clash.second, clash.first)):
         trigger, rival = loop_trigger(mine.writer.loop), loop_trigger(theirs.writer.loop)
         if trigger is None or rival is None or mine.writer.loop.rules or theirs.writer.loop.rules:
             continue
@@ -187,21 +190,23 @@ def apart_repairs(subject: Subject, found: Clash) -> Iterator[Repair]:
             continue
         if isinstance(a.right, Number) and isinstance(b.right, Number) and a.right.value != b.right.value:
             edit = repairs.rewrite(subject, trigger.at(a.right.span), b.right.value, a.right.dimension)
-            made = repairs.proposal(edit)
-            yield from [made] if made else []
+            repair = repairs.proposal(edit)
+            yield from [repair] if repair else []
 
 
-def told_world(found: Clash, values: Mapping[str, str]) -> tuple[Step, ...]:
+def state_steps(clash: Clash, values: Mapping[str, str]) -> tuple[Step, ...]:
     """The state, then what each of the two does in it."""
     state = ", ".join(f"{name} = {text}" for name, text in values.items()) or "any state"
     steps = [Step(Fraction(0), state)]
-    for move in (found.one, found.other):
+    for move in (clash.first, clash.second):
         size = f" by {abs(move.by)}" if move.by is not None else ""
-        steps.append(Step(move.writer.period, f"{move.name} {verb(move)} {move.writer.signal}{size} ({told(move)})"))
+        steps.append(
+            Step(move.writer.period, f"{move.name} {verb(move)} {move.writer.signal}{size} ({condition_text(move)})")
+        )
     return (*steps, Step(None, "the state is as before: both act again"))
 
 
 __all__ = [
     "DOWN", "Apart", "Clash", "NotExactError", "apart_repairs", "clash", "exclusive_repairs", "one_thing", "opposed",
-    "outside", "places", "proved", "shown", "told_world",
+    "outside", "places", "proved", "shown", "state_steps",
 ]  # fmt: skip

@@ -11,13 +11,13 @@ from coherence.language.expressions.lower_smt import lower_smt, symbol
 from coherence.language.expressions.tree import MIRRORED, NEGATED, Compare, Held, Logic, Name, Number, Tree
 from coherence.verify.facts.design_facts import Known
 from coherence.verify.facts.writers import Writer, reads
-from coherence.verify.patterns.writers._pair import Pair
+from coherence.verify.patterns.writers._pair import WriterPair
 
 
-def exclusive(pair: Pair) -> Finding | None:
+def exclusive(pair: WriterPair) -> Finding | None:
     """Proved, where two comparisons of the conditions contradict each other; None where that is not seen."""
-    for first in _literals(pair.one):
-        for second in _literals(pair.other):
+    for first in _literals(pair.first):
+        for second in _literals(pair.second):
             if _full(pair, _path(first)) == pair.signal:
                 continue
             if _apart(first, second) and _seen_alike(pair, _path(first)):
@@ -25,31 +25,30 @@ def exclusive(pair: Pair) -> Finding | None:
     return None
 
 
-def in_turns(pair: Pair) -> bool:
+def in_turns(pair: WriterPair) -> bool:
     """Do the conditions exclude each other by the signal that both write?  Then the next write may undo this one."""
     return any(
         _apart(first, second) and _full(pair, _path(first)) == pair.signal
-        for first in _literals(pair.one) for second in _literals(pair.other)
+        for first in _literals(pair.first) for second in _literals(pair.second)
     )  # fmt: skip
 
 
-def _full(pair: Pair, path: str) -> str:
+def _full(pair: WriterPair, path: str) -> str:
     return pair.facts.bare.get(path, path)
 
 
-def _proved(pair: Pair, first: Tree, second: Tree) -> Finding:
+def _proved(pair: WriterPair, first: Tree, second: Tree) -> Finding:
     sort = "Real" if isinstance(first, Compare) else "Bool"
     path = _path(first)
     script = Certificate({symbol(path): sort}, (lower_smt(first), lower_smt(second)), "false").script()
-    message = (
-        f"{pair.one.name} and {pair.other.name} never write {pair.signal} at once: their conditions exclude each other"
-    )
+    both = " and ".join(pair.names)
+    message = f"{both} never write {pair.signal} at once: their conditions exclude each other"
     return pair.proved(message, {}, script)
 
 
-def _seen_alike(pair: Pair, path: str) -> bool:
+def _seen_alike(pair: WriterPair, path: str) -> bool:
     """Do both loops see the signal with the same delay?  A loop sees its target through its sensor chain."""
-    return _chain(pair.one, path, pair.facts) == _chain(pair.other, path, pair.facts)
+    return _chain(pair.first, path, pair.facts) == _chain(pair.second, path, pair.facts)
 
 
 def _chain(writer: Writer, path: str, facts: Known) -> tuple[tuple[str, Fraction], ...]:

@@ -43,15 +43,15 @@ def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
     if not shared:
         return
     for reading, writers in shared.items():
-        found = [r for writer in writers for r in _regulators(subject, facts, writer, reading)]
-        pairs = itertools.islice(itertools.combinations(found, 2), MOST_PAIRS)
-        told: set[frozenset[str]] = set()
-        for one, other in pairs:
-            names = frozenset((one.writer.name, other.writer.name))
-            opposite = one.pushes == flipped(other.pushes) and one.writer.signal != other.writer.signal
-            if opposite and len(names) == 2 and names not in told and not _ordered(one.writer, other.writer):
-                told.add(names)
-                yield from _answer(ask, subject, facts, one, other)
+        regulators = [r for writer in writers for r in _regulators(subject, facts, writer, reading)]
+        pairs = itertools.islice(itertools.combinations(regulators, 2), MOST_PAIRS)
+        reported: set[frozenset[str]] = set()
+        for first, second in pairs:
+            names = frozenset((first.writer.name, second.writer.name))
+            opposite = first.pushes == flipped(second.pushes) and first.writer.signal != second.writer.signal
+            if opposite and len(names) == 2 and names not in reported and not _ordered(first.writer, second.writer):
+                reported.add(names)
+                yield from _answer(ask, subject, facts, first, second)
 
 
 def _ordered(one: Writer, other: Writer) -> bool:
@@ -60,7 +60,7 @@ def _ordered(one: Writer, other: Writer) -> bool:
 
 def _shared(facts: Known) -> dict[str, list[Writer]]:
     """Declared readings that at least two loops with different commands read."""
-    found: dict[str, list[Writer]] = {}
+    readers: dict[str, list[Writer]] = {}
     for writers in facts.written.values():
         for writer in writers:
             if writer.kind in ("ignore", "unset") or writer.mode in TRANSIENT:
@@ -68,8 +68,8 @@ def _shared(facts: Known) -> dict[str, list[Writer]]:
             names = {facts.bare.get(n, n) for f in loop_formulas(writer.loop) for n in used(f.tree)}
             for name in sorted(names - {writer.signal}):
                 if name.partition(".")[0] in facts.design.components:
-                    found.setdefault(name, []).append(writer)
-    return {name: writers for name, writers in found.items() if len({w.signal for w in writers}) > 1}
+                    readers.setdefault(name, []).append(writer)
+    return {name: writers for name, writers in readers.items() if len({w.signal for w in writers}) > 1}
 
 
 def _regulators(subject: Subject, facts: Known, writer: Writer, reading: str) -> Iterator[Regulator]:
@@ -96,30 +96,30 @@ def _condition(writer: Writer, move: Move, reading: str, facts: Known) -> int:
     return sign(trees[0], signs, facts.values) if trees else 0
 
 
-def _answer(ask: Question, subject: Subject, facts: Known, one: Regulator, other: Regulator) -> Iterator[Finding]:
+def _answer(ask: Question, subject: Subject, facts: Known, first: Regulator, second: Regulator) -> Iterator[Finding]:
     try:
-        found = found_by.clash(facts, one.reading, [(one.move, other.move)])
+        clash = found_by.clash(facts, first.reading, [(first.move, second.move)])
     except NotExactError:
         return
-    if isinstance(found, Apart):
+    if isinstance(clash, Apart):
         return
-    part = exact_runs.closed(subject, (one.writer.signal, other.writer.signal))
-    places = found_by.places(one.move, other.move)
-    names = (one.writer.name, other.writer.name)
+    part = exact_runs.closed(subject, (first.writer.signal, second.writer.signal))
+    places = found_by.places(first.move, second.move)
+    names = (first.writer.name, second.writer.name)
     if not part.runs:
         yield ask.undecided(
-            f"{names[0]} and {names[1]} push {one.reading} in opposite directions in one state: "
+            f"{names[0]} and {names[1]} push {first.reading} in opposite directions in one state: "
             f"whether a run comes there needs {part.missing}", places, names,
         )  # fmt: skip
         return
     standing = [run for run in part.runs if _stuck(run, names)]
     if standing:
         certain = len(standing) == len(part.runs)
-        yield _conflict(ask, subject, found, part, standing[0], (one, other), certain=certain)
+        yield _conflict(ask, subject, clash, part, standing[0], (first, second), certain=certain)
     elif any(run.orbit is None for run in part.runs):
         longest = max(len(run.instants) for run in part.runs)
         yield ask.undecided(
-            f"{names[0]} and {names[1]} push {one.reading} in opposite directions in one state: whether they rest "
+            f"{names[0]} and {names[1]} push {first.reading} in opposite directions in one state: whether they rest "
             f"there needs a run that recurs within the {longest} instants that were executed", places, names,
         )  # fmt: skip
 
@@ -130,14 +130,14 @@ def _stuck(run: LongRun, names: tuple[str, str]) -> bool:
 
 
 def _conflict(
-    ask: Question, subject: Subject, found: Clash, part: ClosedRuns, run: LongRun, both: tuple[Regulator, Regulator],
+    ask: Question, subject: Subject, clash: Clash, part: ClosedRuns, run: LongRun, both: tuple[Regulator, Regulator],
     *, certain: bool,
 ) -> Finding:  # fmt: skip
     from coherence.simulate.execute.exact import replay
     from coherence.simulate.execute.timeline import shown, timeline
 
     assert run.orbit is not None
-    names, places = found.names, found_by.places(found.one, found.other)
+    names, places = clash.names, found_by.places(clash.first, clash.second)
     if not replay(part.model, run.choices, list(run.instants[:400])):
         return ask.undecided("the witness does not replay", places, names)
     ends = {r.writer.signal: run.orbit.range_of(r.writer.signal)[0] for r in both}
@@ -151,7 +151,7 @@ def _conflict(
         Grade.PROVED, "exact execution to a recurrence", timeline(part.model, run.instants[-60:]),
         numbers={signal: (end, "") for signal, end in ends.items()}, replayed=True,
     )  # fmt: skip
-    edits = (*found_by.apart_repairs(subject, found), *found_by.exclusive_repairs(subject, found))
+    edits = (*found_by.apart_repairs(subject, clash), *found_by.exclusive_repairs(subject, clash))
     return ask.conflict(message, places, names, evidence, certain=certain, repairs=edits)
 
 

@@ -21,30 +21,30 @@ Numbers = Mapping[str, tuple[Fraction | float | int, str]]
 
 
 @dataclass(frozen=True)
-class Pair:
+class WriterPair:
     """The question asked, the design, and the two writers in declared order."""
 
     question: Question
     subject: Subject
     facts: Known
     signal: str
-    one: Writer
-    other: Writer
+    first: Writer
+    second: Writer
 
     @property
     def names(self) -> tuple[str, str]:
-        return self.one.name, self.other.name
+        return self.first.name, self.second.name
 
     def rival(self, writer: Writer) -> Writer:
-        return self.other if writer is self.one else self.one
+        return self.second if writer is self.first else self.first
 
     def of_kind(self, kind: str) -> Writer:
-        return self.one if self.one.kind == kind else self.other
+        return self.first if self.first.kind == kind else self.second
 
     @property
     def dimension(self) -> Dimension:
         """The dimension of the field, as the values that are written to it say."""
-        stated = (quantity for writer in (self.one, self.other) for quantity in quantities(writer))
+        stated = (quantity for writer in (self.first, self.second) for quantity in quantities(writer))
         return next((quantity.dimension for quantity in stated if quantity.dimension != ONE), ONE)
 
     @property
@@ -58,17 +58,17 @@ class Pair:
         """What it writes; a formula is evaluated over the constants."""
         if writer.to is None:
             return writer.values
-        found = self.facts.range(writer.to)
+        interval = self.facts.range(writer.to)
         low, high = writer.values.low, writer.values.high
         return Interval(
-            low if found.low is None else writer.values.clip(found.low),
-            high if found.high is None else writer.values.clip(found.high),
+            low if interval.low is None else writer.values.clip(interval.low),
+            high if interval.high is None else writer.values.clip(interval.high),
         )
 
     def places(self, labels: Mapping[str, str] | None = None) -> tuple[Place, ...]:
         """The values that decide, the first writer's first."""
         given = labels or {}
-        return tuple(w.place.labelled(given.get(w.name) or self.label(w)) for w in (self.one, self.other))
+        return tuple(w.place.labelled(given.get(w.name) or self.label(w)) for w in (self.first, self.second))
 
     def label(self, writer: Writer) -> str:
         """What the value of a writer does."""
@@ -93,10 +93,10 @@ class Pair:
         proposals: Iterable[Repair | None] = (),
     ) -> Finding:
         """The two never rest together."""
-        kept = [repair for repair in proposals if repair is not None]
+        proposed = [repair for repair in proposals if repair is not None]
         where = places or self.places()
         return self.question.conflict(
-            message, where, self.names, evidence, certain=certain, assumptions=assumptions, repairs=kept
+            message, where, self.names, evidence, certain=certain, assumptions=assumptions, repairs=proposed
         )
 
     def proved(self, message: str, numbers: Numbers, certificate: str | None) -> Finding:

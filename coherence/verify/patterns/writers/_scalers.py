@@ -15,35 +15,35 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
 from coherence.verify.actions.fixed_points import Scaler, fighting_load, fighting_signal, same
 from coherence.verify.facts.writers import Writer
-from coherence.verify.patterns.writers._pair import Numbers, Pair, every, quantities
+from coherence.verify.patterns.writers._pair import Numbers, WriterPair, every, quantities
 
 FREE = "the signal may take any value (what the load makes of it is not restricted)"
 SHARED = "the signal is a load that the members share evenly"
 
 
-def scalers(pair: Pair) -> Finding:
+def scalers(pair: WriterPair) -> Finding:
     """The answer for two proportional writers."""
-    if (found := apart(pair)) is not None:
-        return found
-    one, other = scaler_of(pair, pair.one), scaler_of(pair, pair.other)
-    if isinstance(one, str) or isinstance(other, str):
-        return pair.undecided(f"needs {one if isinstance(one, str) else other}")
-    if same(one, other):
-        return _same(pair, one, other)
-    if one.signal != other.signal:
-        return _two_signals(pair, one, other)
-    if (y := fighting_signal(one, other)) is not None:
-        return _fight(pair, one, other, y, FREE)
-    if (load := fighting_load(one, other)) is not None:
-        return _fight(pair, one, other, load, SHARED)
-    both = f"{pair.one.name} and {pair.other.name}"
+    if (separate := apart(pair)) is not None:
+        return separate
+    first, second = scaler_of(pair, pair.first), scaler_of(pair, pair.second)
+    if isinstance(first, str) or isinstance(second, str):
+        return pair.undecided(f"needs {first if isinstance(first, str) else second}")
+    if same(first, second):
+        return _same(pair, first, second)
+    if first.signal != second.signal:
+        return _two_signals(pair, first, second)
+    if (y := fighting_signal(first, second)) is not None:
+        return _fight(pair, first, second, y, FREE)
+    if (load := fighting_load(first, second)) is not None:
+        return _fight(pair, first, second, load, SHARED)
+    both = f"{pair.first.name} and {pair.second.name}"
     return pair.undecided(f"whether {both} rest together at every load: state one setpoint for both")
 
 
-def apart(pair: Pair) -> Finding | None:
+def apart(pair: WriterPair) -> Finding | None:
     """A certain conflict where what the two may write does not meet at all."""
-    one, other = pair.values(pair.one), pair.values(pair.other)
-    below, above = (pair.one, pair.other) if _below(one, other) else (pair.other, pair.one)
+    first, second = pair.values(pair.first), pair.values(pair.second)
+    below, above = (pair.first, pair.second) if _below(first, second) else (pair.second, pair.first)
     low, high = pair.values(below).high, pair.values(above).low
     if low is None or high is None or low >= high:
         return None
@@ -64,7 +64,7 @@ def apart(pair: Pair) -> Finding | None:
     )  # fmt: skip
 
 
-def _wants(pair: Pair, writer: Writer, value: Fraction, side: str) -> str:
+def _wants(pair: WriterPair, writer: Writer, value: Fraction, side: str) -> str:
     if writer.kind == "set":
         return f"sets {pair.signal} to {pair.shown(value)}"
     return f"keeps {pair.signal} at {pair.shown(value)} or {side}"
@@ -74,25 +74,25 @@ def _below(one: Interval, other: Interval) -> bool:
     return one.high is not None and other.low is not None and one.high < other.low
 
 
-def _meet(pair: Pair, below: Writer, above: Writer) -> Iterator[Repair | None]:
+def _meet(pair: WriterPair, below: Writer, above: Writer) -> Iterator[Repair | None]:
     """Give both the same bounds, or leave the field to one of them."""
-    for kept, changed in ((above, below), (below, above)):
+    for keeps, changed in ((above, below), (below, above)):
         if changed.kind == "set":
             yield pair.unset(changed)
-        elif kept.kind == "scale":
-            yield same_bounds(pair, kept, changed)
+        elif keeps.kind == "scale":
+            yield same_bounds(pair, keeps, changed)
 
 
-def same_bounds(pair: Pair, kept: Writer, changed: Writer) -> Repair | None:
+def same_bounds(pair: WriterPair, keeps: Writer, changed: Writer) -> Repair | None:
     """The bounds of one loop written into the other."""
-    old, new = quantities(changed), quantities(kept)
+    old, new = quantities(changed), quantities(keeps)
     if len(old) != 2 or len(new) != 2:
         return None
     differing = [(before, after) for before, after in zip(old, new, strict=True) if before.low != after.low]
     return repairs.proposal(*(repairs.change(pair.subject, before, after.low) for before, after in differing))
 
 
-def scaler_of(pair: Pair, writer: Writer) -> Scaler | str:
+def scaler_of(pair: WriterPair, writer: Writer) -> Scaler | str:
     """The proportional law, or what it lacks."""
     target, values = writer.loop.target, pair.values(writer)
     if values.low is None or values.high is None:
@@ -108,29 +108,29 @@ def scaler_of(pair: Pair, writer: Writer) -> Scaler | str:
     return Scaler(pair.facts.tree(target.signal.tree), setpoint, tolerance, values.low, values.high, writer.integer)
 
 
-def _signal(pair: Pair, writer: Writer) -> Tree:
+def _signal(pair: WriterPair, writer: Writer) -> Tree:
     from coherence.language.expressions.tree import Number
 
     target = writer.loop.target
     return pair.facts.tree(target.signal.tree) if target and target.signal else Number(Fraction(0))
 
 
-def _setpoint(pair: Pair, value: Quantity | Formula) -> Fraction | None:
+def _setpoint(pair: WriterPair, value: Quantity | Formula) -> Fraction | None:
     if isinstance(value, Quantity):
         return value.low if value.exact else None
     found = pair.facts.range(value.tree)
     return found.low if found.exact else None
 
 
-def _same(pair: Pair, one: Scaler, other: Scaler) -> Finding:
+def _same(pair: WriterPair, first: Scaler, second: Scaler) -> Finding:
     """Equal maps move nothing that the other one left alone."""
-    facts = (_clipped("first", one), _clipped("second", other))
-    pairs = ((one.setpoint, other.setpoint), (one.tolerance, other.tolerance))
+    facts = (_clipped("first", first), _clipped("second", second))
+    pairs = ((first.setpoint, second.setpoint), (first.tolerance, second.tolerance))
     law = " ".join(f"(= {rational(a)} {rational(b)})" for a, b in pairs)
     names = {"wanted": "Real", "first": "Real", "second": "Real"}
     script = Certificate(names, facts, f"(and {law} (= first second))").script()
-    message = f"{pair.one.name} and {pair.other.name} rest at the same values of {pair.signal}"
-    numbers: Numbers = {"setpoint": (one.setpoint, ""), "at least": (one.low, ""), "at most": (one.high, "")}
+    message = f"{pair.first.name} and {pair.second.name} rest at the same values of {pair.signal}"
+    numbers: Numbers = {"setpoint": (first.setpoint, ""), "at least": (first.low, ""), "at most": (first.high, "")}
     return pair.proved(message, numbers, script)
 
 
@@ -139,17 +139,17 @@ def _clipped(name: str, scaler: Scaler) -> str:
     return f"(= {name} (ite (< wanted {low}) {low} (ite (> wanted {high}) {high} wanted)))"
 
 
-def _two_signals(pair: Pair, one: Scaler, other: Scaler) -> Finding:
+def _two_signals(pair: WriterPair, first: Scaler, second: Scaler) -> Finding:
     """Independent signals: one may ask for its most while the other asks for its least."""
     if _may_be_one(pair):
         return pair.undecided(
-            f"needs to know whether {pair.one.name} and {pair.other.name} are two autoscalers or two metrics of one "
+            f"needs to know whether {pair.first.name} and {pair.second.name} are two autoscalers or two metrics of one "
             "(then write one loop on max(a / target_a, b / target_b) with setpoint 1)"
         )
-    up, down = (pair.one, pair.other) if one.high != other.low else (pair.other, pair.one)
-    high, low = (one.high, other.low) if up is pair.one else (other.high, one.low)
+    up, down = (pair.first, pair.second) if first.high != second.low else (pair.second, pair.first)
+    high, low = (first.high, second.low) if up is pair.first else (second.high, first.low)
     message = (
-        f"{pair.one.name} and {pair.other.name} move {pair.signal} by different signals: "
+        f"{pair.first.name} and {pair.second.name} move {pair.signal} by different signals: "
         f"{up.name} takes it to {pair.shown(high)} while {down.name} takes it to {pair.shown(low)}"
     )
     witness = [
@@ -162,65 +162,65 @@ def _two_signals(pair: Pair, one: Scaler, other: Scaler) -> Finding:
     return pair.conflict(message, arithmetic(numbers, witness=witness), assumptions=assumptions)
 
 
-def _may_be_one(pair: Pair) -> bool:
+def _may_be_one(pair: WriterPair) -> bool:
     """One autoscaler with several metrics is written as one loop for each: the same part, the same bounds."""
-    one, other = pair.one.loop, pair.other.loop
-    return one.part is not None and one.part == other.part and pair.values(pair.one) == pair.values(pair.other)
+    one, other = pair.first.loop, pair.second.loop
+    return one.part is not None and one.part == other.part and pair.values(pair.first) == pair.values(pair.second)
 
 
-def _fight(pair: Pair, one: Scaler, other: Scaler, value: Fraction, view: str) -> Finding:
+def _fight(pair: WriterPair, first: Scaler, second: Scaler, value: Fraction, view: str) -> Finding:
     """Both read the same signal, and at `value` there is no common rest."""
     shared = view == SHARED
     shown = units.show(value, _dimension(pair))
     seen = f"a load of {shown} that the members share" if shared else f"{shown}"
     message = (
-        f"{pair.one.name} and {pair.other.name} read the same signal and rest at different values of {pair.signal}: "
+        f"{pair.first.name} and {pair.second.name} read the same signal and rest at different values of {pair.signal}: "
         f"with {seen} none is left alone by both"
     )
     numbers: dict[str, tuple[Fraction | float | int, str]] = {"signal": (value, "")}
-    for name, scaler in zip(pair.names, (one, other), strict=True):
+    for name, scaler in zip(pair.names, (first, second), strict=True):
         numbers |= {f"{name} setpoint": (scaler.setpoint, ""), f"{name} at most": (scaler.high, "")}
-    evidence = arithmetic(numbers, witness=_story(pair, one, other, value, shared=shared))
-    proposals = [_one_law(pair, pair.one, pair.other), _one_law(pair, pair.other, pair.one)]
-    places = _places(pair, one, other)
+    evidence = arithmetic(numbers, witness=_story(pair, first, second, value, shared=shared))
+    proposals = [_one_law(pair, pair.first, pair.second), _one_law(pair, pair.second, pair.first)]
+    places = _places(pair, first, second)
     return pair.conflict(message, evidence, places=places, assumptions=(view,), proposals=proposals)
 
 
-def _dimension(pair: Pair) -> units.Dimension:
-    target = pair.one.loop.target
+def _dimension(pair: WriterPair) -> units.Dimension:
+    target = pair.first.loop.target
     return target.setpoint.dimension if target and isinstance(target.setpoint, Quantity) else units.ONE
 
 
-def _places(pair: Pair, one: Scaler, other: Scaler) -> tuple[Place, ...]:
+def _places(pair: WriterPair, first: Scaler, second: Scaler) -> tuple[Place, ...]:
     """The setpoints where they differ, else the bounds."""
-    if one.setpoint == other.setpoint:
+    if first.setpoint == second.setpoint:
         return pair.places()
-    found = []
-    for writer in (pair.one, pair.other):
+    places = []
+    for writer in (pair.first, pair.second):
         target = writer.loop.target
         assert target is not None
         assert target.setpoint is not None
-        found.append(target.setpoint.place.labelled(f"{writer.name} holds the signal at this value"))
-    return tuple(found)
+        places.append(target.setpoint.place.labelled(f"{writer.name} holds the signal at this value"))
+    return tuple(places)
 
 
-def _story(pair: Pair, one: Scaler, other: Scaler, value: Fraction, *, shared: bool) -> Iterator[Step]:
+def _story(pair: WriterPair, first: Scaler, second: Scaler, value: Fraction, *, shared: bool) -> Iterator[Step]:
     """Both write in turn, from the least count that both may choose."""
-    x = max(one.low, other.low, Fraction(1))
+    x = max(first.low, second.low, Fraction(1))
     yield Step(Fraction(0), f"{pair.signal} is {pair.shown(x)}")
     for _ in range(3):
-        for writer, scaler in ((pair.one, one), (pair.other, other)):
+        for writer, scaler in ((pair.first, first), (pair.second, second)):
             x = scaler.next(x, value / x if shared and x else value)
             yield Step(None, f"{writer.name} writes {pair.shown(x)}")
 
 
-def _one_law(pair: Pair, kept: Writer, changed: Writer) -> Repair | None:
+def _one_law(pair: WriterPair, keeps: Writer, changed: Writer) -> Repair | None:
     """Setpoint and bounds of one loop written into the other: then both are the same map."""
     edits: list[Edit | None] = []
-    mine, theirs = changed.loop.target, kept.loop.target
+    mine, theirs = changed.loop.target, keeps.loop.target
     if mine and theirs and isinstance(mine.setpoint, Quantity) and isinstance(theirs.setpoint, Quantity):
         if mine.setpoint.low != theirs.setpoint.low:
             edits.append(repairs.change(pair.subject, mine.setpoint, theirs.setpoint.low))
-        bounds = same_bounds(pair, kept, changed)
+        bounds = same_bounds(pair, keeps, changed)
         edits += list(bounds.edits) if bounds else []
     return repairs.proposal(*edits)

@@ -13,13 +13,13 @@ from coherence.language.expressions.tree import Tree
 from coherence.model.model import Interval
 from coherence.verify.facts.ranges import truth
 from coherence.verify.facts.writers import Writer
-from coherence.verify.patterns.writers._pair import Numbers, Pair, every
+from coherence.verify.patterns.writers._pair import Numbers, WriterPair, every
 from coherence.verify.patterns.writers._scalers import apart
 
 ZERO_IS_OFF = ("kubernetes_hpa",)  # at 0 members the autoscaler is disabled and moves nothing
 
 
-def unset(pair: Pair) -> Iterator[Finding]:
+def unset(pair: WriterPair) -> Iterator[Finding]:
     """What is left alone is left alone: the other one is the only writer."""
     quiet = pair.of_kind("unset")
     other = pair.rival(quiet)
@@ -28,77 +28,77 @@ def unset(pair: Pair) -> Iterator[Finding]:
         yield pair.proved(f"{quiet.name} leaves {pair.signal} alone: {other.name} is its only writer", {}, script)
 
 
-def setters(pair: Pair) -> Iterator[Finding]:
+def setters(pair: WriterPair) -> Iterator[Finding]:
     """Two loops that set the field: they rest together only at the same value."""
-    one, other = pair.values(pair.one), pair.values(pair.other)
-    if pair.one.to is not None and pair.one.to == pair.other.to:
+    first, second = pair.values(pair.first), pair.values(pair.second)
+    if pair.first.to is not None and pair.first.to == pair.second.to:
         yield equal(pair)
-    elif asked := mode_missing(pair):
-        yield asked
+    elif missing := mode_missing(pair):
+        yield missing
     elif _resolved_by_rank(pair):
-        both = f"{pair.one.name} and {pair.other.name}"
+        both = f"{pair.first.name} and {pair.second.name}"
         yield pair.undecided(f"the later rank of {both} decides {pair.signal} at each instant")
-    elif (found := apart(pair)) is not None:
-        yield found
+    elif (separate := apart(pair)) is not None:
+        yield separate
     else:
-        yield _differ(pair, one, other)
+        yield _differ(pair, first, second)
 
 
-def equal(pair: Pair) -> Finding:
+def equal(pair: WriterPair) -> Finding:
     """Both set the same value, whatever it is."""
     names = {"value": "Real", "first": "Real", "second": "Real"}
     script = Certificate(names, ("(= first value)", "(= second value)"), "(= first second)").script()
-    return pair.proved(f"{pair.one.name} and {pair.other.name} set {pair.signal} to the same value", {}, script)
+    return pair.proved(f"{pair.first.name} and {pair.second.name} set {pair.signal} to the same value", {}, script)
 
 
-def _differ(pair: Pair, one: Interval, other: Interval) -> Finding:
+def _differ(pair: WriterPair, left: Interval, other: Interval) -> Finding:
     """Ranges that overlap: the two values may differ."""
-    ends = [(a, b) for a in (one.low, one.high) for b in (other.high, other.low) if a is not None and b is not None]
+    ends = [(a, b) for a in (left.low, left.high) for b in (other.high, other.low) if a is not None and b is not None]
     first, second = next(((a, b) for a, b in ends if a != b), (None, None))
     if first is None or second is None:
-        return pair.undecided(f"needs the values that {pair.one.name} and {pair.other.name} set")
-    message = f"{pair.one.name} and {pair.other.name} set {pair.signal}, and their values may differ"
+        return pair.undecided(f"needs the values that {pair.first.name} and {pair.second.name} set")
+    message = f"{pair.first.name} and {pair.second.name} set {pair.signal}, and their values may differ"
     witness = [
-        Step(None, f"{pair.one.name} sets {pair.shown(first)}"),
-        Step(None, f"{pair.other.name} sets {pair.shown(second)}"),
+        Step(None, f"{pair.first.name} sets {pair.shown(first)}"),
+        Step(None, f"{pair.second.name} sets {pair.shown(second)}"),
     ]
-    numbers: Numbers = {pair.one.name: (first, pair.unit), pair.other.name: (second, pair.unit)}
-    proposals = [pair.unset(pair.one), pair.unset(pair.other)]
+    numbers: Numbers = {pair.first.name: (first, pair.unit), pair.second.name: (second, pair.unit)}
+    proposals = [pair.unset(pair.first), pair.unset(pair.second)]
     return pair.conflict(message, arithmetic(numbers, witness=witness), proposals=proposals)
 
 
-def mode_missing(pair: Pair) -> Finding | None:
+def mode_missing(pair: WriterPair) -> Finding | None:
     """How often a bare `set` writes decides between a fight and one write."""
-    silent = [writer for writer in (pair.one, pair.other) if not writer.mode]
+    silent = [writer for writer in (pair.first, pair.second) if not writer.mode]
     return pair.undecided(f"needs mode of {silent[0].name} (always, on change or once)") if silent else None
 
 
-def _resolved_by_rank(pair: Pair) -> bool:
+def _resolved_by_rank(pair: WriterPair) -> bool:
     """Both act on conditions, at the same instants, in a stated order: the later one has the last word."""
-    one, other = pair.one, pair.other
-    ranks = (one.loop.rank, other.loop.rank)
-    ordered = all(ranks) and ranks[0] != ranks[1] and one.period is not None and one.period == other.period
-    return bool(ordered) and (one.condition is not None or other.condition is not None)
+    first, second = pair.first, pair.second
+    ranks = (first.loop.rank, second.loop.rank)
+    ordered = all(ranks) and ranks[0] != ranks[1] and first.period is not None and first.period == second.period
+    return bool(ordered) and (first.condition is not None or second.condition is not None)
 
 
-def against_scaler(pair: Pair) -> Iterator[Finding]:
+def against_scaler(pair: WriterPair) -> Iterator[Finding]:
     """A loop that sets the field against one that moves it as its signal asks."""
     setter, scaler = pair.of_kind("set"), pair.of_kind("scale")
     value, reach = pair.values(setter), pair.values(scaler)
     if value.exact and value == reach:
         yield _pinned(pair, setter, scaler)
-    elif asked := mode_missing(pair):
-        yield asked
+    elif missing := mode_missing(pair):
+        yield missing
     elif scaler.loop.part and scaler.loop.part.text in ZERO_IS_OFF and value.exact and value.low == 0:
         off = f"at 0 {scaler.name} is disabled and does not fight"
         yield pair.undecided(f"{off}, but nothing raises {pair.signal} again")
-    elif (found := apart(pair)) is not None:
-        yield found
+    elif (separate := apart(pair)) is not None:
+        yield separate
     else:
         yield _undone(pair, setter, scaler)
 
 
-def _pinned(pair: Pair, setter: Writer, scaler: Writer) -> Finding:
+def _pinned(pair: WriterPair, setter: Writer, scaler: Writer) -> Finding:
     low = pair.values(setter).low or Fraction(0)
     v = rational(low)
     fact = f"(= x (ite (< wanted {v}) {v} (ite (> wanted {v}) {v} wanted)))"
@@ -107,22 +107,22 @@ def _pinned(pair: Pair, setter: Writer, scaler: Writer) -> Finding:
     return pair.proved(message, {"value": (low, pair.unit)}, script)
 
 
-def _undone(pair: Pair, setter: Writer, scaler: Writer) -> Finding:
+def _undone(pair: WriterPair, setter: Writer, scaler: Writer) -> Finding:
     """Inside the bounds: whenever the signal asks for another value, each undoes the other."""
     value, reach = pair.values(setter), pair.values(scaler)
     fixed = value.low if value.low is not None else reach.low
     other = reach.high if reach.high is not None and reach.high != fixed else reach.low
     set_to = pair.shown(fixed) if fixed is not None else "its value"
-    asked = pair.shown(other) if other is not None else "another value"
+    wanted = pair.shown(other) if other is not None else "another value"
     message = (
         f"{setter.name} sets {pair.signal} to {set_to} again and again, {scaler.name} moves it as its signal asks: "
         f"they undo each other whenever that is not {set_to}"
     )
     witness = [
-        Step(Fraction(0), f"{pair.signal} is {set_to}; the signal of {scaler.name} asks for {asked}"),
-        Step(scaler.period, f"{scaler.name} writes {asked}"),
+        Step(Fraction(0), f"{pair.signal} is {set_to}; the signal of {scaler.name} asks for {wanted}"),
+        Step(scaler.period, f"{scaler.name} writes {wanted}"),
         Step(None, f"{setter.name} writes {set_to} again ({every(setter)})"),
-        Step(None, f"{scaler.name} writes {asked} again ({every(scaler)})"),
+        Step(None, f"{scaler.name} writes {wanted} again ({every(scaler)})"),
     ]
     stated = {f"{setter.name} sets": fixed, f"{scaler.name} at least": reach.low, f"{scaler.name} at most": reach.high}
     numbers: Numbers = {name: (number, pair.unit) for name, number in stated.items() if number is not None}
@@ -132,13 +132,13 @@ def _undone(pair: Pair, setter: Writer, scaler: Writer) -> Finding:
     return pair.conflict(message, arithmetic(numbers, witness=witness), assumptions=assumptions, proposals=proposals)
 
 
-def _once(pair: Pair, setter: Writer) -> Repair | None:
+def _once(pair: WriterPair, setter: Writer) -> Repair | None:
     """Write one time instead of always."""
     mode = setter.loop.actuation.mode if setter.loop.actuation else None
     return pair.rewrite(mode.place, "once") if mode is not None and mode.text == "always" else None
 
 
-def against_step(pair: Pair) -> Iterator[Finding]:
+def against_step(pair: WriterPair) -> Iterator[Finding]:
     """A loop that always sets the field against one that steps it: fixed only while the step's condition is false."""
     setter, step = pair.of_kind("set"), pair.of_kind("step")
     value = pair.values(setter)
@@ -164,7 +164,7 @@ def against_step(pair: Pair) -> Iterator[Finding]:
     yield pair.conflict(message, evidence, assumptions=assumptions, proposals=proposals)
 
 
-def _outside(pair: Pair, condition: Tree) -> bool:
+def _outside(pair: WriterPair, condition: Tree) -> bool:
     """Is the condition about outside things alone, which may take any value?"""
     declared = paths.things(pair.subject.design)
     return all("." in path and path.partition(".")[0] not in declared for path in used(pair.facts.tree(condition)))

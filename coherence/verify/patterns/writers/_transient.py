@@ -16,11 +16,11 @@ from coherence.model.model import Interval
 from coherence.verify.facts.range_claims import bounds, claimed
 from coherence.verify.facts.ranges import point, truth
 from coherence.verify.facts.writers import TRANSIENT, Writer
-from coherence.verify.patterns.writers._pair import Numbers, Pair, every
+from coherence.verify.patterns.writers._pair import Numbers, WriterPair, every
 from coherence.verify.patterns.writers._setters import equal
 
 
-def transient(pair: Pair, writer: Writer) -> Iterator[Finding]:
+def transient(pair: WriterPair, writer: Writer) -> Iterator[Finding]:
     """The answer about such a writer and a loop that acts again and again."""
     other, value = pair.rival(writer), pair.values(writer)
     if other.mode in TRANSIENT or value.low is None or value.high is None:
@@ -32,29 +32,29 @@ def transient(pair: Pair, writer: Writer) -> Iterator[Finding]:
     elif other.kind == "set":
         yield _overwritten(pair, writer, other)
     elif promised and all(_holds(pair, promise, value) for promise in promised):
-        yield _kept(pair, writer, promised, value)
+        yield _holds_meanwhile(pair, writer, promised, value)
     else:
         yield _passing(pair, writer, other, value)
 
 
-def _about(pair: Pair, promise: Promise) -> bool:
+def _about(pair: WriterPair, promise: Promise) -> bool:
     """A promise about this field alone."""
     if promise.kind not in ("always", "never") or promise.condition is None:
         return False
     return set(used(pair.facts.tree(promise.condition.tree))) == {pair.signal}
 
 
-def _claim(pair: Pair, promise: Promise) -> Tree:
+def _claim(pair: WriterPair, promise: Promise) -> Tree:
     assert promise.condition is not None
     tree = pair.facts.tree(promise.condition.tree)
     return tree if promise.kind == "always" else Logic("not", (tree,))
 
 
-def _holds(pair: Pair, promise: Promise, value: Interval) -> bool | None:
+def _holds(pair: WriterPair, promise: Promise, value: Interval) -> bool | None:
     return truth(_claim(pair, promise), {pair.signal: value})
 
 
-def _breaking(pair: Pair, promise: Promise, value: Interval) -> Fraction | None:
+def _breaking(pair: WriterPair, promise: Promise, value: Interval) -> Fraction | None:
     """An end of the range of what is written with which the promise is broken."""
     ends = (end for end in (value.low, value.high) if end is not None)
     return next((end for end in ends if _holds(pair, promise, point(end)) is False), None)
@@ -64,7 +64,7 @@ def _lasts(other: Writer) -> str:
     return f"for up to {units.seconds(other.period)}" if other.period else f"until {other.name} acts"
 
 
-def _dips(pair: Pair, writer: Writer, promise: Promise, value: Fraction) -> Finding:
+def _dips(pair: WriterPair, writer: Writer, promise: Promise, value: Fraction) -> Finding:
     """The promise about the field is broken until the other writer acts."""
     other, back = pair.rival(writer), pair.values(pair.rival(writer)).low
     message = f"{promise.text}: broken {_lasts(other)} when {writer.name} writes {pair.shown(value)}"
@@ -83,20 +83,20 @@ def _dips(pair: Pair, writer: Writer, promise: Promise, value: Fraction) -> Find
     )  # fmt: skip
 
 
-def _to(pair: Pair, writer: Writer, value: Fraction | None) -> Repair | None:
+def _to(pair: WriterPair, writer: Writer, value: Fraction | None) -> Repair | None:
     if value is None:
         return None
     return repairs.proposal(repairs.rewrite(pair.subject, writer.place, value, pair.dimension))
 
 
-def _kept(pair: Pair, writer: Writer, promised: list[Promise], value: Interval) -> Finding:
+def _holds_meanwhile(pair: WriterPair, writer: Writer, promised: list[Promise], value: Interval) -> Finding:
     claims = tuple(_claim(pair, promise) for promise in promised)
     script = claimed(Logic("and", claims) if len(claims) > 1 else claims[0], {pair.signal: value})
     message = f"{writer.name} writes {pair.signal} at times, and every promise about it holds meanwhile"
     return pair.proved(message, {}, script)
 
 
-def _overwritten(pair: Pair, writer: Writer, other: Writer) -> Finding:
+def _overwritten(pair: WriterPair, writer: Writer, other: Writer) -> Finding:
     """A value that another loop overwrites at its next write never takes effect."""
     mine, theirs = pair.values(writer), pair.values(other)
     if mine == theirs and mine.exact:
@@ -115,14 +115,14 @@ def _overwritten(pair: Pair, writer: Writer, other: Writer) -> Finding:
     return pair.conflict(message, arithmetic(numbers, witness=witness), proposals=proposals)
 
 
-def _passing(pair: Pair, writer: Writer, other: Writer, value: Interval) -> Finding:
+def _passing(pair: WriterPair, writer: Writer, other: Writer, value: Interval) -> Finding:
     """No promise about the field: inside the other's bounds nothing happens, outside it is brought back."""
     reach = pair.values(other)
     inside = all(reach.clip(end) == end for end in (value.low, value.high) if end is not None)
     if inside and other.kind == "scale" and value.low is not None and value.high is not None:
-        kept = bounds("x", reach)
+        within = bounds("x", reach)
         written = f"(and (<= {rational(value.low)} x) (<= x {rational(value.high)}))"
-        script = Certificate({"x": "Real"}, (written,), f"(and true {' '.join(kept)})").script()
+        script = Certificate({"x": "Real"}, (written,), f"(and true {' '.join(within)})").script()
         message = f"{writer.name} writes {pair.signal} at times, inside what {other.name} may choose"
         return pair.proved(message, {}, script)
     where = f"moves {pair.signal} outside the bounds of {other.name} {_lasts(other)}"

@@ -28,46 +28,46 @@ MOST_TURNS = 400
 
 
 @dataclass(frozen=True)
-class Cycle:
+class TurnCycle:
     """A state of the world in which two moves follow each other: (loop, before, after) of one lap.
 
     `between`: steps and bounds are whole, and only values between whole numbers (a start that is not said) cycle.
     """
 
-    one: Move
-    other: Move
+    first: Move
+    second: Move
     at: World
     lap: tuple[tuple[str, Fraction, Fraction], ...]
     between: bool = False
 
 
-def cycle(facts: Known, signal: str, first: Move, second: Move) -> Cycle | list[str]:
+def cycle(facts: Known, signal: str, first: Move, second: Move) -> TurnCycle | list[str]:
     """A cycle, the scripts that exclude one, or nothing where neither is shown."""
     if signal not in facts.whole:
         return _cycle(facts, signal, first, second, frozenset())
     counted = frozenset({signal, *(f"{signal}@{move.name}" for move in (first, second))})
-    found = _cycle(facts, signal, first, second, counted)
-    if isinstance(found, Cycle) or signal in whole(facts):
-        return found
+    back_and_forth = _cycle(facts, signal, first, second, counted)
+    if isinstance(back_and_forth, TurnCycle) or signal in whole(facts):
+        return back_and_forth
     anywhere = _cycle(facts, signal, first, second, frozenset())
-    return replace(anywhere, between=True) if isinstance(anywhere, Cycle) and found else anywhere
+    return replace(anywhere, between=True) if isinstance(anywhere, TurnCycle) and back_and_forth else anywhere
 
 
-def _cycle(facts: Known, signal: str, first: Move, second: Move, counted: frozenset[str]) -> Cycle | list[str]:
+def _cycle(facts: Known, signal: str, first: Move, second: Move, counted: frozenset[str]) -> TurnCycle | list[str]:
     """The same where the `counted` names take whole numbers only."""
     wakes = _wakes(facts, signal, first, second)
     back = _wakes(facts, signal, second, first)
-    asked = _counting(question(facts, [wakes, back], steady=False), counted)
-    found = world(asked)
-    if not isinstance(found, World):
-        return [asked.script()] if found.unsat else []
+    conditions = _counting(question(facts, [wakes, back], steady=False), counted)
+    state = world(conditions)
+    if not isinstance(state, World):
+        return [conditions.script()] if state.unsat else []
     if _together(facts, first, second):
         return []
     lasting = world(_counting(question(facts, [wakes, back], steady=True), counted))
     if not isinstance(lasting, World) or any(_split(lasting.at.get(name)) for name in counted):
         return []
     lap = _iterate(facts, signal, first, second, lasting)
-    return Cycle(first, second, lasting, lap) if lap else []
+    return TurnCycle(first, second, lasting, lap) if lap else []
 
 
 def _counting(asked: Conditions, counted: frozenset[str]) -> Conditions:
@@ -83,8 +83,8 @@ def _together(facts: Known, first: Move, second: Move) -> bool:
     trees = [tree for tree in (told.effective(first), told.effective(second)) if tree is not None]
     if len(trees) == 2 and contradiction(trees[0], trees[1]) is not None:
         return False
-    found = world(question(facts, trees, steady=True))
-    return isinstance(found, World) or not found.unsat
+    state = world(question(facts, trees, steady=True))
+    return isinstance(state, World) or not state.unsat
 
 
 def _wakes(facts: Known, signal: str, mover: Move, woken: Move) -> Tree:
@@ -115,10 +115,10 @@ def _after(move: Move, here: Tree) -> Tree:
     span = move.writer.values
     if move.to is not None:
         return Number(span.clip(move.to))
-    made: Tree = Arithmetic("+", here, Number(move.by or Fraction(0)))
+    value: Tree = Arithmetic("+", here, Number(move.by or Fraction(0)))
     if span.high is not None:
-        made = Call("min", (made, Number(span.high)))
-    return Call("max", (made, Number(span.low))) if span.low is not None else made
+        value = Call("min", (value, Number(span.high)))
+    return Call("max", (value, Number(span.low))) if span.low is not None else value
 
 
 def _iterate(
@@ -180,8 +180,8 @@ def _standing(
     from coherence.simulate.execute.timeline import timeline, told_choices
 
     assert run.orbit is not None
-    one, other = pair
-    names, places = (one.name, other.name), told.places(one, other)
+    first, second = pair
+    names, places = (first.name, second.name), told.places(first, second)
     if not replay(part.model, run.choices, list(run.instants[:400])):
         return ask.undecided("the witness does not replay", places, names)
     numbers: Numbers = {"period": (run.orbit.period, "s"), "stands at": (run.orbit.range_of(signal)[0], "")}
@@ -189,7 +189,7 @@ def _standing(
         Grade.PROVED, "exact execution to a recurrence", timeline(part.model, run.instants[-40:]),
         numbers=numbers, replayed=True,
     )  # fmt: skip
-    message = f"what one of {one.name} and {other.name} writes wakes the other one in the same instant, for ever"
+    message = f"what one of {first.name} and {second.name} writes wakes the other one in the same instant, for ever"
     return ask.conflict(
         f"{message}: {signal} stands still", places, names, evidence, certain=certain,
         assumptions=told_choices(part.model, run.choices),

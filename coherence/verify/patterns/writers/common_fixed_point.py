@@ -56,7 +56,7 @@ from coherence.verify.facts.ranges import truth
 from coherence.verify.facts.writers import TRANSIENT, Writer, static_only
 from coherence.verify.patterns.writers import _scalers, _setters, _transient
 from coherence.verify.patterns.writers._exclusive import exclusive, in_turns
-from coherence.verify.patterns.writers._pair import Pair
+from coherence.verify.patterns.writers._pair import WriterPair
 
 QUESTION = Question("COH205", "no-common-fixed-point", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -67,28 +67,28 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if len(subject.design.loops) < 2:
         return
     facts = known(subject)
-    for signal, found in facts.written.items():
-        present = [writer for writer in found if writer.kind != "ignore"]
-        for one, other in itertools.combinations(present, 2):
-            yield from _pair(subject, facts, signal, one, other)
+    for signal, writers in facts.written.items():
+        present = [writer for writer in writers if writer.kind != "ignore"]
+        for first, second in itertools.combinations(present, 2):
+            yield from _pair(subject, facts, signal, first, second)
 
 
-def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Writer) -> Iterator[Finding]:
-    pair = Pair(QUESTION, subject, facts, signal, one, other)
-    kinds = {one.kind, other.kind}
+def _pair(subject: Subject, facts: Known, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
+    pair = WriterPair(QUESTION, subject, facts, signal, first, second)
+    kinds = {first.kind, second.kind}
     if "unset" in kinds:
         yield from _setters.unset(pair)
-    elif not static_only([one, other]) or any(_never(facts, writer) for writer in (one, other)):
+    elif not static_only([first, second]) or any(_never(facts, writer) for writer in (first, second)):
         return
-    elif (found := exclusive(pair)) is not None:
-        yield found
+    elif (excluded := exclusive(pair)) is not None:
+        yield excluded
     elif in_turns(pair):
         return  # livelock
     elif "step" in kinds:
         yield from _setters.against_step(pair) if "set" in kinds else ()
     elif kinds == {"scale"}:
         yield _scalers.scalers(pair)
-    elif passing := next((writer for writer in (one, other) if writer.mode in TRANSIENT), None):
+    elif passing := next((writer for writer in (first, second) if writer.mode in TRANSIENT), None):
         yield from _transient.transient(pair, passing)
     elif kinds == {"set"}:
         yield from _setters.setters(pair)

@@ -74,11 +74,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if len(subject.design.loops) < 2:
         return
     facts, deadline = known(subject), time.monotonic() + subject.time_limit
-    for signal, one, other in _pairs(facts):
+    for signal, first, second in _pairs(facts):
         if wall_is_over(deadline):
-            yield QUESTION.undecided("the time limit", (one.place, other.place), (one.name, other.name))
+            yield QUESTION.undecided("the time limit", (first.place, second.place), (first.name, second.name))
             return
-        yield from _pair(subject, facts, signal, one, other)
+        yield from _pair(subject, facts, signal, first, second)
     from coherence.verify.patterns.writers import _opposed_readings
 
     yield from _opposed_readings.answers(QUESTION, subject, facts)
@@ -87,18 +87,18 @@ def ask(subject: Subject) -> Iterator[Finding]:
 def _pairs(facts: Known) -> Iterator[tuple[str, Writer, Writer]]:
     for signal, writers in facts.written.items():
         present = [writer for writer in writers if writer.kind not in ("ignore", "unset")]
-        for one, other in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
-            if ours(one, other):
-                yield signal, one, other
+        for first, second in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
+            if ours(first, second):
+                yield signal, first, second
 
 
-def ours(one: Writer, other: Writer) -> bool:
+def ours(first: Writer, second: Writer) -> bool:
     """Is the pair this question's?  What sets or scales alone is decided by its maps, what is written once passes."""
-    if "step" not in (one.kind, other.kind) or one.mode in TRANSIENT or other.mode in TRANSIENT:
+    if "step" not in (first.kind, second.kind) or first.mode in TRANSIENT or second.mode in TRANSIENT:
         return False
-    if separated(one, other):
+    if separated(first, second):
         return False
-    return not any(w.kind == "set" and w.condition is None and not w.loop.rules for w in (one, other))
+    return not any(w.kind == "set" and w.condition is None and not w.loop.rules for w in (first, second))
 
 
 def separated(one: Writer, other: Writer) -> bool:
@@ -106,28 +106,30 @@ def separated(one: Writer, other: Writer) -> bool:
     return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
 
 
-def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Writer) -> Iterator[Finding]:
-    mine, theirs = moves(facts, one), moves(facts, other)
+def _pair(subject: Subject, facts: Known, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
+    mine, theirs = moves(facts, first), moves(facts, second)
     pairs = list(found_by.opposed(mine, theirs))
     if not pairs:
         return
     untold = next((m.name for pair in pairs for m in pair if _untold(m)), None)
     if untold is not None:
-        yield QUESTION.undecided(f"needs the trigger of {untold}", found_by.places(*pairs[0]), (one.name, other.name))
+        yield QUESTION.undecided(
+            f"needs the trigger of {untold}", found_by.places(*pairs[0]), (first.name, second.name)
+        )
         return
     try:
-        found = found_by.clash(facts, signal, pairs)
+        clash = found_by.clash(facts, signal, pairs)
     except NotExactError as error:
-        yield QUESTION.undecided(f"not encoded: {error}", found_by.places(*pairs[0]), (one.name, other.name))
+        yield QUESTION.undecided(f"not encoded: {error}", found_by.places(*pairs[0]), (first.name, second.name))
         return
-    match found:
+    match clash:
         case Apart(unclear=""):
-            yield found_by.proved(QUESTION, found, *pairs[0], signal)
+            yield found_by.proved(QUESTION, clash, *pairs[0], signal)
         case Apart():
-            needs = f"{found.unclear}: {one.name} and {other.name} on {signal}"
-            yield QUESTION.undecided(needs, found_by.places(*pairs[0]), (one.name, other.name))
+            needs = f"{clash.unclear}: {first.name} and {second.name} on {signal}"
+            yield QUESTION.undecided(needs, found_by.places(*pairs[0]), (first.name, second.name))
         case Clash():
-            yield from _reached(subject, found)
+            yield from _reached(subject, clash)
 
 
 def _untold(move: Move) -> bool:
@@ -136,77 +138,77 @@ def _untold(move: Move) -> bool:
     return loop.trigger is None and not loop.rules and move.writer.kind != "scale"
 
 
-def _reached(subject: Subject, found: Clash) -> Iterator[Finding]:
+def _reached(subject: Subject, clash: Clash) -> Iterator[Finding]:
     """Does a run come there?  Executed where the part is complete, else by what is open."""
     from coherence.verify.promises import exact_runs
 
-    part = exact_runs.closed(subject, (found.signal,))
-    places = found_by.places(found.one, found.other)
+    part = exact_runs.closed(subject, (clash.signal,))
+    places = found_by.places(clash.first, clash.second)
     if part.runs:
-        yield from _run(subject, found, part)
-    elif found.one.when is None and found.other.when is None:
-        yield conflict(subject, found, certain=True)
-    elif thing := found_by.one_thing(subject, found):
-        names = " and ".join(sorted(_open(subject, found)))
-        yield QUESTION.undecided(f"needs how {names} of {thing} go together", places, found.names)
-    elif states := _states(subject, found):
+        yield from _run(subject, clash, part)
+    elif clash.first.when is None and clash.second.when is None:
+        yield conflict(subject, clash, certain=True)
+    elif thing := found_by.one_thing(subject, clash):
+        names = " and ".join(sorted(_open(subject, clash)))
+        yield QUESTION.undecided(f"needs how {names} of {thing} go together", places, clash.names)
+    elif states := _states(subject, clash):
         yield QUESTION.undecided(
-            f"whether {' and '.join(states)} comes where both act: needs {part.missing}", places, found.names
+            f"whether {' and '.join(states)} comes where both act: needs {part.missing}", places, clash.names
         )
     else:
-        yield conflict(subject, found, certain=False)
+        yield conflict(subject, clash, certain=False)
 
 
 def _open(subject: Subject, found: Clash) -> set[str]:
     from coherence.language.expressions import names as used
 
-    trees = (found.one.when, found.other.when)
+    trees = (found.first.when, found.second.when)
     return {name for tree in trees if tree is not None for name in found_by.outside(subject, used(tree))}
 
 
-def _states(subject: Subject, found: Clash) -> list[str]:
+def _states(subject: Subject, clash: Clash) -> list[str]:
     """States and computed readings in the conditions: where they go is dynamics."""
     from coherence.language.expressions import names as used
 
     model = subject.model
     kinds = ("state", "output")
-    trees = (found.one.when, found.other.when)
+    trees = (clash.first.when, clash.second.when)
     return sorted({n for tree in trees if tree is not None for n in used(tree) if model.kind(n) in kinds})
 
 
-def _run(subject: Subject, found: Clash, part: object) -> Iterator[Finding]:
+def _run(subject: Subject, clash: Clash, part: object) -> Iterator[Finding]:
     from coherence.simulate.execute.exact import replay
     from coherence.simulate.execute.timeline import timeline
     from coherence.verify.promises import exact_runs
 
     assert isinstance(part, exact_runs.ClosedRuns)
-    places = found_by.places(found.one, found.other)
-    swinging = any(exact_runs.swings(run, (found.signal,)) for run in part.runs)
-    if swinging and exact_runs.in_feedback(subject.model, found.names):
+    places = found_by.places(clash.first, clash.second)
+    swinging = any(exact_runs.swings(run, (clash.signal,)) for run in part.runs)
+    if swinging and exact_runs.in_feedback(subject.model, clash.names):
         return  # sustained-oscillation
     if swinging:
-        yield conflict(subject, found, certain=found.one.when is None and found.other.when is None)
+        yield conflict(subject, clash, certain=clash.first.when is None and clash.second.when is None)
         return
-    standing = [run for run in part.runs if exact_runs.against(_last(run), *found.names)]
+    standing = [run for run in part.runs if exact_runs.against(_last(run), *clash.names)]
     if not standing:
         bound = f"{len(part.runs)} runs from the ends of the ranges do not stay there"
-        both = " and ".join(found.names)
-        needs = f"a state lets {both} act against each other on {found.signal}; no run seen stays there"
-        yield QUESTION.undecided(needs, places, found.names, bound=bound)
+        both = " and ".join(clash.names)
+        needs = f"a state lets {both} act against each other on {clash.signal}; no run seen stays there"
+        yield QUESTION.undecided(needs, places, clash.names, bound=bound)
         return
     run = standing[0]
     if not replay(part.model, run.choices, list(run.instants[:400])):
-        yield QUESTION.undecided("the witness does not replay", places, found.names)
+        yield QUESTION.undecided("the witness does not replay", places, clash.names)
         return
-    level = run.instants[-1].after[found.signal]
+    level = run.instants[-1].after[clash.signal]
     numbers: Numbers = {"stands at": (level, "")}
     numbers = {**numbers, "period": (run.orbit.period, "s")} if run.orbit is not None else numbers
     steps = timeline(part.model, run.instants[-40:])
     method = "exact execution to a recurrence" if run.orbit is not None else "exact execution, not to a recurrence"
     evidence = Evidence(Grade.PROVED, method, steps, numbers=numbers, replayed=True)
-    message = f"{_sentence(found)}, in every period: {found.signal} stands still between them"
+    message = f"{_sentence(clash)}, in every period: {clash.signal} stands still between them"
     certain = sum(each.orbit is not None for each in standing) == len(part.runs)
-    yield QUESTION.conflict(message, places, found.names, evidence, certain=certain, repairs=_repairs(subject, found))
+    yield QUESTION.conflict(message, places, clash.names, evidence, certain=certain, repairs=_repairs(subject, clash))
 
 
 def _last(run: LongRun) -> tuple[Instant, ...]:
@@ -220,30 +222,30 @@ def _last(run: LongRun) -> tuple[Instant, ...]:
 
 
 def _sentence(found: Clash) -> str:
-    one, other = found.one, found.other
+    one, other = found.first, found.second
     return (
         f"{one.name} {found_by.verb(one)} {found.signal} and {other.name} {found_by.verb(other)} it in the same state"
     )
 
 
-def conflict(subject: Subject, found: Clash, *, certain: bool) -> Finding:
+def conflict(subject: Subject, clash: Clash, *, certain: bool) -> Finding:
     """The finding for a state in which both act."""
-    assert found.at is not None
-    values = found_by.shown(found.at, (found.one.when, found.other.when), subject.design.loops)
+    assert clash.at is not None
+    values = found_by.shown(clash.at, (clash.first.when, clash.second.when), subject.design.loops)
     numbers = {
-        name: (value, "") for name, value in sorted(found.at.at.items())
+        name: (value, "") for name, value in sorted(clash.at.at.items())
         if name in values and not isinstance(value, bool)
     }  # fmt: skip
-    steps = [move for move in (found.one, found.other) if move.by is not None]
+    steps = [move for move in (clash.first, clash.second) if move.by is not None]
     numbers |= {f"step of {move.name}": (move.by or Fraction(0), "") for move in steps}
     at = ", ".join(f"{name} = {text}" for name, text in values.items())
-    message = _sentence(found) + (f": {at}" if at else "")
+    message = _sentence(clash) + (f": {at}" if at else "")
     free = found_by.outside(subject, values)
     return QUESTION.conflict(
-        message, found_by.places(found.one, found.other), found.names,
-        arithmetic(numbers, witness=found_by.told_world(found, values)), certain=certain,
+        message, found_by.places(clash.first, clash.second), clash.names,
+        arithmetic(numbers, witness=found_by.state_steps(clash, values)), certain=certain,
         assumptions=[f"{name} may take any value" for name in free],
-        repairs=_repairs(subject, found),
+        repairs=_repairs(subject, clash),
     )  # fmt: skip
 
 

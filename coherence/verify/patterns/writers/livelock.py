@@ -52,7 +52,7 @@ from coherence.verify.facts.design_facts import Known, known
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as told
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.patterns.writers._turns import Cycle, cycle, executed
+from coherence.verify.patterns.writers._turns import TurnCycle, cycle, executed
 
 QUESTION = Question("COH232", "livelock", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -66,27 +66,27 @@ def ask(subject: Subject) -> Iterator[Finding]:
     facts, deadline = known(subject), time.monotonic() + subject.time_limit
     for signal, writers in facts.written.items():
         present = [w for w in writers if w.kind in ("set", "step") and w.mode not in TRANSIENT and _conditional(w)]
-        for one, other in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
+        for first, second in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
             if wall_is_over(deadline):
-                yield QUESTION.undecided("the time limit", (one.place, other.place), (one.name, other.name))
+                yield QUESTION.undecided("the time limit", (first.place, second.place), (first.name, second.name))
                 return
-            yield from _pair(subject, facts, signal, one, other)
+            yield from _pair(subject, facts, signal, first, second)
 
 
 def _conditional(writer: Writer) -> bool:
     return bool(writer.loop.rules) or writer.condition is not None
 
 
-def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Writer) -> Iterator[Finding]:
-    if any(len(_plain_moves(facts, writer)) < len(moves(facts, writer)) for writer in (one, other)):
+def _pair(subject: Subject, facts: Known, signal: str, left: Writer, other: Writer) -> Iterator[Finding]:
+    if any(len(_plain_moves(facts, writer)) < len(moves(facts, writer)) for writer in (left, other)):
         return
-    pairs = list(told.opposed(_plain_moves(facts, one), _plain_moves(facts, other)))
+    pairs = list(told.opposed(_plain_moves(facts, left), _plain_moves(facts, other)))
     if not pairs or not _reads(pairs, signal):
         return
     if states := _states(subject, pairs):
         yield from _dynamics(subject, signal, pairs, states)
         return
-    if one.period is not None and other.period is not None:
+    if left.period is not None and other.period is not None:
         told_ = list(executed(QUESTION, subject, signal, pairs))
         yield from told_
         if told_ or _settled_elsewhere(subject, facts, pairs, signal):
@@ -94,20 +94,20 @@ def _pair(subject: Subject, facts: Known, signal: str, one: Writer, other: Write
     scripts: list[str] = []
     for first, second in pairs:
         try:
-            found = cycle(facts, signal, first, second)
+            swing = cycle(facts, signal, first, second)
         except NotExactError:
             return
-        if isinstance(found, Cycle):
-            yield _in_between(signal, found) if found.between else _conflict(subject, signal, found)
+        if isinstance(swing, TurnCycle):
+            yield _in_between(signal, swing) if swing.between else _conflict(subject, signal, swing)
             return
-        if not found:
+        if not swing:
             return
-        scripts += found
-    if one.loop.rules or other.loop.rules:
+        scripts += swing
+    if left.loop.rules or other.loop.rules:
         return  # a longer cycle may pass through several rules
-    message = f"{one.name} and {other.name} never wake each other on {signal} while all else stands still"
+    message = f"{left.name} and {other.name} never wake each other on {signal} while all else stands still"
     places = told.places(*pairs[0])
-    yield QUESTION.proved(message, places, (one.name, other.name), arithmetic({}, certificate=joined(scripts)))
+    yield QUESTION.proved(message, places, (left.name, other.name), arithmetic({}, certificate=joined(scripts)))
 
 
 def _plain_moves(facts: Known, writer: Writer) -> tuple[Move, ...]:
@@ -137,13 +137,13 @@ def _states(subject: Subject, pairs: list[tuple[Move, Move]]) -> list[str]:
 
 def _dynamics(subject: Subject, signal: str, pairs: list[tuple[Move, Move]], states: list[str]) -> Iterator[Finding]:
     """Conditions on states that move are executed, where both loops have a period."""
-    one, other = (move.writer for move in pairs[0])
-    timeless = next((writer.name for writer in (one, other) if writer.period is None), None)
+    first, second = (move.writer for move in pairs[0])
+    timeless = next((writer.name for writer in (first, second) if writer.period is None), None)
     if timeless is None:
         yield from executed(QUESTION, subject, signal, pairs)
         return
     needs = f"needs the period of {timeless}: {' and '.join(states)} moves between two writes"
-    yield QUESTION.undecided(needs, told.places(*pairs[0]), (one.name, other.name))
+    yield QUESTION.undecided(needs, told.places(*pairs[0]), (first.name, second.name))
 
 
 def _settled_elsewhere(subject: Subject, facts: Known, pairs: list[tuple[Move, Move]], signal: str) -> bool:
@@ -156,47 +156,47 @@ def _settled_elsewhere(subject: Subject, facts: Known, pairs: list[tuple[Move, M
     return any(exact_runs.swings(run, (signal,)) for run in exact_runs.closed(subject, (signal,)).runs)
 
 
-def _in_between(signal: str, found: Cycle) -> Finding:
+def _in_between(signal: str, cycle: TurnCycle) -> Finding:
     """Steps and bounds are whole numbers and the start is not said: whole numbers do not cycle, others do."""
-    one, other = found.one, found.other
-    _, before, after = found.lap[0]
+    first, second = cycle.first, cycle.second
+    _, before, after = cycle.lap[0]
     return QUESTION.undecided(
-        f"needs what {signal} begins with (`from`): {one.name} and {other.name} never undo each other at whole "
+        f"needs what {signal} begins with (`from`): {first.name} and {second.name} never undo each other at whole "
         f"numbers, and do at others (from {float(before):g} to {float(after):g} and back)",
-        told.places(one, other), (one.name, other.name),
+        told.places(first, second), (first.name, second.name),
     )  # fmt: skip
 
 
-def _conflict(subject: Subject, signal: str, found: Cycle) -> Finding:
-    one, other = found.one, found.other
-    whens = (one.when, other.when)
-    values = {name: text for name, text in told.shown(found.at, whens, subject.design.loops).items() if "@" not in name}
+def _conflict(subject: Subject, signal: str, cycle: TurnCycle) -> Finding:
+    first, second = cycle.first, cycle.second
+    whens = (first.when, second.when)
+    values = {name: text for name, text in told.shown(cycle.at, whens, subject.design.loops).items() if "@" not in name}
     values.pop(signal, None)
     state = ", ".join(f"{name} = {text}" for name, text in values.items())
-    levels = [level for _, before, after in found.lap for level in (before, after)]
+    levels = [level for _, before, after in cycle.lap for level in (before, after)]
     low, high = min(levels), max(levels)
     message = (
-        f"{one.name} and {other.name} undo each other in turn for ever: {signal} goes from {low} to {high} and back"
+        f"{first.name} and {second.name} undo each other in turn for ever: {signal} goes from {low} to {high} and back"
         + (f" while {state}" if state else "")
     )
     steps = [Step(Fraction(0), state or "any state")]
-    steps += [Step(None, f"{name} writes {signal} {before} -> {after}") for name, before, after in found.lap]
-    steps.append(Step(None, f"{signal} is {found.lap[0][1]} again, and nothing else has changed"))
+    steps += [Step(None, f"{name} writes {signal} {before} -> {after}") for name, before, after in cycle.lap]
+    steps.append(Step(None, f"{signal} is {cycle.lap[0][1]} again, and nothing else has changed"))
     numbers: Numbers = {
-        f"{signal} lowest": (low, ""), f"{signal} highest": (high, ""), "writes per lap": (len(found.lap), ""),
+        f"{signal} lowest": (low, ""), f"{signal} highest": (high, ""), "writes per lap": (len(cycle.lap), ""),
     }  # fmt: skip
     evidence = Evidence(Grade.PROVED, "exact iteration to a recurrence", tuple(steps), numbers=numbers)
     free = told.outside(subject, values)
     fixed = [f"{name} stays as it is, whatever {signal} is" for name in free]
     return QUESTION.conflict(
-        message, told.places(one, other), (one.name, other.name), evidence, certain=not free,
-        assumptions=fixed, repairs=_repairs(subject, found),
+        message, told.places(first, second), (first.name, second.name), evidence, certain=not free,
+        assumptions=fixed, repairs=_repairs(subject, cycle),
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, found: Cycle) -> Iterator[Repair]:
+def _repairs(subject: Subject, cycle: TurnCycle) -> Iterator[Repair]:
     """A loop does not act in the state in which the other one has just undone it."""
-    for mine, theirs in ((found.one, found.other), (found.other, found.one)):
+    for mine, theirs in ((cycle.first, cycle.second), (cycle.second, cycle.first)):
         trigger, rival = loop_trigger(mine.writer.loop), loop_trigger(theirs.writer.loop)
         if trigger is None or rival is None:
             continue

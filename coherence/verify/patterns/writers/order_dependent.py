@@ -77,11 +77,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
     model = subject.model
     pairs = (pair for pair in itertools.combinations(model.loops, 2) if _open(model, *pair))
     deadline = time.monotonic() + subject.time_limit
-    for one, other in itertools.islice(pairs, MOST_PAIRS):
+    for first, second in itertools.islice(pairs, MOST_PAIRS):
         if wall_is_over(deadline):
-            yield QUESTION.undecided("the time limit", (_place(one), _place(other)), (one.name, other.name))
+            yield QUESTION.undecided("the time limit", (_place(first), _place(second)), (first.name, second.name))
             return
-        yield from _pair(subject, one, other)
+        yield from _pair(subject, first, second)
 
 
 def _unrelated(subject: Subject) -> Iterator[Finding]:
@@ -90,10 +90,10 @@ def _unrelated(subject: Subject) -> Iterator[Finding]:
     if len(steering) < 2:
         return
     facts = known(subject)
-    for one, other in itertools.combinations(steering, 2):
-        (read, first), (again, second) = _steered(facts, one), _steered(facts, other)
+    for left, other in itertools.combinations(steering, 2):
+        (read, first), (again, second) = _steered(facts, left), _steered(facts, other)
         stated = read in facts.outputs or read in facts.values
-        ranked = one.rank is not None and other.rank is not None and one.rank.low != other.rank.low
+        ranked = left.rank is not None and other.rank is not None and left.rank.low != other.rank.low
         if (
             read != again
             or first == second
@@ -102,9 +102,9 @@ def _unrelated(subject: Subject) -> Iterator[Finding]:
             or len({p.partition(".")[0] for p in (read, first, second)}) > 1
         ):
             continue
-        places = (one.place.labelled(f"moves {first} by {read}"), other.place.labelled(f"moves {second} by {read}"))
+        places = (left.place.labelled(f"moves {first} by {read}"), other.place.labelled(f"moves {second} by {read}"))
         needs = f"needs how {read} follows from {first} and {second}: which loop acts first may decide where both rest"
-        yield QUESTION.undecided(needs, places, (one.name, other.name))
+        yield QUESTION.undecided(needs, places, (left.name, other.name))
 
 
 def _steers(loop: Loop) -> bool:
@@ -126,29 +126,29 @@ def _steered(facts: Known, loop: Loop) -> tuple[str, str]:
     return read, written
 
 
-def _open(model: Model, one: SampledLoop, other: SampledLoop) -> bool:
+def _open(model: Model, first: SampledLoop, second: SampledLoop) -> bool:
     """The same rank, instants in common, and each of them sees what the other one has written."""
-    if one.rank != other.rank or (one.phase or 0) != (other.phase or 0):
+    if first.rank != second.rank or (first.phase or 0) != (second.phase or 0):
         return False
-    if not one.signal or not other.signal or {one.law, other.law} == {"set"}:
+    if not first.signal or not second.signal or {first.law, second.law} == {"set"}:
         return False
-    if one.signal == other.signal:
+    if first.signal == second.signal:
         return True
-    return one.signal in influences(model, reads(other)) and other.signal in influences(model, reads(one))
+    return first.signal in influences(model, reads(second)) and second.signal in influences(model, reads(first))
 
 
-def _pair(subject: Subject, one: SampledLoop, other: SampledLoop) -> Iterator[Finding]:
-    signals = (one.signal, other.signal)
+def _pair(subject: Subject, left: SampledLoop, other: SampledLoop) -> Iterator[Finding]:
+    signals = (left.signal, other.signal)
     part = closed(subject, signals)
     names = {loop.name for loop in part.model.loops}
-    if not part.runs or not {one.name, other.name} <= names:
+    if not part.runs or not {left.name, other.name} <= names:
         return
     for run in part.runs[:MOST_CORNERS]:
-        first, second = (_ordered(part, run, a, b) for a, b in ((one, other), (other, one)))
+        first, second = (_ordered(part, run, a, b) for a, b in ((left, other), (other, left)))
         if first is None or second is None or not (_rests(first) and _rests(second)):
             return  # it swings in one order: sustained-oscillation, or another question
         if _differ(subject, part, first, second, signals):
-            yield from _answer(subject, part, one, other, first, second)
+            yield from _answer(subject, part, left, other, first, second)
             return
 
 
@@ -182,29 +182,29 @@ def _differ(subject: Subject, part: ClosedRuns, first: LongRun, second: LongRun,
 
 
 def _answer(
-    subject: Subject, part: ClosedRuns, one: SampledLoop, other: SampledLoop, first: LongRun, second: LongRun
+    subject: Subject, part: ClosedRuns, left: SampledLoop, other: SampledLoop, first: LongRun, second: LongRun
 ) -> Iterator[Finding]:
     from coherence.simulate.execute.exact import replay
     from coherence.simulate.execute.timeline import told_choices
 
-    names = (one.name, other.name)
-    places: tuple[Place, ...] = (_place(one), _place(other))
+    names = (left.name, other.name)
+    places: tuple[Place, ...] = (_place(left), _place(other))
     if not all(replay(part.model, run.choices, list(run.instants[:400])) for run in (first, second)):
         yield QUESTION.undecided("the witness does not replay", places, names)
         return
-    told = tuple(dict.fromkeys((one.signal, other.signal)))
+    signals = tuple(dict.fromkeys((left.signal, other.signal)))
     steps = [
-        Step(None, f"{a.name} before {b.name}: it rests with {_shown(part.model, run, told)}")
-        for a, b, run in ((one, other, first), (other, one, second))
+        Step(None, f"{a.name} before {b.name}: it rests with {_shown(part.model, run, signals)}")
+        for a, b, run in ((left, other, first), (other, left, second))
     ]
     numbers = {
         f"{signal}, {a.name} first": (level, "")
-        for a, run in ((one, first), (other, second)) for signal, level in _levels(run, told).items()
+        for a, run in ((left, first), (other, second)) for signal, level in _levels(run, signals).items()
     }  # fmt: skip
     torn = _torn(subject, part, first, second)
     message = (
-        f"the order of {one.name} and {other.name} decides where they rest: {_shown(part.model, first, told)}, "
-        f"or {_shown(part.model, second, told)}"
+        f"the order of {left.name} and {other.name} decides where they rest: {_shown(part.model, first, signals)}, "
+        f"or {_shown(part.model, second, signals)}"
     )
     if torn is not None:
         message += f"; {torn[0]} holds in one order only"
@@ -213,7 +213,7 @@ def _answer(
     yield QUESTION.conflict(
         message, places, (*names, *((torn[0],) if torn else ())), evidence, certain=torn is not None,
         assumptions=(*told_choices(part.model, first.choices), *part.model.abstractions),
-        repairs=_repairs(subject, one, other),
+        repairs=_repairs(subject, left, other),
     )  # fmt: skip
 
 
@@ -240,10 +240,10 @@ def _torn(subject: Subject, part: ClosedRuns, first: LongRun, second: LongRun) -
         if any(part.model.kind(name) == "input" for name in used(tree)):
             continue
         try:
-            kept = {_holds(part.model, run, tree) for run in (first, second)}
+            truths = {_holds(part.model, run, tree) for run in (first, second)}
         except exact_runs.not_carried():
             continue
-        if len(kept) == 2:
+        if len(truths) == 2:
             return promise.name, promise.place
     return None
 
@@ -259,12 +259,12 @@ def _holds(model: Model, run: LongRun, tree: Tree) -> bool:
     return bool(evaluate(tree, View(execution, last.time, dict(last.after))))
 
 
-def _repairs(subject: Subject, one: SampledLoop, other: SampledLoop) -> Iterator[Repair]:
+def _repairs(subject: Subject, first: SampledLoop, second: SampledLoop) -> Iterator[Repair]:
     """State the order that the declaration suggests."""
     from coherence.findings import repairs
 
     edits = []
-    for rank, loop in enumerate((one, other), 1):
+    for rank, loop in enumerate((first, second), 1):
         timescale = loop.source.timescale
         if loop.source.rank is not None or timescale is None:
             return
@@ -272,5 +272,5 @@ def _repairs(subject: Subject, one: SampledLoop, other: SampledLoop) -> Iterator
         if target is None:
             return
         edits.append(repairs.insert(subject, target.place, "rank", str(rank)))
-    made = repairs.proposal(*edits)
-    yield from [made] if made else []
+    repair = repairs.proposal(*edits)
+    yield from [repair] if repair else []

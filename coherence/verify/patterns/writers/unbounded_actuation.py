@@ -81,9 +81,9 @@ def _loop(subject: Subject, facts: Known, signal: str, writer: Writer) -> Iterat
     if not up or _bounded(subject, facts, signal, writer):
         return
     for move in up:
-        found = _lasts(subject, facts, signal, move)
-        if found is not None:
-            yield found
+        lasting = _lasts(subject, facts, signal, move)
+        if lasting is not None:
+            yield lasting
             return
 
 
@@ -123,10 +123,10 @@ def _lasts(subject: Subject, facts: Known, signal: str, move: Move) -> Finding |
         thing = f"what {signal} does to {outside[0]}"
         return QUESTION.undecided(f"needs bounds of {move.name}, or {thing}", places, (move.name,))
     try:
-        found = world(question(facts, [move.when], steady=True))
+        state = world(question(facts, [move.when], steady=True))
     except NotExactError:
         return None
-    if not isinstance(found, World):
+    if not isinstance(state, World):
         return None
     if any(model.kind(name) == "state" for name in behind):
         return QUESTION.undecided(
@@ -134,7 +134,7 @@ def _lasts(subject: Subject, facts: Known, signal: str, move: Move) -> Finding |
         )
     always = world(question(facts, [_not(move)], steady=True))
     certain = not isinstance(always, World) and always.unsat and signal.partition(".")[0] in declared
-    return _conflict(subject, move, signal, found, certain=certain)
+    return _conflict(subject, move, signal, state, certain=certain)
 
 
 def _not(move: Move) -> Tree:
@@ -186,8 +186,8 @@ def _repairs(subject: Subject, move: Move) -> Iterator[Repair]:
         return
     unit = getattr(actuation.by, "dimension", units.ONE)
     low, high = (show(move.by * count, unit) for count in (0, 100))
-    made = repairs.proposal(repairs.insert(subject, actuation.by.place, "bounds", f"[{low}, {high}]"))
-    yield from [made] if made else []
+    repair = repairs.proposal(repairs.insert(subject, actuation.by.place, "bounds", f"[{low}, {high}]"))
+    yield from [repair] if repair else []
 
 
 def _unlimited(subject: Subject, limit: Limit) -> Iterator[Finding]:
