@@ -44,12 +44,12 @@ def _modules() -> dict[str, ModuleType]:
 
 
 def kinds() -> tuple[str, ...]:
-    """The kinds of manifest that can be imported."""
+    """Returns the kinds of manifest that can be imported."""
     return tuple(sorted(_modules()))
 
 
 def kind_of(source: Document) -> str:
-    """The kind of a manifest; empty for anything else."""
+    """Returns the kind of a manifest; empty for anything else."""
     return word(source.root, "kind") if isinstance(source.root, Table) else ""
 
 
@@ -60,7 +60,7 @@ def recognises(source: Document) -> bool:
 
 
 def design_of(documents: Sequence[Document]) -> Design:
-    """One design from manifests that are applied together.  Raises InputError with every problem."""
+    """Returns one design from manifests that are applied together.  Raises InputError with every problem."""
     root, sketch, manifests = _assembled(documents)
     spelling: dict[str, str] = {}
     for manifest in manifests:
@@ -70,13 +70,13 @@ def design_of(documents: Sequence[Document]) -> Design:
 
 
 def design_from_sources(sources: Mapping[str, str]) -> Design:
-    """The same from the texts of the files, for the check of repairs."""
+    """Returns the same from the texts of the files, for the check of repairs."""
     documents = [d for file, text in sources.items() for d in document.read_text(text, file, last_key_counts=True)]
     return design_of(documents)
 
 
 def design_yaml(documents: Sequence[Document]) -> str:
-    """The design as YAML of the language, each value with the place that it came from."""
+    """Returns the design as YAML of the language, each value with the place that it came from."""
     from coherence.importers._writing import written
 
     root, sketch, _ = _assembled(documents)
@@ -84,7 +84,7 @@ def design_yaml(documents: Sequence[Document]) -> str:
 
 
 def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manifest]]:
-    """The document tree of the design, what made it, and the manifests that count."""
+    """Returns the document tree of the design, what made it, and the manifests that count."""
     if not documents:
         raise InputError([Problem(Place("<manifests>", 1, 1, 1, 1), "no manifest", "name at least one file")])
     reading, sketch = Reading(), Sketch(Place(documents[0].file, 1, 1, 1, 1))
@@ -106,7 +106,7 @@ def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manif
 
 
 def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manifest | None:
-    """The object, if its kind is known; else it is listed."""
+    """Returns the object, if its kind is known; else it is listed."""
     if not isinstance(node, Table) or "kind" not in node:
         what = "a list" if isinstance(node, Items) else "a document"
         sketch.not_modelled.append((node.place, f"{what} that is no Kubernetes object"))

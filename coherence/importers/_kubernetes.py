@@ -43,11 +43,11 @@ class Manifest:
 
     @property
     def spec(self) -> FieldView:
-        """The cursor on `spec`; empty where it is absent."""
+        """Returns the cursor on `spec`; empty where it is absent."""
         return FieldView(self.root, "", self).table("spec") or FieldView(Table({}, {}, self.root.place), "spec", self)
 
     def annotation(self, key: str) -> str:
-        """The text of an annotation, or nothing."""
+        """Returns the text of an annotation, or nothing."""
         found = self.metadata.get("annotations")
         return word(found, key) if isinstance(found, Table) else ""
 
@@ -65,15 +65,15 @@ class FieldView:
         return child is not None and not (isinstance(child, Scalar) and child.is_null())
 
     def at(self, key: str) -> str:
-        """The path of a key: `spec.http[0].timeout`."""
+        """Returns the path of a key: `spec.http[0].timeout`."""
         return f"{self.path}.{key}" if self.path else key
 
     def place(self, key: str) -> Place:
-        """The place of the key, or of the nearest thing that could hold it."""
+        """Returns the place of the key, or of the nearest thing that could hold it."""
         return self.node.key_place(key)
 
     def scalar(self, key: str) -> Scalar | None:
-        """The value of a key; None where it is absent, null or wrong."""
+        """Returns the value of a key; None where it is absent, null or wrong."""
         node = self._child(key, Scalar)
         if not isinstance(node, Scalar):
             return None
@@ -84,19 +84,19 @@ class FieldView:
         return node
 
     def table(self, key: str) -> FieldView | None:
-        """The mapping under a key."""
+        """Returns the mapping under a key."""
         found = self._child(key, Table)
         return FieldView(found, self.at(key), self.manifest) if isinstance(found, Table) else None
 
     def inner(self, *keys: str) -> FieldView | None:
-        """The mapping under a chain of keys."""
+        """Returns the mapping under a chain of keys."""
         view: FieldView | None = self
         for key in keys:
             view = view.table(key) if view is not None else None
         return view
 
     def tables(self, key: str) -> list[FieldView]:
-        """The mappings of the list under a key."""
+        """Returns the mappings of the list under a key."""
         node = self._child(key, Items)
         views = []
         for index, item in enumerate(node if isinstance(node, Items) else ()):
@@ -121,7 +121,7 @@ class FieldView:
         self.manifest.reading.problem(place, message, remedy)
 
     def required(self, key: str) -> Scalar | None:
-        """The value of a key that must be there."""
+        """Returns the value of a key that must be there."""
         if key not in self:
             self.problem(self.node.place, f"{self.at(key)} is missing", f"add `{key}: ...`")
         return self.scalar(key)
@@ -137,7 +137,7 @@ class FieldView:
             self.manifest.remarks.append((self.place(key), f"{self.manifest.title}: {self.at(key)} ({why})"))
 
     def whole(self, key: str, *, least: int = 0) -> Scalar | None:
-        """A whole number of at least `least`."""
+        """Returns a whole number of at least `least`."""
         scalar = self.scalar(key)
         if scalar is None:
             return None
@@ -149,17 +149,17 @@ class FieldView:
         return scalar
 
     def positive(self, key: str) -> Scalar | None:
-        """A whole number above zero; zero is the same as absent, as for Kubernetes' defaulted integers."""
+        """Returns a whole number above zero; zero is the same as absent, as for Kubernetes' defaulted integers."""
         found = self.whole(key)
         return None if found is None or integer(found) == 0 else found
 
     def seconds(self, key: str, *, zero_is_absent: bool = False) -> Scalar | None:
-        """A whole number of seconds, in the language's spelling."""
+        """Returns a whole number of seconds, in the language's spelling."""
         found = self.positive(key) if zero_is_absent else self.whole(key)
         return None if found is None else respelled(found, f"{integer(found)} s")
 
     def duration(self, key: str) -> Scalar | None:
-        """A Go duration, in the language's spelling."""
+        """Returns a Go duration, in the language's spelling."""
         scalar = self.scalar(key)
         if scalar is None:
             return None
@@ -170,12 +170,12 @@ class FieldView:
             return None
 
     def percent(self, key: str, *, least: int = 0) -> Scalar | None:
-        """A whole number of percent, in the language's spelling."""
+        """Returns a whole number of percent, in the language's spelling."""
         found = self.whole(key, least=least)
         return None if found is None else respelled(found, f"{integer(found)} %")
 
     def quantity(self, key: str) -> Scalar | None:
-        """A Kubernetes quantity as a plain number."""
+        """Returns a Kubernetes quantity as a plain number."""
         scalar = self.scalar(key)
         if scalar is None:
             return None
@@ -188,13 +188,13 @@ class FieldView:
 
 
 def word(table: Table, key: str) -> str:
-    """The text of a key, or nothing."""
+    """Returns the text of a key, or nothing."""
     found = table.get(key)
     return found.text if isinstance(found, Scalar) else ""
 
 
 def objects(documents: Sequence[Document]) -> Iterator[tuple[Node, str]]:
-    """Every object of the documents with its file; the items of a `List` are objects of their own."""
+    """Yields every object of the documents with its file; the items of a `List` are objects of their own."""
     for source in documents:
         root = source.root
         if isinstance(root, Scalar) and root.is_null():

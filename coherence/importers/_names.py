@@ -36,7 +36,7 @@ class Names:
         self.taken: set[str] = set(RESERVED)
 
     def thing(self, raw: str, namespace: str, kind: str = "") -> str:
-        """The name of a workload or host.  A mention without kind or namespace means the first that fits."""
+        """Returns the name of a workload or host.  A mention without kind or namespace means the first that fits."""
         for known in self.things.setdefault(raw, []):
             if agree(known.kind, kind) and agree(known.namespace, namespace):
                 known.kind, known.namespace = known.kind or kind, known.namespace or namespace
@@ -58,7 +58,9 @@ class Names:
         return self.thing(short, parts[0]) if parts[1:2] == ["svc"] else self.thing(raw, "")
 
     def metric(self, raw: str) -> str:
-        """The name of a metric series; `:` and `_` are one, as monitoring adapters rename the first to the second."""
+        """Returns the name of a metric series; `:` and `_` are one, as monitoring adapters rename the first to the
+        second.
+        """
         key = sanitised(raw) if _SERIES.fullmatch(raw) else raw
         if key not in self.series:
             used = set(self.series.values())
@@ -66,14 +68,14 @@ class Names:
         return self.series[key]
 
     def fresh(self, *choices: str) -> str:
-        """The first of the choices that is not taken, numbered if need be."""
+        """Returns the first of the choices that is not taken, numbered if need be."""
         names = tuple(dict.fromkeys(sanitised(choice) for choice in choices))
         fresh = next(name for name in _numbered(names) if name not in self.taken)
         self.taken.add(fresh)
         return fresh
 
     def policy(self, raw: str, suffix: str, *hints: str) -> str:
-        """A name for a loop: its own where that says what it is, else with a suffix."""
+        """Returns a name for a loop: its own where that says what it is, else with a suffix."""
         name = sanitised(raw)
         own = any(hint in name for hint in (suffix, *hints))
         return self.fresh(*((name,) if own else ()), f"{name}_{suffix}")

@@ -25,7 +25,7 @@ def timescale(behavior: FieldView | None) -> Table | None:
 
 
 def tolerance(behavior: FieldView | None) -> Scalar | None:
-    """The tolerance, where both ways state the same; else it is listed as not modelled."""
+    """Returns the tolerance, where both ways state the same; else it is listed as not modelled."""
     rules = [behavior.table(key) for key, _ in WAYS] if behavior else []
     stated = [rule for rule in rules if rule is not None and "tolerance" in rule]
     tolerances = [rule.quantity("tolerance") for rule in stated]
@@ -57,7 +57,7 @@ def rates(behavior: FieldView | None, part: str) -> Items | None:
 
 
 def _defaults(part: str, way: str) -> list[Node]:
-    """What the part says of one way."""
+    """Returns what the part says of one way."""
     default, _ = default_of(part, "actuation.rate")
     tables = [table for table in default if isinstance(table, Table)] if isinstance(default, Items) else []
     ways = [(table.get("way"), table) for table in tables]
@@ -65,7 +65,7 @@ def _defaults(part: str, way: str) -> list[Node]:
 
 
 def _limits(rule: FieldView, way: str, part: str) -> list[Node]:
-    """The limits that one way states."""
+    """Returns the limits that one way states."""
     select = rule.scalar("selectPolicy")
     chosen = select.text if select is not None else "Max"
     if select is not None and chosen not in ("Max", "Min", "Disabled"):

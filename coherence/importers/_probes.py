@@ -29,7 +29,7 @@ GATED = "counts from the start of the container, before the startup probe has en
 
 
 def probes(containers: list[FieldView], thing: str, sketch: Sketch) -> None:
-    """Add the timers of every container that has probes."""
+    """Adds the timers of every container that has probes."""
     labels = {container.path: container.scalar("name") for container in containers}
     probed = [container for container in containers if any(key in container for key, *_ in PROBES)]
     for container in probed:
@@ -51,7 +51,7 @@ def probes(containers: list[FieldView], thing: str, sketch: Sketch) -> None:
 
 
 def _timer(probe: FieldView, place: Place, load: str, *, gated: bool) -> dict[str, Node | None]:
-    """The numbers of one probe, and the events between which it runs."""
+    """Returns the numbers of one probe, and the events between which it runs."""
     if gated:
         probe.remark("initialDelaySeconds", GATED)
     return {
@@ -66,7 +66,7 @@ def _timer(probe: FieldView, place: Place, load: str, *, gated: bool) -> dict[st
 
 
 def _sees(probe: FieldView) -> Scalar | None:
-    """What the probe asks, in one line: two probes that ask the same see the same."""
+    """Returns what the probe asks, in one line: two probes that ask the same see the same."""
     key = next((key for key in HOW if key in probe), None)
     node = probe.node.get(key) if key else None
     if key is None or not isinstance(node, Table):

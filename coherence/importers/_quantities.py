@@ -23,13 +23,15 @@ def respelled(found: Scalar, text: str) -> Scalar:
 
 
 def integer(found: Scalar) -> int | None:
-    """The whole number that is written, quoted or not."""
+    """Returns the whole number that is written, quoted or not."""
     value = Scalar(found.text.strip(), found.place).number()
     return int(value) if value is not None and value.denominator == 1 else None
 
 
 def amount(text: str) -> Fraction | None:
-    """The value of a Kubernetes quantity: `100m` is 1/10, `1Ki` is 1024.  SOURCE: Kubernetes API, resource.Quantity."""
+    """Returns the value of a Kubernetes quantity: `100m` is 1/10, `1Ki` is 1024.  SOURCE: Kubernetes API,
+    resource.Quantity.
+    """
     match = _QUANTITY.fullmatch(text.strip())
     if match is None:
         return None
@@ -37,7 +39,7 @@ def amount(text: str) -> Fraction | None:
 
 
 def exact(value: Fraction) -> str:
-    """A finite decimal with all its digits; the denominators of this module are 2^a 5^b."""
+    """Returns a finite decimal with all its digits; the denominators of this module are 2^a 5^b."""
     digits = 0
     while (value * 10**digits).denominator != 1:
         digits += 1
@@ -46,16 +48,16 @@ def exact(value: Fraction) -> str:
 
 
 def duration_text(value: Fraction) -> str:
-    """Seconds as the language writes them: `2 s`, `1.5 min`."""
+    """Returns seconds as the language writes them: `2 s`, `1.5 min`."""
     return _shown(value, SECOND, "s")
 
 
 def bytes_text(value: Fraction) -> str:
-    """Bytes as the language writes them: `10 GiB`."""
+    """Returns bytes as the language writes them: `10 GiB`."""
     return _shown(value, units.unit("B")[1], "B")
 
 
 def _shown(value: Fraction, dimension: Dimension, unit: str) -> str:
-    """The readable form, or all digits where rounding would lose some."""
+    """Returns the readable form, or all digits where rounding would lose some."""
     text = units.show(value, dimension)
     return text if units.quantity(text)[0] == value else f"{exact(value)} {unit}"

@@ -44,7 +44,7 @@ class Autoscaler:
 
 
 def workload(manifest: Manifest, sketch: Sketch, *, kind: str = "") -> tuple[str, Place] | None:
-    """The thing that `scaleTargetRef` names and where; None (with a problem) where none is named."""
+    """Returns the thing that `scaleTargetRef` names and where; None (with a problem) where none is named."""
     spec = manifest.spec
     reference = spec.table("scaleTargetRef")
     if reference is None:
@@ -82,7 +82,7 @@ def above_zero(view: FieldView, key: str, number: Scalar) -> bool:
 
 
 def add_loop(sketch: Sketch, manifest: Manifest, autoscaler: Autoscaler, *, fewest: Scalar | None = None) -> None:
-    """Add the loop, and remember whose replicas it writes; `fewest`: how few there may be beside its own bound."""
+    """Adds the loop, and remember whose replicas it writes; `fewest`: how few there may be beside its own bound."""
     target = _target(sketch, autoscaler)
     target["tolerance"] = tolerance(autoscaler.behavior)
     target["sensor"] = autoscaler.sensor
@@ -149,12 +149,12 @@ def _close(one: Table, other: Table) -> bool:
 
 
 def resource_signal(thing: str, resource: Scalar, container: Scalar | None, *, share: bool) -> Scalar:
-    """CPU or memory of a thing: a share of the request and an amount are two signals."""
+    """Returns CPU or memory of a thing: a share of the request and an amount are two signals."""
     words = (container.text if container else "", resource.text, "" if share else "amount")
     return Scalar(f"{thing}.{sanitised(' '.join(filter(None, words)))}", resource.place)
 
 
 def series_signal(sketch: Sketch, raw: str, place: Place) -> Scalar:
-    """A series of the monitoring system: the same text is the same signal for every loop."""
+    """Returns a series of the monitoring system: the same text is the same signal for every loop."""
     sketch.mention("metrics", place, "series of the monitoring system: any value")
     return Scalar(f"metrics.{sketch.names.metric(raw)}", place)

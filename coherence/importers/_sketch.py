@@ -47,12 +47,12 @@ class Sketch:
         self.not_modelled: list[tuple[Place, str]] = []
 
     def put(self, section: str, name: str, place: Place, values: Values) -> None:
-        """Add a thing, loop, timer or limit whose own place is `place`."""
+        """Adds a thing, loop, timer or limit whose own place is `place`."""
         table = self.sections[section]
         table.entries[name], table.keys[name] = entry(place, values), place
 
     def get(self, section: str, name: str) -> Table | None:
-        """A thing, loop, timer or limit that was added."""
+        """Returns a thing, loop, timer or limit that was added."""
         found = self.sections[section].get(name)
         return found if isinstance(found, Table) else None
 
@@ -62,7 +62,7 @@ class Sketch:
             self.put("components", name, place, {"note": Scalar(note, place)})
 
     def root(self, system: str) -> Table:
-        """The whole design."""
+        """Returns the whole design."""
         values: dict[str, Node | None] = {"coherence": Scalar("1", self.place), "system": Scalar(system, self.place)}
         for name in SECTIONS:
             table = self.sections.get(name)
@@ -73,18 +73,18 @@ class Sketch:
 
 
 def entry(place: Place, values: Values) -> Table:
-    """A mapping of the values that are there; each key stands where its value stands."""
+    """Returns a mapping of the values that are there; each key stands where its value stands."""
     kept = {key: node for key, node in values.items() if node is not None}
     return Table(dict(kept), {key: node.place for key, node in kept.items()}, place)
 
 
 def listed(values: Sequence[Node], place: Place) -> Items:
-    """A list."""
+    """Returns a list."""
     return Items(list(values), place)
 
 
 def default_of(part: str, path: str) -> tuple[Node | None, Place]:
-    """The default that a part of models/loops gives for a key, and the place of the parameter."""
+    """Returns the default that a part of models/loops gives for a key, and the place of the parameter."""
     parameters = catalogue.part("loops", part).get("parameters")
     declared = parameters.get(path) if isinstance(parameters, Table) else None
     if not isinstance(parameters, Table) or not isinstance(declared, Table):
@@ -93,7 +93,7 @@ def default_of(part: str, path: str) -> tuple[Node | None, Place]:
 
 
 def default_scalar(part: str, path: str) -> Scalar:
-    """A default that is one value."""
+    """Returns a default that is one value."""
     default, _ = default_of(part, path)
     if not isinstance(default, Scalar):
         raise InternalError(f"the part {part} has no one default for {path}")

@@ -19,7 +19,7 @@ QUIET = re.compile(
 
 
 def unread(manifest: Manifest) -> Iterator[tuple[Place, str]]:
-    """One line for each, in the order of the file."""
+    """Yields one line for each, in the order of the file."""
     unread_nodes = list(_walk(manifest.root, "", manifest.used, set(_above(manifest.used))))
     quiet = [(place, path) for place, path in unread_nodes if QUIET.fullmatch(re.sub(r"\[\d+\]", "", path))]
     if quiet:
@@ -31,13 +31,13 @@ def unread(manifest: Manifest) -> Iterator[tuple[Place, str]]:
 
 
 def _above(paths: Iterable[str]) -> Iterator[str]:
-    """Every path that leads to one of these."""
+    """Yields every path that leads to one of these."""
     for path in paths:
         yield from (path[:at] for at, letter in enumerate(path) if letter in ".[")
 
 
 def _walk(node: Node, path: str, used: set[str], above: set[str]) -> Iterator[tuple[Place, str]]:
-    """The highest unread paths below a node."""
+    """Yields the highest unread paths below a node."""
     for name, child, place in _children(node, path):
         if name in used or (isinstance(child, Scalar) and child.is_null()):
             continue

@@ -14,7 +14,7 @@ _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]") 
 
 
 def written(root: Table, not_modelled: Iterable[tuple[Place, str]]) -> str:
-    """The whole document; what is not modelled follows as comments."""
+    """Returns the whole document; what is not modelled follows as comments."""
     lines = [*_table(root, "")]
     listed = [f"#   {_line(str(place))}: {_line(text)}" for place, text in not_modelled]
     return "\n".join([*lines, *(["", "# Not modelled:", *listed] if listed else [])]) + "\n"
@@ -47,12 +47,12 @@ def _from(place: Place) -> str:
 
 
 def _line(text: str) -> str:
-    """The text without what would end a comment."""
+    """Returns the text without what would end a comment."""
     return " ".join(text.split())
 
 
 def _value(node: Node) -> str:
-    """A leaf, quoted where YAML would read something else; what is empty as flow."""
+    """Returns a leaf, quoted where YAML would read something else; what is empty as flow."""
     if not isinstance(node, Scalar):
         return "{}" if isinstance(node, Table) else "[]"
     if _PLAIN.fullmatch(node.text) and node.text.lower() not in ("null", "true", "false"):

@@ -47,7 +47,7 @@ SLEEP = re.compile(r"(?:exec\s+)?(?:/usr)?(?:/bin/)?sleep\s+([0-9]{1,9})s?;?")
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
-    """Add the component, its probes, its rolling update and the time it is given to stop."""
+    """Adds the component, its probes, its rolling update and the time it is given to stop."""
     spec, place = manifest.spec, manifest.name.place
     thing = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
     pod = spec.inner("template", "spec")
@@ -103,7 +103,7 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
 
 
 def _needs(containers: list[FieldView], place: Place) -> Node | None:
-    """What one member holds: the requests of its containers together; each stands where the first stands."""
+    """Returns what one member holds: the requests of its containers together; each stands where the first stands."""
     sums: dict[str, tuple[Fraction, Scalar, bool]] = {}
     for container in containers:
         for key, request in _requests(container):
@@ -172,7 +172,7 @@ def _grace(grace: Scalar | None, sleep: Scalar | None, thing: str, sketch: Sketc
 
 
 def _sleep(container: FieldView) -> Scalar | None:
-    """The time of a preStop hook that only sleeps: `sleep: {seconds: 30}`, `sleep 30`, also in a shell."""
+    """Returns the time of a preStop hook that only sleeps: `sleep: {seconds: 30}`, `sleep 30`, also in a shell."""
     hook = container.inner("lifecycle", "preStop")
     if hook is None:
         return None

@@ -34,7 +34,7 @@ SOURCES = {
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
-    """Add the loop."""
+    """Adds the loop."""
     spec = manifest.spec
     workload = scaling.workload(manifest, sketch)
     metrics, place = _metrics(manifest, sketch, workload[0] if workload else "")
@@ -53,7 +53,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 
 
 def _metrics(manifest: Manifest, sketch: Sketch, thing: str) -> tuple[list[Metric], Place]:
-    """Every metric with its setpoint, and the place of all; without any, 80 % of the CPU request."""
+    """Returns every metric with its setpoint, and the place of all; without any, 80 % of the CPU request."""
     spec = manifest.spec
     first_version = spec.percent("targetCPUUtilizationPercentage", least=1)
     views = spec.tables("metrics")
@@ -99,7 +99,7 @@ def _metric(view: FieldView, manifest: Manifest, sketch: Sketch, thing: str) -> 
 
 
 def _resource(source: FieldView, thing: str) -> Metric | None:
-    """CPU or memory: of the pod, or of one container."""
+    """Returns CPU or memory: of the pod, or of one container."""
     name, container, target = source.required("name"), source.scalar("container"), source.table("target")
     older = "targetAverageUtilization"
     if target is None and older not in source:
@@ -120,7 +120,7 @@ def _resource(source: FieldView, thing: str) -> Metric | None:
 
 
 def _series(source: FieldView, described: FieldView, name: Scalar, manifest: Manifest, sketch: Sketch) -> Scalar:
-    """The signal of an Object or External metric: of the object it describes, or of the monitoring system."""
+    """Returns the signal of an Object or External metric: of the object it describes, or of the monitoring system."""
     about = source.table("describedObject")
     kind, owner = (about.scalar("kind"), about.scalar("name")) if about else (None, None)
     if about is not None:
@@ -133,13 +133,13 @@ def _series(source: FieldView, described: FieldView, name: Scalar, manifest: Man
 
 
 def _series_name(described: FieldView, name: Scalar) -> str:
-    """The name of a metric with the labels that choose one series among several of it."""
+    """Returns the name of a metric with the labels that choose one series among several of it."""
     described.use("selector")
     return " ".join([name.text, *_texts(described.node.get("selector"))])
 
 
 def _texts(node: Node | None) -> Iterator[str]:
-    """Every key and value below a node."""
+    """Yields every key and value below a node."""
     if isinstance(node, Scalar):
         yield node.text
     elif isinstance(node, Items):

@@ -38,7 +38,7 @@ ROUNDING = "the share is rounded up, as older proxies do; from Envoy 1.31 on it 
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
-    """Add what the rule says of all hosts, and of each subset."""
+    """Adds what the rule says of all hosts, and of each subset."""
     spec = manifest.spec
     host = spec.required("host")
     if host is None:
@@ -101,7 +101,7 @@ def _ejection(outlier: FieldView, key: Place, thing: str, sketch: Sketch) -> Non
 
 
 def _trigger(outlier: FieldView, thing: str) -> Scalar | None:
-    """The counts of errors in a row that eject a host: 5 where none is written, 0 is off."""
+    """Returns the counts of errors in a row that eject a host: 5 where none is written, 0 is off."""
     stated = [(errors, signal) for key, signal in ERRORS if (errors := outlier.whole(key)) is not None]
     on = [(found, signal) for found, signal in stated if integer(found)]
     if stated and not on:

@@ -47,7 +47,7 @@ CAUSES = {
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
-    """Add the calls."""
+    """Adds the calls."""
     spec = manifest.spec
     for route in spec.tables("http"):
         hosts = [host for host in map(_host, route.tables("route")) if host is not None]
@@ -63,7 +63,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 
 
 def _host(target: FieldView) -> Scalar | None:
-    """The host of a destination; its subset and weight say where among its members."""
+    """Returns the host of a destination; its subset and weight say where among its members."""
     destination = target.table("destination")
     if destination is None:
         target.problem(target.node.place, f"{target.at('destination')} is missing", "add `destination: {host: ...}`")
@@ -93,13 +93,13 @@ def _policy(route: FieldView) -> dict[str, Node | None]:
 
 
 def _limit(view: FieldView, key: str) -> Scalar | None:
-    """A duration; 0s is no limit."""
+    """Returns a duration; 0s is no limit."""
     found = view.duration(key)
     return None if found is None or units.quantity(found.text)[0] == 0 else found
 
 
 def _pause(retries: FieldView) -> Node | None:
-    """The stated base of the back-off, with the cap that Envoy derives from it."""
+    """Returns the stated base of the back-off, with the cap that Envoy derives from it."""
     base = retries.duration("backoff")
     if base is None:
         return None
@@ -122,12 +122,12 @@ def _causes(words: Scalar) -> Iterator[tuple[str, Place]]:
 
 
 def _own(word: str) -> str:
-    """A word that is a cause itself: a gRPC status, or an HTTP status code."""
+    """Returns a word that is a cause itself: a gRPC status, or an HTTP status code."""
     return f"status_{word}" if word.isdigit() else word.replace("-", "_")
 
 
 def _once(places: dict[tuple[str, Place], None], place: Place) -> Items:
-    """Each cause once, at its first word."""
+    """Returns each cause once, at its first word."""
     first: dict[str, Place] = {}
     for cause, at in places:
         first.setdefault(cause, at)

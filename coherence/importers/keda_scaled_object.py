@@ -44,7 +44,7 @@ PAUSED = "autoscaling.keda.sh/paused"
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
-    """Add the loop, and the timer that scales to 0."""
+    """Adds the loop, and the timer that scales to 0."""
     spec = manifest.spec
     if manifest.annotation(PAUSED) == "true" or manifest.annotation(f"{PAUSED}-replicas"):
         manifest.used.add("spec")
@@ -73,7 +73,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 
 
 def _bound(spec: FieldView, key: str, default: int) -> Scalar:
-    """A bound, else the default that stands in the part: 0 and 100."""
+    """Returns a bound, else the default that stands in the part: 0 and 100."""
     stated = spec.whole(key, least=default)
     bounds, place = default_of(PART, "actuation.bounds")
     ends = [end for end in bounds if isinstance(end, Scalar)] if isinstance(bounds, Items) else []
@@ -118,7 +118,7 @@ def _sensor(spec: FieldView, views: list[FieldView]) -> Node | None:
 
 
 def _metric(view: FieldView, sketch: Sketch, thing: str) -> Metric | None:
-    """One trigger: what it reads and its threshold, per replica unless metricType is Value."""
+    """Returns one trigger: what it reads and its threshold, per replica unless metricType is Value."""
     kind, metadata = view.required("type"), view.table("metadata")
     if kind is None or metadata is None:
         return None
@@ -141,7 +141,7 @@ def _metric(view: FieldView, sketch: Sketch, thing: str) -> Metric | None:
 
 
 def _raw(metadata: FieldView, kind: Scalar, series: Scalar | None, view: FieldView) -> str:
-    """What a trigger reads: a query as it is; else its kind, the queue and what is measured of it."""
+    """Returns what a trigger reads: a query as it is; else its kind, the queue and what is measured of it."""
     if series is not None and ("query" in metadata or kind.text == "prometheus"):
         return series.text
     chosen = [choice.text for key in CHOICE if (choice := metadata.scalar(key)) and choice.text != "QueueLength"]
@@ -150,7 +150,7 @@ def _raw(metadata: FieldView, kind: Scalar, series: Scalar | None, view: FieldVi
 
 
 def _resource(metadata: FieldView, thing: str, kind: Scalar, setpoint: Scalar, stated: Scalar | None) -> Metric:
-    """CPU or memory as the HPA reads it: a share of the request, or an amount where metricType says so."""
+    """Returns CPU or memory as the HPA reads it: a share of the request, or an amount where metricType says so."""
     container = metadata.scalar("containerName")
     share = stated is None or stated.text != "AverageValue"
     text = f"{setpoint.text} %" if share else setpoint.text

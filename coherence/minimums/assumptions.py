@@ -106,7 +106,7 @@ ASSUMPTIONS = {one.name: one for one in _ALL}
 
 
 def assumption(name: str) -> Assumption:
-    """The assumption of a name.  Raises UsageError."""
+    """Returns the assumption of a name.  Raises UsageError."""
     known = ASSUMPTIONS.get(name)
     if known is None:
         raise UsageError(f"there is no assumption '{name}': {did_you_mean(name, ASSUMPTIONS)}")

@@ -22,7 +22,7 @@ class Band:
 
     @property
     def sentence(self) -> str:
-        """One sentence."""
+        """Returns one sentence."""
         also = f" (in the text of the same source: of {self.elsewhere})" if self.elsewhere else ""
         return f"{float(self.low):.0%} to {float(self.high):.0%} of {self.denominator}{also}, for {self.holds}"
 

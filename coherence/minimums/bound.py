@@ -21,7 +21,7 @@ Inputs = Mapping[str, Fraction | float]
 
 
 def several(inputs: Inputs, name: str) -> tuple[Any, ...]:
-    """The values of a symbol of Way.LIST."""
+    """Returns the values of a symbol of Way.LIST."""
     return tuple(cast("Any", inputs[name]))
 
 
@@ -186,7 +186,7 @@ class Bound:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The symbols' names."""
+        """Returns the symbols' names."""
         return tuple(symbol.name for symbol in self.symbols)
 
 

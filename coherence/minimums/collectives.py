@@ -130,7 +130,7 @@ def ring_reduce_scatter(n: int, size: Number, rate: Number, alpha: Number = 0) -
 
 
 def chain_broadcast(n: int, size: Number, rate: Number, alpha: Number, parts: int) -> Fraction:
-    """The root sends part after part along a chain."""
+    """Runs the root sends part after part along a chain."""
     clock, part = PortClock(rate, alpha), Fraction(size) / parts
     have = [parts] + [0] * (n - 1)
     while have[-1] < parts:

@@ -86,7 +86,7 @@ class TermEstimate:
 
 
 def estimate(term: Term) -> TermEstimate:
-    """The floor of a composition.  Raises UsageError for an upper bound, and for an amplification below one."""
+    """Returns the floor of a composition.  Raises UsageError for an upper bound, and for an amplification below one."""
     match term:
         case Leaf(bound=bound, inputs=inputs):
             if bound.role is not Role.FLOOR:
@@ -121,7 +121,7 @@ def _admitted(kind: Status, name: str) -> Status:
 
 
 def _joined(estimates: list[TermEstimate], low: Number, high: Number) -> TermEstimate:
-    """The weakest kind of the parts, and every assumption once."""
+    """Returns the weakest kind of the parts, and every assumption once."""
     order = (Status.EXACT, Status.TIGHT, Status.THEOREM, Status.CLASS_COST)
     kind = max((e.kind for e in estimates), key=order.index, default=Status.EXACT)
     if len(estimates) > 1 and kind is Status.TIGHT:
@@ -130,7 +130,7 @@ def _joined(estimates: list[TermEstimate], low: Number, high: Number) -> TermEst
 
 
 def leaves(term: Term) -> Iterator[Leaf]:
-    """Every bound in a composition."""
+    """Yields every bound in a composition."""
     match term:
         case Leaf():
             yield term
@@ -166,12 +166,12 @@ class Decomposition:
 
     @property
     def recoverable(self) -> LossShare:
-        """The last share: what neither floor nor scheme nor known overheads explain."""
+        """Returns the last share: what neither floor nor scheme nor known overheads explain."""
         return self.shares[-1]
 
 
 def _above(floor: Term, least: TermEstimate, scheme: Term | None, cost: TermEstimate) -> LossShare:
-    """What the scheme costs above the floor.
+    """Returns what the scheme costs above the floor.
 
     Where the scheme is the floor and something after it, exactly that: what they share has one value, whatever it is.
     """

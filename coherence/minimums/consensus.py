@@ -10,7 +10,7 @@ Crash = tuple[int, int, frozenset[int]] | None  # who, in which round, whom it s
 
 
 def crashes(processes: int, rounds: int) -> Iterator[Crash]:
-    """No crash, and every way in which one process stops."""
+    """Yields no crash, and every way in which one process stops."""
     yield None
     for who, when in itertools.product(range(processes), range(rounds)):
         others = [p for p in range(processes) if p != who]
@@ -20,7 +20,7 @@ def crashes(processes: int, rounds: int) -> Iterator[Crash]:
 
 
 def views(values: tuple[int, ...], crash: Crash, rounds: int) -> dict[int, View]:
-    """What each process that runs to the end knows, if everybody sends all it knows in each round."""
+    """Returns what each process that runs to the end knows, if everybody sends all it knows in each round."""
     known: dict[int, View] = {p: (p, value) for p, value in enumerate(values)}
     for turn in range(rounds):
         heard = {p: [known[q] if _sends(q, p, turn, crash) else None for q in known] for p in known}

@@ -34,7 +34,7 @@ def design_floors(design: Design, chosen: Iterable[Bound] | None = None) -> tupl
 
 
 def floor_of(bound: Bound, application: Application) -> DesignFloor:
-    """A bound at one thing; what is missing or does not fit becomes the reason."""
+    """Returns a bound at one thing; what is missing or does not fit becomes the reason."""
     if application.missing:
         needs = "; ".join(f"needs {key}" for key in dict.fromkeys(application.missing.values()))
         return DesignFloor(bound, application, None, needs)

@@ -17,7 +17,7 @@ def binary_divergence(p: float, q: float) -> float:
 
 
 def rules(horizon: int, first: Fraction, second: Fraction) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-    """Every stopping rule of at most `horizon` tosses: (mean tosses under `second`, P(says second | first),
+    """Yields every stopping rule of at most `horizon` tosses: (mean tosses under `second`, P(says second | first),
     P(says first | second)); `first` and `second` are the chances of heads."""
     yield Fraction(0), Fraction(1), Fraction(0)  # stops and says: the second law
     yield Fraction(0), Fraction(0), Fraction(1)
@@ -45,7 +45,8 @@ def ratio_of(information: float) -> float:
 
 
 def wald_walk(up: int, down: int, odds: float) -> float:
-    """Mean tosses of a coin of these odds until `up` more heads or `down` more tails, by the linear equations."""
+    """Returns mean tosses of a coin of these odds until `up` more heads or `down` more tails, by the linear
+    equations."""
     p = odds / (1 + odds)
     # u[i] = 1 + p u[i+1] + (1 - p) u[i-1], u = 0 at both ends: eliminated from the lower end, u[i] = a[i] u[i+1] + b[i]
     a, b = [0.0], [0.0]
@@ -59,7 +60,7 @@ def wald_walk(up: int, down: int, odds: float) -> float:
 
 
 def page_walk(height: int, odds: float) -> float:
-    """Mean tosses until a walk that is held at 0 from below reaches `height`; odds of a step up."""
+    """Returns mean tosses until a walk that is held at 0 from below reaches `height`; odds of a step up."""
     p = odds / (1 + odds)
     a, b = [1.0], [1 / p]  # u[0] = 1 + p u[1] + (1 - p) u[0]
     for _ in range(1, height):

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 
 
 def recently_used(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = ()) -> int:
-    """Fetches of the cache that gives up what was not used for longest; `held`: what it has, oldest first."""
+    """Returns fetches of the cache that gives up what was not used for longest; `held`: what it has, oldest first."""
     cached = OrderedDict.fromkeys(held)
     fetched = 0
     for item in trace:
@@ -22,7 +22,7 @@ def recently_used(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable
 
 
 def farthest(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = ()) -> int:
-    """Fetches of the cache that keeps what is used soonest; a fetched item may be used without being kept."""
+    """Returns fetches of the cache that keeps what is used soonest; a fetched item may be used without being kept."""
     later = len(trace)
     following = [later] * len(trace)
     last: dict[Hashable, int] = {}
@@ -40,7 +40,8 @@ def farthest(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = (
 
 
 def fewest(trace: Sequence[Hashable], slots: int) -> int:
-    """The least number of fetches over all that a cache may keep, by search over its contents (small traces)."""
+    """Returns the least number of fetches over all that a cache may keep, by search over its contents (small
+    traces)."""
     best: dict[frozenset[Hashable], int] = {frozenset(): 0}
     for item in trace:
         after: dict[frozenset[Hashable], int] = {}

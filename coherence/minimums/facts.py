@@ -27,7 +27,7 @@ class Gathered:
         self.places: list[Place] = []
 
     def quantity(self, symbol: str, stated: object, key: str) -> Gathered:
-        """The range of a quantity of the design; `key` is what to write (or measure) where there is none."""
+        """Returns the range of a quantity of the design; `key` is what to write (or measure) where there is none."""
         if isinstance(stated, Quantity):
             self.spans[symbol] = (stated.low, stated.high)
             self.places.append(stated.place.labelled(f"{symbol} of {self.thing}"))
@@ -36,17 +36,17 @@ class Gathered:
         return self
 
     def span(self, symbol: str, low: Fraction | float, high: Fraction | float | None = None) -> Gathered:
-        """A range that is computed."""
+        """Returns a range that is computed."""
         self.spans[symbol] = (low, low if high is None else high)
         return self
 
     def needs(self, symbol: str, key: str) -> Gathered:
-        """A symbol that no design states: what to measure."""
+        """Returns a symbol that no design states: what to measure."""
         self.missing[symbol] = key
         return self
 
     def application(self) -> Application:
-        """The application as far as it is known."""
+        """Returns the application as far as it is known."""
         return Application(self.thing, dict(self.spans), dict(self.missing), tuple(dict.fromkeys(self.places)))
 
 
@@ -61,13 +61,13 @@ class ServingStage:
 
     @property
     def servers(self) -> Quantity | None:
-        """How many work at once, where the design says a number."""
+        """Returns how many work at once, where the design says a number."""
         copies = self.component.copies if self.component is not None else None
         return copies if isinstance(copies, Quantity) else None
 
     @property
     def service(self) -> Quantity | None:
-        """Mean time of one request on one server."""
+        """Returns mean time of one request on one server."""
         service = self.workload.service
         return service if isinstance(service, Quantity) else getattr(service, "mean", None)
 
@@ -78,7 +78,7 @@ class ServingStage:
 
 
 def stages(design: Design) -> Iterator[ServingStage]:
-    """Every call that a workload makes."""
+    """Yields every call that a workload makes."""
     for call in design.calls:
         workload = design.workload.get(call.caller.text) if call.caller else None
         if workload is not None and call.callee is not None:
@@ -86,7 +86,7 @@ def stages(design: Design) -> Iterator[ServingStage]:
 
 
 def constant(owner: Component | Tier, *keys: str) -> Quantity | None:
-    """The first of these keys that the thing (or its part) gives a number for."""
+    """Returns the first of these keys that the thing (or its part) gives a number for."""
     for key in keys:
         stated: Quantity | Formula | Word | None = owner.constants.get(key)
         if isinstance(stated, Quantity):

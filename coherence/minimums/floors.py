@@ -35,7 +35,9 @@ class Floor:
 
 
 def at(bound: Bound, inputs: Inputs) -> Number:
-    """The bound at one point (SI).  Raises UsageError for inputs that are missing, unknown or outside their range."""
+    """Returns the bound at one point (SI).  Raises UsageError for inputs that are missing, unknown or outside their
+    range.
+    """
     _known(bound, inputs)
     for symbol in bound.symbols:
         given = inputs[symbol.name]
@@ -55,7 +57,7 @@ def at(bound: Bound, inputs: Inputs) -> Number:
 
 
 def over(bound: Bound, spans: Mapping[str, Span]) -> Floor:
-    """The bound over ranges, at the corners where it is least and greatest.
+    """Returns the bound over ranges, at the corners where it is least and greatest.
 
     Raises UsageError for a range of a symbol in which the bound is not monotone.
     """
@@ -92,7 +94,7 @@ def _known(bound: Bound, given: Mapping[str, object]) -> None:
 
 
 def range_text(symbol: Symbol) -> str:
-    """The values that a symbol may take, in words."""
+    """Returns the values that a symbol may take, in words."""
     kind = "a whole number" if symbol.whole else "a number"
     low = "" if symbol.least == -math.inf else f" {'above' if symbol.open_ else 'of at least'} {symbol.least:g}"
     high = "" if symbol.most == math.inf else f"{' and' if low else ''} at most {symbol.most:g}"

@@ -38,7 +38,7 @@ class _World:
 
 @cache
 def tree_of(text: str) -> Tree:
-    """The tree of a formula.  Raises UsageError with the culprit."""
+    """Returns the tree of a formula.  Raises UsageError with the culprit."""
     try:
         return _named(parse(text, spellings()))
     except ExpressionError as error:
@@ -46,7 +46,7 @@ def tree_of(text: str) -> Tree:
 
 
 def _named(tree: Tree) -> Tree:
-    """The tree with aliases of functions under their own names."""
+    """Returns the tree with aliases of functions under their own names."""
     match tree:
         case Call(function=name, arguments=arguments, span=span):
             return Call(ALIASES.get(name, name), tuple(map(_named, arguments)), span)
@@ -62,12 +62,12 @@ def _named(tree: Tree) -> Tree:
 
 
 def symbols_of(text: str) -> tuple[str, ...]:
-    """The names that a formula needs values for, in order of first use."""
+    """Returns the names that a formula needs values for, in order of first use."""
     return tuple(name for name in names(tree_of(text)) if name not in CONSTANTS)
 
 
 def number(text: str, values: Mapping[str, Fraction | float]) -> Fraction | float | bool:
-    """The value; exact where the values are and no function leaves the rationals.  Raises UndefinedError."""
+    """Returns the value; exact where the values are and no function leaves the rationals.  Raises UndefinedError."""
     try:
         return evaluate(tree_of(text), _World(values))  # type: ignore[arg-type,no-any-return]
     except KeyError as error:
@@ -78,7 +78,7 @@ def number(text: str, values: Mapping[str, Fraction | float]) -> Fraction | floa
 
 
 def sympy(what: str) -> Any:
-    """The library.  Raises MissingExtraError, which says how to install it."""
+    """Returns the library.  Raises MissingExtraError, which says how to install it."""
     try:
         import sympy as found
     except ImportError:
@@ -87,7 +87,7 @@ def sympy(what: str) -> Any:
 
 
 def symbolic_form(text: str, symbols: Mapping[str, Any] | None = None) -> Any:
-    """The formula as a sympy expression over positive symbols (or those given)."""
+    """Returns the formula as a sympy expression over positive symbols (or those given)."""
     sp = sympy("symbolic forms")
     from coherence.language.expressions.lower_sympy import lower_sympy
 
@@ -96,7 +96,7 @@ def symbolic_form(text: str, symbols: Mapping[str, Any] | None = None) -> Any:
 
 
 def latex(text: str, signs: Mapping[str, str] | None = None) -> str:
-    """The formula as LaTeX; `signs`: symbol -> LaTeX."""
+    """Returns the formula as LaTeX; `signs`: symbol -> LaTeX."""
     sp = sympy("LaTeX of formulas")
     form = symbolic_form(text)
     marks = signs or {}
@@ -107,7 +107,8 @@ def latex(text: str, signs: Mapping[str, str] | None = None) -> str:
 
 
 def dimension(text: str, known: Mapping[str, Dimension]) -> Dimension:
-    """The dimension of the value.  Raises UsageError where unlike quantities add, compare or enter a function."""
+    """Returns the dimension of the value.  Raises UsageError where unlike quantities add, compare or enter a
+    function."""
     found = _dimension(tree_of(text), text, known)
     return found if found is not None else ONE
 

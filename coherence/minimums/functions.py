@@ -75,7 +75,7 @@ def power(x: Number, y: Number) -> Number:
 
 
 def log(x: Number, base: Number = math.e) -> float:
-    """The logarithm, natural or to a base."""
+    """Returns the logarithm, natural or to a base."""
     return math.log(x) if base == math.e else math.log2(x) if base == 2 else math.log(x) / math.log(base)
 
 
@@ -108,7 +108,7 @@ ARITY: Mapping[str, tuple[int, int]] = {
 
 
 def symbolic() -> Mapping[str, Any]:
-    """The same as functions of sympy; those without a form there stay applied functions of their name."""
+    """Returns the same as functions of sympy; those without a form there stay applied functions of their name."""
     import sympy as sp
 
     return {

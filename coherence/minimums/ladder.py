@@ -23,7 +23,7 @@ class Rung:
 
 
 def ladder(bound: Bound, spans: Mapping[str, Span]) -> tuple[Rung, ...]:
-    """One rung for each assumption that a known bound does without.
+    """Returns one rung for each assumption that a known bound does without.
 
     `missing`: symbols which the weaker bound needs and this one has not; then there is no number.
     """

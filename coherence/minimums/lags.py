@@ -28,16 +28,16 @@ class LagPath:
 
     @property
     def dead(self) -> Fraction:
-        """Seconds that surely pass on it."""
+        """Returns seconds that surely pass on it."""
         return sum((span for kind, span in self.operations if kind == "delayed"), Fraction(0))
 
     def after(self, kind: str, span: Fraction, *, static: bool = True) -> LagPath:
-        """The way with one more operation; a delay of nothing is none."""
+        """Returns the way with one more operation; a delay of nothing is none."""
         more = ((kind, span),) if span or kind != "delayed" else ()
         return LagPath((*self.operations, *more), self.static and static)
 
     def text(self) -> str:
-        """The operations in words."""
+        """Returns the operations in words."""
         return ", ".join(f"{kind.replace('_', ' ')} {float(span):g} s" for kind, span in self.operations)
 
 
@@ -45,13 +45,15 @@ Branch = tuple[LagPath, ...]  # ways that count together
 
 
 def ways(model: Model, loop: SampledLoop) -> tuple[LagPath, ...]:
-    """Every different way from what the loop reads to its own command; none where it does not feed back."""
+    """Returns every different way from what the loop reads to its own command; none where it does not feed back."""
     found = (branch for tree in loop.trees for branch in _branches(model, tree, loop.signal, LagPath((), True), ()))
     return tuple(dict.fromkeys(way for branch in found for way in branch))
 
 
 def branches(model: Model, loop: SampledLoop) -> tuple[Branch, ...]:
-    """What a proportional law compares: the ways that count together, for each outcome of `min`, `max` and `if`."""
+    """Returns what a proportional law compares: the ways that count together, for each outcome of `min`, `max` and
+    `if`.
+    """
     compared = [tree for tree in (loop.measured, loop.setpoint) if tree is not None]
     return _together(_branches(model, tree, loop.signal, LagPath((), True), ()) for tree in compared)
 
@@ -109,7 +111,7 @@ def _behind(model: Model, path: str) -> Iterator[tuple[Tree, Fraction, bool]]:
 
 
 def least(model: Model, span: Tree) -> Fraction:
-    """The least number of seconds that a constant stands for; 0 where that is not known."""
+    """Returns the least number of seconds that a constant stands for; 0 where that is not known."""
     match span:
         case Number(value=seconds):
             return seconds

@@ -58,7 +58,7 @@ class FloorMeasurement:
 def measurements(
     texts: Iterable[str], design: Design, floors: Sequence[DesignFloor], read: Read
 ) -> tuple[FloorMeasurement, ...]:
-    """Every measurement, in the order given.  Raises UsageError naming what is wrong, missing or unknown."""
+    """Returns every measurement, in the order given.  Raises UsageError naming what is wrong, missing or unknown."""
     values: dict[tuple[str, str], str] = {}
     inputs: dict[tuple[str, str], dict[str, str]] = {}
     for text in texts:
@@ -120,7 +120,7 @@ def _measured(
 
 
 def _application(thing: str, bound: Bound, design: Design, floors: Sequence[DesignFloor]) -> Application:
-    """What the design states for this bound at this thing; nothing, where the thing is only named there."""
+    """Returns what the design states for this bound at this thing; nothing, where the thing is only named there."""
     for floor in floors:
         if floor.bound.name == bound.name and floor.application.thing == thing:
             return floor.application
@@ -151,7 +151,7 @@ def _decomposed(thing: str, bound: Bound, measured: Span, floor: Floor, design: 
 
 
 def _upper_bound_sentences(bound: Bound, measured: Span, floor: Floor) -> tuple[str, ...]:
-    """What a measurement says of a ceiling, an upper bound or a point."""
+    """Returns what a measurement says of a ceiling, an upper bound or a point."""
     if bound.role is Role.POINT:
         return ("neither side of it is a loss: it is told beside the measurement",)
     if measured[0] > floor.high:

@@ -15,7 +15,7 @@ SMALL = 14  # items that are packed in every way
 
 
 def checked(sizes: Sequence[Fraction | int], capacity: Fraction | int) -> list[Fraction]:
-    """The sizes, largest first.  Raises UsageError for one that fits no bin."""
+    """Returns the sizes, largest first.  Raises UsageError for one that fits no bin."""
     if capacity <= 0:
         raise UsageError(f"a bin of {float(capacity):g} holds nothing: give its capacity")
     if not sizes:
@@ -45,7 +45,7 @@ def by_halves(sizes: Sequence[Fraction | int], capacity: Fraction | int) -> int:
 
 
 def first_fit(sizes: Sequence[Fraction | int], capacity: Fraction | int) -> list[list[Fraction]]:
-    """A packing, largest items first."""
+    """Returns a packing, largest items first."""
     bins: list[list[Fraction]] = []
     for size in checked(sizes, capacity):
         room = next((one for one in bins if sum(one) + size <= capacity), None)
@@ -57,7 +57,8 @@ def first_fit(sizes: Sequence[Fraction | int], capacity: Fraction | int) -> list
 
 
 def fewest(sizes: Sequence[Fraction | int], capacity: Fraction | int) -> int:
-    """The fewest bins, by trying every packing of a small instance.  Raises UsageError for more than 14 items."""
+    """Returns the fewest bins, by trying every packing of a small instance.  Raises UsageError for more than 14
+    items."""
     items = checked(sizes, capacity)
     if len(items) > SMALL:
         raise UsageError(f"{len(items)} items: every packing is tried of up to {SMALL}")
@@ -92,7 +93,7 @@ def script(sizes: Sequence[int], capacity: int, bins: int) -> str:
 
 
 def slices(whole: Sequence[Fraction | int], each: Sequence[Fraction | int]) -> int:
-    """How many equal slices are cut, one after the other, until one resource is short."""
+    """Returns how many equal slices are cut, one after the other, until one resource is short."""
     left, count = list(whole), 0
     if not any(part > 0 for part in each):
         raise UsageError("a slice that takes nothing fits without end: give what it takes")

@@ -44,7 +44,7 @@ def ended(
 
 
 def needed(kind: str, stage: int, batch: int, stages: int) -> tuple[str, int, int] | None:
-    """The pass whose end one waits for; None for the first forward pass."""
+    """Returns the pass whose end one waits for; None for the first forward pass."""
     if kind == "F":
         return ("F", stage - 1, batch) if stage else None
     if kind == "W":
@@ -83,7 +83,7 @@ def split(stages: int, batches: int) -> list[list[Pass]]:
 
 
 def orders(batches: int) -> Iterator[tuple[Pass, ...]]:
-    """Every order of the forward and backward passes of one stage in which a backward follows its forward."""
+    """Yields every order of the forward and backward passes of one stage in which a backward follows its forward."""
     every = [(kind, batch) for kind in ("F", "B") for batch in range(batches)]
     for order in itertools.permutations(every):
         if all(order.index(("F", batch)) < order.index(("B", batch)) for batch in range(batches)):
@@ -91,7 +91,8 @@ def orders(batches: int) -> Iterator[tuple[Pass, ...]]:
 
 
 def shortest(stages: int, batches: int, times: Times) -> Fraction:
-    """The least makespan over every order at every stage.  Of small pipelines only: (2 m)!/2^m orders a stage."""
+    """Returns the least makespan over every order at every stage.  Of small pipelines only: (2 m)!/2^m orders a
+    stage."""
     found = (makespan(chosen, times) for chosen in itertools.product(tuple(orders(batches)), repeat=stages))
     return min(one for one in found if one is not None)
 

@@ -30,7 +30,7 @@ class RegisteredBound:
 
 @cache
 def entries() -> Mapping[str, RegisteredBound]:
-    """Every bound by name.  Raises InternalError where two modules claim one name."""
+    """Returns every bound by name.  Raises InternalError where two modules claim one name."""
     package = importlib.import_module(FOLDER)
     by_name: dict[str, RegisteredBound] = {}
     for info in pkgutil.iter_modules(package.__path__, FOLDER + "."):
@@ -45,12 +45,12 @@ def entries() -> Mapping[str, RegisteredBound]:
 
 
 def bounds() -> tuple[Bound, ...]:
-    """Every bound, by name."""
+    """Returns every bound, by name."""
     return tuple(entry.bound for entry in entries().values())
 
 
 def entry(name: str) -> RegisteredBound:
-    """One bound.  Raises UsageError."""
+    """Returns one bound.  Raises UsageError."""
     known = entries().get(name)
     if known is None:
         raise UsageError(f"there is no bound '{name}': {did_you_mean(name, entries())}")

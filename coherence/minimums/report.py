@@ -25,7 +25,7 @@ LOSSES = {
 
 
 def shown(number: Fraction | float, unit: str) -> str:
-    """A number in a readable unit."""
+    """Returns a number in a readable unit."""
     rounded = float(f"{float(number):.6g}")
     if unit in ("1", ""):
         return f"{rounded:.6g}"
@@ -44,14 +44,14 @@ def range_of(floor: Floor) -> str:
 
 
 def evidence(bound: Bound) -> str:
-    """How the bound is known."""
+    """Returns how the bound is known."""
     how = ", ".join(dict.fromkeys(proof.how for proof in bound.proofs))
     seen = f"; {bound.witness.says}" if bound.witness is not None else ""
     return (f"proved by {how}" if how else "cited") + seen
 
 
 def table(entries: Sequence[RegisteredBound]) -> Iterator[str]:
-    """The registry, a group at a time."""
+    """Yields the registry, a group at a time."""
     width = max((len(entry.bound.name) for entry in entries), default=0)
     for group in dict.fromkeys(entry.bound.group for entry in sorted(entries, key=lambda e: e.bound.group)):
         yield f"{group}:"
@@ -66,7 +66,7 @@ def table(entries: Sequence[RegisteredBound]) -> Iterator[str]:
 
 
 def design_text(path: str, floors: Sequence[DesignFloor]) -> Iterator[str]:
-    """The floors of one design by loss type, then what is missing."""
+    """Yields the floors of one design by loss type, then what is missing."""
     known = [one for one in floors if one.floor is not None]
     yield f"{path}: {len(known)} floors, {len(floors) - len(known)} without a number"
     for loss in dict.fromkeys(one.bound.loss for one in floors):
@@ -106,7 +106,7 @@ def _rows(rows: Sequence[DesignFloor]) -> Iterator[str]:
 
 
 def page(entry: RegisteredBound) -> Iterator[str]:
-    """All that is known of one bound without inputs."""
+    """Yields all that is known of one bound without inputs."""
     bound = entry.bound
     yield entry.page
     yield f"\n{bound.quantity} [{bound.unit}], {bound.kind}, {evidence(bound)}"
@@ -127,7 +127,7 @@ def _moves(way: str) -> str:
 
 
 def value_text(floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung]) -> Iterator[str]:
-    """The bound at inputs: its value, what it depends on most, and what each assumption buys."""
+    """Yields the bound at inputs: its value, what it depends on most, and what each assumption buys."""
     yield f"{floor.bound.quantity}: {range_of(floor)}"
     for steepest in steep:
         how = "" if steepest.exact else " (by differences)"
@@ -140,7 +140,7 @@ def value_text(floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung]
 
 
 def witness_text(floor: Floor, attained: Fraction | float | None, why: str) -> Iterator[str]:
-    """What the executed witness takes, and its gap to the bound."""
+    """Yields what the executed witness takes, and its gap to the bound."""
     witness = floor.bound.witness
     if witness is not None and attained is not None:
         gap = f", {float(attained) / float(floor.low):.6g} times the bound" if floor.low else ""
@@ -150,7 +150,7 @@ def witness_text(floor: Floor, attained: Fraction | float | None, why: str) -> I
 
 
 def worth_text(worth: Sequence[Worth], unit: str) -> Iterator[str]:
-    """The inputs that are ranges, the one most worth measuring first."""
+    """Yields the inputs that are ranges, the one most worth measuring first."""
     for one in worth:
         yield f"measuring {one.symbol} narrows it from {shown(one.width, unit)} to at most {shown(one.left, unit)}"
 
@@ -158,7 +158,7 @@ def worth_text(worth: Sequence[Worth], unit: str) -> Iterator[str]:
 def value_json(
     floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung], worth: Sequence[Worth]
 ) -> dict[str, Any]:
-    """The bound at inputs for programs."""
+    """Returns the bound at inputs for programs."""
     return {
         **floor_json(floor),
         "elasticities": [{"symbol": s.symbol, "elasticity": s.elasticity, "exact": s.exact} for s in steep],
@@ -175,12 +175,12 @@ def value_json(
 
 
 def worth_json(one: Worth) -> dict[str, Any]:
-    """What measuring one input is worth."""
+    """Returns what measuring one input is worth."""
     return {"input": one.symbol, "width": float(one.width), "left": float(one.left)}
 
 
 def bound_json(entry: RegisteredBound) -> dict[str, Any]:
-    """One bound for programs."""
+    """Returns one bound for programs."""
     bound = entry.bound
     return {
         "name": bound.name, "group": bound.group, "loss": bound.loss, "quantity": bound.quantity, "unit": bound.unit,
@@ -195,7 +195,7 @@ def bound_json(entry: RegisteredBound) -> dict[str, Any]:
 
 
 def floor_json(floor: Floor) -> dict[str, Any]:
-    """A value with its range."""
+    """Returns a value with its range."""
     return {
         "bound": floor.bound.name, "unit": floor.bound.unit, "kind": str(floor.bound.kind),
         "low": _json_number(floor.low), "high": _json_number(floor.high),
@@ -213,7 +213,7 @@ def _ends(span: Sequence[Any]) -> list[Any]:
 
 
 def design_json(path: str, floors: Sequence[DesignFloor]) -> dict[str, Any]:
-    """The floors of one design for programs."""
+    """Returns the floors of one design for programs."""
     return {
         "path": path,
         "floors": [_floor_row(one, one.floor) for one in floors if one.floor is not None],
@@ -237,7 +237,7 @@ def _floor_row(owner: DesignFloor, floor: Floor) -> dict[str, Any]:
 
 
 def design_latex(floors: Sequence[DesignFloor]) -> Iterator[str]:
-    """The floors as a LaTeX table (booktabs)."""
+    """Yields the floors as a LaTeX table (booktabs)."""
     yield r"\begin{tabular}{llll}"
     yield r"\toprule"
     yield r"thing & quantity & floor & formula \\"
@@ -251,7 +251,7 @@ def design_latex(floors: Sequence[DesignFloor]) -> Iterator[str]:
 
 
 def page_latex(entry: RegisteredBound) -> Iterator[str]:
-    """One bound as a LaTeX equation with its symbols."""
+    """Yields one bound as a LaTeX equation with its symbols."""
     bound = entry.bound
     if bound.formula:
         yield r"\begin{equation}"

@@ -11,7 +11,7 @@ from coherence.minimums.report import floor_json, shown, worth_json, worth_text
 
 
 def measured_text(measurements: Sequence[FloorMeasurement]) -> Iterator[str]:
-    """Each measurement with its shares, their part of the measurement, and what would narrow the rest."""
+    """Yields each measurement with its shares, their part of the measurement, and what would narrow the rest."""
     for row in measurements:
         unit = row.bound.unit
         yield f"\n{row.thing}: {row.bound.quantity} measured {_range(*row.measured, unit)}"
@@ -53,7 +53,7 @@ def _cost(cost: CostRate) -> str:
 
 
 def measured_json(row: FloorMeasurement) -> dict[str, Any]:
-    """One measurement for programs."""
+    """Returns one measurement for programs."""
     shares = row.shares.shares if row.shares is not None else ()
     return {
         "thing": row.thing, "bound": row.bound.name, "unit": row.bound.unit, "role": str(row.bound.role),

@@ -28,7 +28,7 @@ class Sensitivity:
 
 
 def sensitivities(bound: Bound, inputs: Inputs) -> tuple[Sensitivity, ...]:
-    """One for each symbol, the strongest first.  Raises UsageError as `floors.at`."""
+    """Returns one for each symbol, the strongest first.  Raises UsageError as `floors.at`."""
     here = at(bound, inputs)
     ranked = [
         _of_input(bound, inputs, symbol.name, here)

@@ -13,7 +13,8 @@ Number = Fraction | float
 
 
 def checked(times: Sequence[Number], edges: Iterable[Sequence[int]]) -> tuple[Edge, ...]:
-    """The edges as pairs of task numbers.  Raises UsageError for an unknown task, a negative time or a cycle."""
+    """Returns the edges as pairs of task numbers.  Raises UsageError for an unknown task, a negative time or a
+    cycle."""
     pairs = tuple((int(a), int(b)) for a, b in edges)
     wrong = next((e for e in pairs if not all(0 <= end < len(times) for end in e)), None)
     if wrong is not None:
@@ -44,7 +45,7 @@ def order(count: int, edges: Sequence[Edge]) -> list[int]:
 
 
 def longest_path(times: Sequence[Number], edges: Sequence[Edge]) -> Number:
-    """The largest sum of times along a path."""
+    """Returns the largest sum of times along a path."""
     done: list[Number] = list(times)
     before: list[list[int]] = [[] for _ in times]
     for a, b in edges:
@@ -55,7 +56,7 @@ def longest_path(times: Sequence[Number], edges: Sequence[Edge]) -> Number:
 
 
 def listed(times: Sequence[Number], edges: Sequence[Edge], workers: int, priority: Sequence[int]) -> Number:
-    """The length of the schedule in which a free worker takes the first ready task of a list (Graham)."""
+    """Returns the length of the schedule in which a free worker takes the first ready task of a list (Graham)."""
     needs = [0] * len(times)
     for _, b in edges:
         needs[b] += 1
@@ -80,6 +81,6 @@ def listed(times: Sequence[Number], edges: Sequence[Edge], workers: int, priorit
 
 
 def shortest_listed(times: Sequence[Number], edges: Sequence[Edge], workers: int, *, most: int = 5040) -> Number:
-    """The best of the list schedules (of the first `most` lists)."""
+    """Returns the best of the list schedules (of the first `most` lists)."""
     lists = itertools.islice(itertools.permutations(range(len(times))), most)
     return min(listed(times, edges, workers, one) for one in lists)

@@ -57,7 +57,7 @@ class Overshoot:
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """One answer per loop that passes where it settles before it sees what it did."""
+    """Yields one answer per loop that passes where it settles before it sees what it did."""
     for group in groups(subject):
         linear = linear_at(subject, group)
         for loop in group.loops:
@@ -75,7 +75,9 @@ def _overshoots(subject: Subject, group: Group, loop: SampledLoop, rest: Fractio
 
 
 def overshoot(group: Group, loop: SampledLoop, run: LongRun, rest: Fraction | None) -> Overshoot | None:
-    """The first action beyond where the loop settles whose predecessor, in the same direction, was not seen yet."""
+    """Returns the first action beyond where the loop settles whose predecessor, in the same direction, was not seen
+    yet.
+    """
     if settled(run) and run.orbit is not None:
         rest = plain(run.orbit.lap[0].after[loop.signal])
     if rest is None:
@@ -109,7 +111,8 @@ def _pairs(loop: SampledLoop, instants: Sequence[Instant], rest: Fraction) -> li
 
 
 def _unseen(group: Group, loop: SampledLoop, run: LongRun, first: int, other: int) -> Fraction | None:
-    """How long the first action takes to show in what the loop reads, if it does not at the second; else None."""
+    """Returns how long the first action takes to show in what the loop reads, if it does not at the second; else
+    None."""
     world = Execution(group.model, run.choices)
     for _ in range(first):
         world.advance()
@@ -137,7 +140,7 @@ def _due(run: Execution, loop: SampledLoop) -> bool:
 
 
 def _read(run: Execution, loop: SampledLoop) -> tuple[object, ...]:
-    """Every number that the loop's decision compares, as its sample of this instant sees it."""
+    """Returns every number that the loop's decision compares, as its sample of this instant sees it."""
     view = View(run, run.time, run.seen, loop.name)
     return tuple(evaluate(tree, view) for tree in _looked_at(loop))
 
@@ -231,7 +234,7 @@ def _delays(loop: SampledLoop) -> Iterator[Place]:
 
 
 def _repairs(subject: Subject, loop: SampledLoop, wait: Fraction) -> list[Repair]:
-    """A cooldown that lasts until the action is seen."""
+    """Returns a cooldown that lasts until the action is seen."""
     timescale = loop.source.timescale
     if timescale is None:
         return []

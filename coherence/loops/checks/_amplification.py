@@ -31,7 +31,7 @@ class Resonance:
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """One answer per loop that settles and amplifies what disturbs its reading more than twice."""
+    """Yields one answer per loop that settles and amplifies what disturbs its reading more than twice."""
     for group in groups(subject):
         linear = linear_at(subject, group)
         if linear is None or linear.verdict.stable is not True:
@@ -45,7 +45,7 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
 
 
 def resonance(group: Group, loop: SampledLoop, linear: Linear) -> Resonance | None:
-    """The sensitivity peak of one loop, all others closed."""
+    """Returns the sensitivity peak of one loop, all others closed."""
     if loop.measured is None:
         return None
     model, noise, seen = disturbed(group.model, loop)

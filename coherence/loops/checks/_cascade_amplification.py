@@ -38,7 +38,7 @@ class Cascade:
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """One answer per longest chain of loops with a smooth law that amplifies an input."""
+    """Yields one answer per longest chain of loops with a smooth law that amplifies an input."""
     for chain in chains(subject.model):
         part = sliced(subject.model, (chain[-1].signal,))
         if part.inputs or blocked(subject.model, (chain[-1].signal,)) or not all(smooth(x) for x in part.loops):
@@ -50,7 +50,9 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
 
 
 def chains(model: Model) -> Iterator[tuple[SampledLoop, ...]]:
-    """Paths of loops, each reading what the one before writes and not the other way round, that cannot be prolonged."""
+    """Yields paths of loops, each reading what the one before writes and not the other way round, that cannot be
+    prolonged.
+    """
     acting = [loop for loop in model.loops if loop.signal]
     seen = {loop.name: influences(model, reads(loop)) for loop in acting}
     after = {
@@ -81,7 +83,7 @@ def _next(
 
 
 def _direct(model: Model, loop: SampledLoop) -> frozenset[str]:
-    """What a loop reads without any other loop in between."""
+    """Returns what a loop reads without any other loop in between."""
     return influences(without(model, tuple(x for x in model.loops if x.name != loop.name)), reads(loop))
 
 
@@ -94,7 +96,7 @@ def _sources(model: Model, head: SampledLoop) -> list[str]:
 
 
 def cascade(model: Model, chain: tuple[SampledLoop, ...], source: str) -> Cascade | None:
-    """The chain's response to a small swing of the source, around where the model settles."""
+    """Returns the chain's response to a small swing of the source, around where the model settles."""
     run = runs_of(model)[0]
     start = run.choices.values.get(source, model.constants[source].range.low or Fraction(0))
     near = {**middle(model, run), source: start}

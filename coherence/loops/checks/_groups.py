@@ -35,24 +35,24 @@ T = TypeVar("T")
 
 
 def groups(subject: Subject) -> tuple[Group, ...]:
-    """Loops in feedback that the executor can run, in order of declaration."""
+    """Returns loops in feedback that the executor can run, in order of declaration."""
     return tuple(
         group for group in every_group(subject) if not needs(subject, group) and any(x.signal for x in group.loops)
     )
 
 
 def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
-    """The exact run from each end of the ranges; empty where one leaves the rationals."""
+    """Returns the exact run from each end of the ranges; empty where one leaves the rationals."""
     return tried(exact_runs, subject, group) or ()
 
 
 def runs_of(model: Model, laps: int = LAPS) -> tuple[LongRun, ...]:
-    """The exact run from each end of the ranges.  Raises NotExactError, MissingValueError."""
+    """Returns the exact run from each end of the ranges.  Raises NotExactError, MissingValueError."""
     return tuple(long_run(model, choices, laps=laps, most=MOST_INSTANTS) for choices in corners(model))
 
 
 def tried(compute: Callable[..., T], *arguments: Any) -> T | None:
-    """The result, or None where a run cannot be carried out."""
+    """Returns the result, or None where a run cannot be carried out."""
     try:
         return compute(*arguments)
     except NOT_CARRIED:
@@ -75,7 +75,7 @@ def smooth(loop: SampledLoop) -> bool:
 
 
 def linear_at(subject: Subject, group: Group) -> Linear | None:
-    """The linear verdict near where the first run ends; None for other laws and where there is none."""
+    """Returns the linear verdict near where the first run ends; None for other laws and where there is none."""
     if not all(smooth(loop) for loop in group.loops):
         return None
     key = f"linear verdict of {', '.join(group.names)}"
@@ -88,20 +88,21 @@ def _linear(subject: Subject, group: Group) -> Linear | None:
 
 
 def without(model: Model, stopped: tuple[SampledLoop, ...], spans: dict[str, Interval] | None = None) -> Model:
-    """The model in which these loops do not act; their commands stand somewhere in `spans` (where they began)."""
+    """Returns the model in which these loops do not act; their commands stand somewhere in `spans` (where they
+    began)."""
     names = {loop.name for loop in stopped}
     commands = {p: replace(c, initial=(spans or {}).get(p, c.initial)) for p, c in model.commands.items()}
     return replace(model, loops=tuple(loop for loop in model.loops if loop.name not in names), commands=commands)
 
 
 def altered(model: Model, loop: SampledLoop, **changes: Any) -> Model:
-    """The model in which one loop is different."""
+    """Returns the model in which one loop is different."""
     loops = tuple(replace(one, **changes) if one.name == loop.name else one for one in model.loops)
     return replace(model, loops=loops)
 
 
 def reading(run: Execution, loop: SampledLoop, tree: Tree) -> Fraction:
-    """A tree as the loop's sample of the present instant saw it."""
+    """Returns a tree as the loop's sample of the present instant saw it."""
     return plain(evaluate(tree, View(run, run.time, run.seen, loop.name)))
 
 
@@ -115,7 +116,7 @@ class Broken:
 
 
 def breaks(subject: Subject, model: Model, choices: Choices, until: Fraction) -> Broken | None:
-    """The first `always` or `never` promise that the run breaks up to a time."""
+    """Returns the first `always` or `never` promise that the run breaks up to a time."""
     written = [(p, c, p.kind == "always") for p, c in promises(subject, model)]
     run, instants = Execution(model, choices), list[Instant]()
     while written and run.next_time() <= until and run.count < MOST_INSTANTS:

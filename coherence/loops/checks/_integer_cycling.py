@@ -40,7 +40,7 @@ STILL, TAIL = 1e-6, 8  # relative change, over the last eighth of a run, below w
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """One answer per group with a smooth law that is rounded to whole numbers."""
+    """Yields one answer per group with a smooth law that is rounded to whole numbers."""
     for group in groups(subject):
         if not all(smooth(loop) for loop in group.loops) or not rounds(group.model):
             continue
@@ -60,7 +60,7 @@ def rounds(model: Model) -> bool:
 
 
 def unrounded(model: Model) -> Model:
-    """The model over the reals: laws that do not round up, expressions without ceil and floor."""
+    """Returns the model over the reals: laws that do not round up, expressions without ceil and floor."""
     states = {p: replace(s, next=_maybe(s.next), flow=_maybe(s.flow), integer=False) for p, s in model.states.items()}
     return replace(
         model,
@@ -83,7 +83,7 @@ def _maybe(tree: Tree | None) -> Tree | None:
 
 
 def real(tree: Tree) -> Tree:
-    """The tree with every ceil(x) and floor(x) replaced by x."""
+    """Returns the tree with every ceil(x) and floor(x) replaced by x."""
     match tree:
         case Call(function="ceil" | "floor", arguments=(part,)):
             return real(part)
@@ -144,12 +144,12 @@ def _cycles(
 
 
 def _growths(linear: Linear) -> str:
-    """The growth of each branch, smallest first."""
+    """Returns the growth of each branch, smallest first."""
     return " or ".join(f"{growth:.4g}" for growth in sorted(one.modulus for _, one in linear.branches))
 
 
 def _places(group: Group) -> tuple[Place, ...]:
-    """Where each loop reads, and the commands that are rounded."""
+    """Returns where each loop reads, and the commands that are rounded."""
     actuations = [(loop, loop.source.actuation) for loop in group.loops if loop.integer]
     rounded = [
         actuation.signal.place.labelled(f"{loop.name} rounds this up to a whole number")
@@ -160,7 +160,7 @@ def _places(group: Group) -> tuple[Place, ...]:
 
 
 def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
-    """A tolerance in which whole numbers have room, where there is none or a smaller one."""
+    """Yields a tolerance in which whole numbers have room, where there is none or a smaller one."""
     for loop in group.loops:
         target = loop.source.target
         if target is None or target.setpoint is None or loop.law != "proportional":

@@ -26,7 +26,7 @@ def law_sign(loop: SampledLoop, model: Model) -> int:
 
 
 def _single(tree: Tree | None) -> str | None:
-    """The one name that a reading is, through its sensors."""
+    """Returns the one name that a reading is, through its sensors."""
     while isinstance(tree, Call) and tree.function in PAST:
         tree = tree.arguments[0]
     return tree.path if isinstance(tree, Name) else None

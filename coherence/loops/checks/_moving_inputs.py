@@ -38,7 +38,7 @@ def varying(model: Model) -> tuple[Constant, ...]:
 
 
 def wave(subject: Subject, model: Model, period: Fraction) -> Wave | None:
-    """The first movement of a varying input that breaks an `always` or `never` promise."""
+    """Returns the first movement of a varying input that breaks an `always` or `never` promise."""
     if not any(True for _ in promises(subject, model)):
         return None
     return tried(lambda: next(_waves(subject, model, period), None))

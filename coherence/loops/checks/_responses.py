@@ -57,7 +57,7 @@ class ResponsePeak:
 
 
 def disturbed(model: Model, loop: SampledLoop) -> tuple[Model, str, str]:
-    """The model with a disturbance added to what a loop reads; names of the disturbance and of the reading."""
+    """Returns the model with a disturbance added to what a loop reads; names of the disturbance and of the reading."""
     assert loop.measured is not None
     noise, seen = f"disturbance of {loop.name}", f"reading of {loop.name}"
     read = Arithmetic("+", loop.measured, Name(noise))
@@ -79,12 +79,12 @@ def disturbed(model: Model, loop: SampledLoop) -> tuple[Model, str, str]:
 
 
 def free_command(path: str, loop: SampledLoop, start: Fraction = Fraction(0)) -> Command:
-    """A signal that nothing of the design writes."""
+    """Returns a signal that nothing of the design writes."""
     return Command(path, Interval(start, start), EVERYTHING, False, ONE, loop.source.place)
 
 
 def driven(model: Model, path: str) -> Model:
-    """The model in which a constant is a signal, so that what is remembered of it counts."""
+    """Returns the model in which a constant is a signal, so that what is remembered of it counts."""
     constant = model.constants[path]
     signal = Command(path, constant.range, EVERYTHING, False, constant.dimension, constant.place)
     constants = {k: v for k, v in model.constants.items() if k != path}
@@ -92,7 +92,8 @@ def driven(model: Model, path: str) -> Model:
 
 
 def system(model: Model, entry: str, outputs: Sequence[str], near: dict[str, Fraction]) -> SampledSystem | None:
-    """The linearised lap from `entry` to `outputs`; None without an operating point or where it is too large."""
+    """Returns the linearised lap from `entry` to `outputs`; None without an operating point or where it is too
+    large."""
     smooth, _ = skeleton(model)
     point = operating_point(smooth, near)
     if point is None:
@@ -126,7 +127,7 @@ def _turned(end: dict[str, Affine]) -> dict[str, set[str]]:
 
 
 def _closed(start: Sequence[str], steps: dict[str, set[str]]) -> set[str]:
-    """What is reached in one or more steps."""
+    """Returns what is reached in one or more steps."""
     reached: set[str] = set()
     stack = [n for name in start for n in steps.get(name, ())]
     while stack:
@@ -172,13 +173,13 @@ class FrequencyResponse:
     denominator: Polynomial
 
     def at(self, angle: float) -> complex:
-        """The value at exp(i angle)."""
+        """Returns the value at exp(i angle)."""
         z = cmath.exp(1j * angle)
         return _horner(self.numerator, z) / _horner(self.denominator, z)
 
 
 def response(system: SampledSystem, output: str) -> FrequencyResponse:
-    """The transfer function to one output, one lap late (which changes no gain)."""
+    """Returns the transfer function to one output, one lap late (which changes no gain)."""
     row, direct = system.outputs[output]
     below = list(characteristic_polynomial(system.matrix))
     turned = [
@@ -189,7 +190,7 @@ def response(system: SampledSystem, output: str) -> FrequencyResponse:
 
 
 def _reduced(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """Both without their common factor."""
+    """Returns both without their common factor."""
     if not any(above):
         return [Fraction(0)], [Fraction(1)]
     p, q = sturm.primitive(above), sturm.primitive(below)
@@ -199,7 +200,7 @@ def _reduced(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomi
 
 
 def peak(response: FrequencyResponse, lap: Fraction) -> ResponsePeak | None:
-    """The largest gain on the unit circle, enclosed; None where no bound could be proved."""
+    """Returns the largest gain on the unit circle, enclosed; None where no bound could be proved."""
     above, below = squared(response.numerator), squared(response.denominator)
     angle = _highest(response)
     cosine = Fraction(round(math.cos(angle) * GRAIN), GRAIN)
@@ -217,7 +218,7 @@ def _root(x: Fraction) -> float:
 
 
 def _highest(response: FrequencyResponse) -> float:
-    """The angle at which the gain is largest: the best of a grid, refined by golden sections."""
+    """Returns the angle at which the gain is largest: the best of a grid, refined by golden sections."""
     grid = [math.pi * k / GRID for k in range(GRID + 1)]
     best = max(grid, key=lambda w: _size(response, w))
     low, high = max(0.0, best - math.pi / GRID), min(math.pi, best + math.pi / GRID)

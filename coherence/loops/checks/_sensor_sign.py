@@ -39,7 +39,7 @@ class Away:
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """One answer per loop with a setpoint whose effect on its own reading has one direction."""
+    """Yields one answer per loop with a setpoint whose effect on its own reading has one direction."""
     for group in groups(subject):
         for loop in group.loops:
             if loop.measured is None or loop.setpoint is None or not loop.signal:
@@ -119,7 +119,7 @@ def _aways(model: Model, loop: SampledLoop) -> list[Away | None]:
 
 
 def away(model: Model, loop: SampledLoop, choices: Choices) -> Away | None:
-    """A run in which the loop acts several times in one direction while its reading gets further off."""
+    """Returns a run in which the loop acts several times in one direction while its reading gets further off."""
     run, end = Execution(model, choices), LAPS * hyperperiod(model)
     instants: list[Instant] = []
     steps: list[tuple[Fraction, Fraction, Fraction]] = []  # command before, after, reading

@@ -17,7 +17,8 @@ HIGHER = " with more"  # of a name: its value in the run with the larger command
 
 
 def certificate(model: Model, signal: str, judged: Tree) -> str | None:
-    """A script to be refuted: no formula between the command and `judged` orders two runs otherwise than claimed.
+    """Returns a script to be refuted: no formula between the command and `judged` orders two runs otherwise than
+    claimed.
 
     None where z3 does not confirm it, or a formula has no SMT-LIB form.  A value of the past stands for
     what it reads: two runs that are ordered now were ordered then.
@@ -35,7 +36,7 @@ def certificate(model: Model, signal: str, judged: Tree) -> str | None:
 
 
 def _needed(model: Model, signs: Mapping[str, int], judged: Tree) -> dict[str, int]:
-    """The signs of what the judged expression depends on."""
+    """Returns the signs of what the judged expression depends on."""
     from coherence.simulate.execute.slices import influences
 
     reached = {*names(judged), *influences(model, names(judged))}
@@ -86,7 +87,7 @@ def _inside(path: str, span: Interval | None) -> list[str]:
 
 
 def _present(tree: Tree) -> Tree:
-    """The tree with what it reads of the past as what that reads."""
+    """Returns the tree with what it reads of the past as what that reads."""
     match tree:
         case Call(function=function, arguments=(inner, *_)) if function in PAST:
             return _present(inner)

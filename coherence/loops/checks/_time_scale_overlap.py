@@ -48,7 +48,7 @@ class Alone:
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """One answer per pair of loops in feedback with each other."""
+    """Yields one answer per pair of loops in feedback with each other."""
     for group in groups(subject):
         acting = [loop for loop in group.loops if loop.signal]
         for first, second in itertools.combinations(acting, 2):
@@ -130,7 +130,7 @@ def _acts(loop: SampledLoop) -> Place:
 
 
 def alone(model: Model, loop: SampledLoop) -> Alone | None:
-    """The longest time that a loop moves alone, from anywhere in its bounds; None where it does not settle."""
+    """Returns the longest time that a loop moves alone, from anywhere in its bounds; None where it does not settle."""
     others = tuple(x for x in model.loops if x.name != loop.name)
     spans = {
         x.signal: x.bounds for x in model.loops if x.signal and x.bounds.low is not None and x.bounds.high is not None
@@ -155,7 +155,7 @@ def _memoryless(model: Model) -> bool:
 
 
 def _joined(model: Model, spans: dict[str, Interval]) -> dict[str, Interval]:
-    """Where commands may stand: within the bounds of a writer, or where they begin."""
+    """Returns where commands may stand: within the bounds of a writer, or where they begin."""
     rows = {}
     for path, span in spans.items():
         start = model.commands[path].initial
@@ -166,7 +166,7 @@ def _joined(model: Model, spans: dict[str, Interval]) -> dict[str, Interval]:
 
 
 def _longest(model: Model, starts: Iterator[Choices]) -> Fraction | None:
-    """The longest time that a run moves; None where one does not come to an exact rest."""
+    """Returns the longest time that a run moves; None where one does not come to an exact rest."""
     times = []
     for choices in starts:
         run = long_run(model, choices, laps=ALONE_LAPS, most=MOST_ALONE)
@@ -177,13 +177,13 @@ def _longest(model: Model, starts: Iterator[Choices]) -> Fraction | None:
 
 
 def moving(run: LongRun) -> Fraction:
-    """The time after which nothing changes any more."""
+    """Returns the time after which nothing changes any more."""
     changed = [i.time for i in run.instants if i.sampled != i.after]
     return changed[-1] if changed else Fraction(0)
 
 
 def _separated(question: Question, view: View) -> Finding:
-    """Each start was run; a settling time from the ends of the ranges alone would say nothing certain."""
+    """Answers that each start was run; a settling time from the ends of the ranges alone would say nothing certain."""
     facts = (f"(<= settle {rational(view.time.seconds)})", f"(>= wait {rational(view.every)})")
     script = Certificate({"settle": "Real", "wait": "Real"}, facts, "(< settle wait)").script()
     method = "exact execution of every start of the faster loop, and arithmetic"

@@ -44,7 +44,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per loop that passes where it settles before it sees what it did."""
+    """Yields one answer per loop that passes where it settles before it sees what it did."""
     if not feeds_back(subject.design):
         return
     from coherence.loops.checks._act_before_effect import answers  # the engine, only where there is feedback

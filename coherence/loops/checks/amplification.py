@@ -46,7 +46,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per loop that settles and amplifies."""
+    """Yields one answer per loop that settles and amplifies."""
     if not feeds_back(subject.design):
         return
     from coherence.loops.checks._amplification import answers  # the engine, only where loops can see their own effect

@@ -59,7 +59,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per chain of loops that amplifies an input."""
+    """Yields one answer per chain of loops that amplifies an input."""
     if not chained(subject.design):
         return
     from coherence.loops.checks._cascade_amplification import answers  # the engine, only where loops form a chain

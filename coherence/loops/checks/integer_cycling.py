@@ -43,7 +43,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per group whose smooth law is rounded to whole numbers."""
+    """Yields one answer per group whose smooth law is rounded to whole numbers."""
     if not feeds_back(subject.design):
         return
     from coherence.loops.checks._integer_cycling import answers  # the engine, only where there is feedback

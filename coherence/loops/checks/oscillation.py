@@ -44,7 +44,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per group of loops in feedback."""
+    """Yields one answer per group of loops in feedback."""
     if not feeds_back(subject.design):
         return
     from coherence.loops.designs.groups import answers  # the engine, only where loops can see their own effect

@@ -43,7 +43,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per loop with a setpoint that moves what it reads in one direction."""
+    """Yields one answer per loop with a setpoint that moves what it reads in one direction."""
     if not feeds_back(subject.design):
         return
     from coherence.loops.checks._sensor_sign import answers  # the engine, only where loops can see their own effect

@@ -50,7 +50,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per pair of coupled loops."""
+    """Yields one answer per pair of coupled loops."""
     if not feeds_back(subject.design) or not any(len(seen) > 1 for seen in reach(subject.design).values()):
         return
     from coherence.loops.checks._time_scale_overlap import answers  # the engine, only where loops are coupled

@@ -36,7 +36,7 @@ def chain(loop: Loop, share: Fraction) -> tuple[Fraction, Fraction] | None:
 
 
 def ages(design: Design, share: Fraction) -> Iterator[Application]:
-    """Every loop that reads something periodically: the age of its chain, and its own period."""
+    """Yields every loop that reads something periodically: the age of its chain, and its own period."""
     for loop in design.loops.values():
         if loop.target is None or loop.timescale is None:
             continue

@@ -28,7 +28,7 @@ SHARD = Fraction(10**9)  # what is told of a design: seconds for 1 GB a device
 
 
 def fabric_of(inputs: Inputs) -> Fabric:
-    """The fabric among the inputs: a Fabric, or links 0>1, 1>2 of one byte per second each way between members.
+    """Returns the fabric among the inputs: a Fabric, or links 0>1, 1>2 of one byte per second each way between members.
 
     Raises UsageError for anything else.
     """
@@ -43,7 +43,7 @@ def fabric_of(inputs: Inputs) -> Fabric:
 
 
 def gathers(design: Design) -> Iterator[Application]:
-    """An all-gather of 1 GB a device among all devices of each connected part."""
+    """Yields an all-gather of 1 GB a device among all devices of each connected part."""
     fabrics = parts(design)
     if len(fabrics) > 1 and any(part.links for part in fabrics):
         yield Gathered("an all-gather among all tiers").needs("fabric", unconnected(fabrics)).application()
@@ -64,7 +64,7 @@ def gathers(design: Design) -> Iterator[Application]:
 
 
 def _lacks(part: FabricPart) -> tuple[str, ...]:
-    """What stands between the part and a number."""
+    """Returns what stands between the part and a number."""
     if part.missing:
         return ("; needs ".join(part.missing),)
     if part.devices < 2:
@@ -78,7 +78,7 @@ def _lacks(part: FabricPart) -> tuple[str, ...]:
 
 
 def exits(design: Design) -> Iterator[Application]:
-    """Every tier whose devices state a link bandwidth and that links join to others."""
+    """Yields every tier whose devices state a link bandwidth and that links join to others."""
     for part in parts(design):
         if part.missing or len(part.tiers) < 2:
             continue

@@ -21,7 +21,7 @@ def floor(n: int, load: float) -> float:
 
 
 def two_by_chain(load: float, states: int) -> float:
-    """Mean time of a request with two parts, from the stationary law of both queue lengths cut off at `states`.
+    """Returns mean time of a request with two parts, from the stationary law of both queue lengths cut off at `states`.
 
     The time is the number of requests that are not joined, max(i, j), over their rate (Little's law).
     """

@@ -11,7 +11,7 @@ FORMULA = "(1 + 1 / load + load * load / (1 - load)) * mean"
 
 @cache
 def best_load() -> float:
-    """The load at which the age is least: the root in (0, 1) of r^4 - 2 r^3 + r^2 - 2 r + 1, where its slope is 0."""
+    """Returns the load of the least age: the root in (0, 1) of r^4 - 2 r^3 + r^2 - 2 r + 1, where its slope is 0."""
     return halved(lambda r: r**4 - 2 * r**3 + r**2 - 2 * r + 1 > 0, 0.0, 1.0)[0]
 
 

@@ -29,7 +29,7 @@ def stable(weights: Sequence[Fraction], gain: Fraction) -> bool:
 
 
 def largest_radius(weights: Sequence[float], gain: float) -> float:
-    """The largest modulus of a root, in floats."""
+    """Returns the largest modulus of a root, in floats."""
     import numpy as np
 
     polynomial = [1.0, -1.0, *[0.0] * (len(weights) - 1)]
@@ -75,10 +75,10 @@ def _bracket(weights: Sequence[Fraction], start: Fraction) -> tuple[Fraction, Fr
 
 
 def delayed(steps: int) -> tuple[Fraction, ...]:
-    """All weight on the reading that is `steps` decisions old."""
+    """Returns all weight on the reading that is `steps` decisions old."""
     return (*[Fraction(0)] * steps, Fraction(1))
 
 
 def bisected(reached: partial[bool], low: float, high: float) -> float:
-    """The point at which a monotone condition begins to hold."""
+    """Returns the point at which a monotone condition begins to hold."""
     return halved(reached, high, low)[0]

@@ -22,7 +22,7 @@ def tries_of(call: Call) -> tuple[Fraction, Fraction] | None:
 
 
 def retrying(design: Design) -> Iterator[Application]:
-    """Every call with more than one try."""
+    """Yields every call with more than one try."""
     for call in design.calls:
         tries = tries_of(call)
         if tries is not None and tries[1] > 1:
@@ -32,7 +32,7 @@ def retrying(design: Design) -> Iterator[Application]:
 
 
 def deadlines(design: Design) -> Iterator[Application]:
-    """Every call with a deadline, several tries and a constant or capped pause."""
+    """Yields every call with a deadline, several tries and a constant or capped pause."""
     for call in design.calls:
         tries = tries_of(call)
         if tries is None or tries[1] <= 1 or call.deadline is None:

@@ -33,7 +33,7 @@ def exponential(design: Design) -> Iterator[Application]:
 
 
 def offered(design: Design) -> Iterator[Application]:
-    """Every stage under Poisson arrivals: its rate and mean service time alone."""
+    """Yields every stage under Poisson arrivals: its rate and mean service time alone."""
     for stage in filter(poisson, stages(design)):
         application = gathered(stage)
         for symbol in ("servers",):

@@ -26,7 +26,9 @@ def load_of_least_age(inputs: Inputs) -> float:
 
 
 def slope() -> Checked:
-    """The slope of the age is that polynomial over a square, changes sign there once, and is convex, by sympy."""
+    """Checks that the slope of the age is that polynomial over a square, changes sign there once, and is convex, by
+    sympy.
+    """
     import sympy as sp
 
     r = sp.symbols("r", positive=True)

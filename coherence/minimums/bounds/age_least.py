@@ -28,12 +28,14 @@ def least(inputs: Inputs) -> float:
 
 
 def searched(inputs: Inputs) -> float:
-    """The least age over a grid of loads."""
+    """Returns the least age over a grid of loads."""
     return min(age(k / 10_000) for k in range(1, 10_000)) * float(inputs["mean"])
 
 
 def convex() -> Checked:
-    """The second derivative of the age is positive on (0, 1), so the zero of the slope is the least, by sympy."""
+    """Checks that the second derivative of the age is positive on (0, 1), so the zero of the slope is the least, by
+    sympy.
+    """
     import sympy as sp
 
     s = sp.symbols("s", positive=True)

@@ -24,7 +24,8 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, S
 
 
 def quorums() -> Checked:
-    """Two fast quorums (n - e) and one that recovers (n - f) share a process exactly if n > 2 e + f: all of n <= 6.
+    """Checks that two fast quorums (n - e) and one that recovers (n - f) share a process exactly if n > 2 e + f: all
+    of n <= 6.
 
     Without a shared one the recovering processes cannot tell which of two values was decided fast.
     """

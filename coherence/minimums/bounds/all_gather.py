@@ -23,7 +23,7 @@ from coherence.minimums.collectives import ring_all_gather
 
 
 def executed(inputs: Inputs) -> Fraction:
-    """The algorithm, message by message."""
+    """Runs the algorithm, message by message."""
     return ring_all_gather(int(inputs["n"]), inputs["size"], inputs["bandwidth"])
 
 

@@ -29,7 +29,7 @@ from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, l
 
 
 def uneven() -> Fabric:
-    """Two pairs that a narrow link joins; one member holds three times as much, one wire goes one way only."""
+    """Returns two pairs that a narrow link joins; one member holds three times as much, one wire goes one way only."""
     wires = [*both("a", "b", 8), *both("c", "d", 8), *both("b", "switch", 3), *both("switch", "c", 3)]
     return fabric({"a": 3, "b": 1, "c": 1, "d": 1}, [*wires, Wire("a", "d", Fraction(1))], name="two pairs")
 
@@ -41,7 +41,7 @@ def seconds(inputs: Inputs) -> Fraction | float:
 
 
 def enumerated() -> Checked:
-    """The cut that is found is the worst of all cuts, and adds up again."""
+    """Checks that the cut that is found is the worst of all cuts, and adds up again."""
     tried = 0
     for wired in (ring(5), uneven(), leaf_spine(2, 2, 2, 50, 30), dgx1()):
         cut, every = all_gather(wired), [one.time for one in every_cut(wired)]
@@ -52,7 +52,7 @@ def enumerated() -> Checked:
 
 
 def packed(inputs: Inputs) -> Fraction | float:
-    """Trees that carry every shard to all members; the busiest wire decides."""
+    """Returns trees that carry every shard to all members; the busiest wire decides."""
     made = fabric_of(inputs)
     found: Fraction | float = inputs["size"] * executed(made, trees(made))
     return found

@@ -32,7 +32,7 @@ def least_degree() -> Checked:
 
 
 def packed(inputs: Inputs) -> Fraction:
-    """Trees over a fabric of that many members and links: a DGX-1, or a switch."""
+    """Returns trees over a fabric of that many members and links: a DGX-1, or a switch."""
     made = _built(int(inputs["n"]), int(inputs["ports"]))
     return executed(made, trees(made))
 

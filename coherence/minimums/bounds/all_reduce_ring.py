@@ -23,7 +23,7 @@ from coherence.minimums.collectives import ring_all_reduce
 
 
 def ring(inputs: Inputs) -> Fraction:
-    """The ring, message by message."""
+    """Runs the ring, message by message."""
     return ring_all_reduce(int(inputs["n"]), inputs["size"], inputs["bandwidth"], inputs["alpha"])
 
 

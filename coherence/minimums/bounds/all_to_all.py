@@ -22,7 +22,7 @@ from coherence.minimums.collectives import rotation
 
 
 def executed(inputs: Inputs) -> Fraction:
-    """The algorithm, message by message."""
+    """Runs the algorithm, message by message."""
     return rotation(int(inputs["n"]), inputs["size"], inputs["bandwidth"])
 
 

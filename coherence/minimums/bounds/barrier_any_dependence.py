@@ -42,7 +42,7 @@ def convex() -> Checked:
 
 
 def together(inputs: Inputs) -> Fraction | float:
-    """A run in which one cause scales every member: the slowest is the same one in each outcome."""
+    """Returns a run in which one cause scales every member: the slowest is the same one in each outcome."""
     factors: Sequence[Fraction] = (Fraction(1, 2), Fraction(3, 2))
     steps = [max(f * inputs["mean"], f * inputs["other_mean"]) for f in factors]
     return sum(steps) / len(steps)

@@ -24,7 +24,9 @@ PROVED_TO = 8
 
 
 def integrals() -> Checked:
-    """The integral of 1 - (1 - exp(-t))^n over t >= 0 is the harmonic number, by sympy, for n up to PROVED_TO."""
+    """Checks that the integral of 1 - (1 - exp(-t))^n over t >= 0 is the harmonic number, by sympy, for n up to
+    PROVED_TO.
+    """
     import sympy as sp
 
     t = sp.symbols("t", positive=True)

@@ -40,7 +40,7 @@ def stretch(n: int, sigma: float) -> float:
 
 
 def slowest(inputs: Inputs) -> float:
-    """The stretch."""
+    """Returns the stretch."""
     return stretch(int(inputs["n"]), float(inputs["sigma"]))
 
 

@@ -27,7 +27,7 @@ Table = tuple[tuple[Fraction, ...], ...]
 
 
 def table(inputs: Inputs) -> Table:
-    """One row for each step.  Raises UsageError for rows of unlike length and for times that are none."""
+    """Returns one row for each step.  Raises UsageError for rows of unlike length and for times that are none."""
     given = several(inputs, "durations")
     try:
         rows = tuple(
@@ -43,7 +43,7 @@ def table(inputs: Inputs) -> Table:
 
 
 def waited(inputs: Inputs) -> Fraction:
-    """The share of member time between its own end and that of the slowest; 0 where no time passes at all."""
+    """Returns the share of member time between its own end and that of the slowest; 0 where no time passes at all."""
     rows = table(inputs)
     whole = sum((max(row) * len(row) for row in rows), Fraction(0))
     return 1 - sum((sum(row, Fraction(0)) for row in rows), Fraction(0)) / whole if whole else Fraction(0)

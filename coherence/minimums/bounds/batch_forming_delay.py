@@ -21,7 +21,7 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, S
 
 
 def stages() -> Checked:
-    """The mean of a sum of k exponential gaps is k/rate, from the density of Erlang's law, by sympy."""
+    """Checks that the mean of a sum of k exponential gaps is k/rate, from the density of Erlang's law, by sympy."""
     import sympy as sp
 
     t, rate = sp.symbols("t r", positive=True)

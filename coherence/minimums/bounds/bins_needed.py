@@ -30,7 +30,7 @@ def bins(inputs: Inputs) -> Fraction | float:
 
 
 def filled(inputs: Inputs) -> Fraction | float:
-    """First fit, largest items first."""
+    """Returns the bins of first fit, largest items first."""
     return Fraction(len(first_fit(several(inputs, "sizes"), Fraction(inputs["capacity"]))))
 
 

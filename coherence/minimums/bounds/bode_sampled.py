@@ -23,7 +23,8 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, S
 
 
 def roots_of_unity() -> Checked:
-    """The product of |w - a| over the n-th roots of unity w is |a^n - 1|: log of it over n tends to max(0, log |a|).
+    """Checks that the product of |w - a| over the n-th roots of unity w is |a^n - 1|: log of it over n tends to max(0,
+    log |a|).
 
     So stable poles and zeros of S leave no trace in the mean, and each unstable eigenvalue leaves its logarithm.
     """

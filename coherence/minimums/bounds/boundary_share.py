@@ -23,7 +23,7 @@ from coherence.minimums.bounds._fabrics import shares
 
 
 def handed_out(inputs: Inputs) -> Fraction:
-    """Slices are handed out one by one; what is left then."""
+    """Hands slices out one by one; returns what is left then."""
     left = Fraction(1)
     for _ in range(int(inputs["instances"])):
         left = max(Fraction(0), left - Fraction(inputs["share"]))

@@ -25,7 +25,7 @@ PARTS = (1, 8, 64, 256)
 
 
 def best_of(inputs: Inputs) -> Fraction:
-    """The better of a binomial tree and of chains of several grains, message by message."""
+    """Runs the better of a binomial tree and of chains of several grains, message by message."""
     n, size, rate, alpha = int(inputs["n"]), inputs["size"], inputs["bandwidth"], inputs["alpha"]
     chains = [chain_broadcast(n, size, rate, alpha, parts) for parts in PARTS]
     return min(tree_broadcast(n, size, rate, alpha), *chains)

@@ -43,7 +43,7 @@ def every_trace() -> Checked:
 
 
 def searched(inputs: Inputs) -> int:
-    """The best of all policies by search over the contents of the cache (for small traces)."""
+    """Returns the best of all policies by search over the contents of the cache (for small traces)."""
     return fewest(several(inputs, "trace"), int(inputs["slots"]))
 
 

@@ -22,7 +22,8 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Sta
 
 
 def stationary() -> Checked:
-    """The derivative of M (exp((T + d)/M) - 1)/T vanishes at T = M (1 + w), where w exp(w) = -exp(-d/M - 1).
+    """Checks that the derivative of M (exp((T + d)/M) - 1)/T vanishes at T = M (1 + w), where w exp(w) = -exp(-d/M -
+    1).
 
     With w = -v that equation gives d = M (v - 1 - log v), which eliminates d; the rest is an identity in v and M.
     """

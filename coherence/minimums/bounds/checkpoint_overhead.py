@@ -37,13 +37,13 @@ def overhead(inputs: Inputs) -> float:
 
 
 def lost(interval: float, write: float, mean: float, restart: float) -> float:
-    """The share of time that is lost at an interval; written so that nothing overflows."""
+    """Returns the share of time that is lost at an interval; written so that nothing overflows."""
     stretch = (interval + write) / mean
     return 1 - interval / mean * math.exp(-restart / mean - stretch) / -math.expm1(-stretch)
 
 
 def searched(inputs: Inputs) -> float:
-    """The best of a fine grid of intervals: never below the floor."""
+    """Returns the best of a fine grid of intervals: never below the floor."""
     write, mean, restart = (float(inputs[name]) for name in ("write", "mtbf", "restart"))
     centre = math.sqrt(2 * write * mean)
     tried = (centre * 2 ** ((k - GRID / 2) * 4 / GRID) for k in range(GRID + 1))

@@ -24,7 +24,8 @@ MOST = 6
 
 
 def shifting() -> Checked:
-    """No adjustment keeps the clocks closer in all of n runs that look alike to every process (unsat), for n = 2 to 6.
+    """Checks that no adjustment keeps the clocks closer in all of n runs that look alike to every process (unsat), for
+    n = 2 to 6.
 
     In run k the first k clocks run u = 1 earlier, which delays between d and d + u hide; the adjusted clocks of every
     run must lie within e of each other.

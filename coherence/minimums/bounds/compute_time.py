@@ -24,7 +24,7 @@ from coherence.minimums.facts import Gathered, constant
 
 
 def applies(design: Design) -> Iterator[Application]:
-    """Every tier with a peak rate; the operations of the work are measured."""
+    """Yields every tier with a peak rate; the operations of the work are measured."""
     for tier in design.tiers.values():
         peak = constant(tier, "dense_bf16", "peak")
         if peak is not None:

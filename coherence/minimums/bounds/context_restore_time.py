@@ -31,7 +31,8 @@ INPUTS = {
 
 
 def shares() -> Checked:
-    """No split of the tokens is done in less than the formula says, at any rates (unsat): moved <= a t, again <= b t.
+    """Checks that no split of the tokens is done in less than the formula says, at any rates (unsat): moved <= a t,
+    again <= b t.
 
     With moved + again = n and t (a + b) < n.
     """

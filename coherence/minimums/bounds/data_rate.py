@@ -36,7 +36,7 @@ def moduli(inputs: Inputs) -> list[float]:
 
 
 def rate(inputs: Inputs) -> float:
-    """Bytes per sample, the SI unit of data here; a pair of complex eigenvalues counts as both of them."""
+    """Returns bytes per sample, the SI unit of data here; a pair of complex eigenvalues counts as both of them."""
     return math.fsum(math.log2(one) for one in moduli(inputs)) / 8
 
 
@@ -63,7 +63,7 @@ def _script(count: int, growth: Fraction) -> str:
 
 
 def quantised(inputs: Inputs) -> float:
-    """Loops that are run: every BLOCK samples a word says in which of ceil(l^BLOCK) cells the state lies.
+    """Runs loops that are run: every BLOCK samples a word says in which of ceil(l^BLOCK) cells the state lies.
 
     The rate of the words; infinite if a state left its interval.  Blocks approach the floor as they grow.
     """

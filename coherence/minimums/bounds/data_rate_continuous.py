@@ -25,7 +25,7 @@ from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, S
 
 
 def rate(inputs: Inputs) -> float:
-    """Bytes per second, the SI unit of data here; 8 times that in bits."""
+    """Returns bytes per second, the SI unit of data here; 8 times that in bits."""
     poles = [complex(pole).real for pole in several(inputs, "poles")]
     if not all(map(math.isfinite, poles)):
         raise UsageError("poles of data_rate_continuous are finite numbers")

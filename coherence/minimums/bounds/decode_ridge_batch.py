@@ -22,7 +22,7 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Sta
 
 
 def crossing() -> Checked:
-    """The two times are equal there, and the products take longer above."""
+    """Checks that the two times are equal there, and the products take longer above."""
     import sympy as sp
 
     rate, bandwidth, number, more = sp.symbols("R W b x", positive=True)

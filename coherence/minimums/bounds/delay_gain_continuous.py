@@ -44,7 +44,7 @@ def _grows(tau: float, gain: float) -> bool:
 
 
 def edge_of_roots(inputs: Inputs) -> float:
-    """The gain at which the rightmost root, W(-k tau)/tau with Lambert's W, reaches the axis."""
+    """Returns the gain at which the rightmost root, W(-k tau)/tau with Lambert's W, reaches the axis."""
     tau = float(inputs["delay"])
     return bisected(partial(_grows, tau), 0.5 / tau, 3.0 / tau)
 

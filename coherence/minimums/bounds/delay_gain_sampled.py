@@ -41,7 +41,8 @@ def _grows(weights: tuple[Fraction, ...], gain: float) -> bool:
 
 
 def edge_of_roots(inputs: Inputs) -> float:
-    """The gain at which the largest root of the loop reaches the unit circle, by bisection on computed roots."""
+    """Returns the gain at which the largest root of the loop reaches the unit circle, by bisection on computed
+    roots."""
     return bisected(partial(_grows, delayed(int(inputs["delay"]))), 1e-3, 3.0)
 
 

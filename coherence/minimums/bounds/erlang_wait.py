@@ -31,7 +31,7 @@ def balance() -> Checked:
 
 
 def birth_death(inputs: Inputs) -> Fraction:
-    """The mean number that waits, state by state far beyond the servers, over the rate (Little's law)."""
+    """Returns the mean number that waits, state by state far beyond the servers, over the rate (Little's law)."""
     servers, rate, mean = int(inputs["servers"]), Fraction(inputs["rate"]), Fraction(inputs["mean"])
     weight, total, waiting = Fraction(1), Fraction(1), Fraction(0)
     number = 0

@@ -32,7 +32,9 @@ def balance() -> Checked:
 
 
 def states(inputs: Inputs) -> Fraction:
-    """The share of time with every server busy, state by state (arrivals of a Poisson process see time averages)."""
+    """Returns the share of time with every server busy, state by state (arrivals of a Poisson process see time
+    averages).
+    """
     return waits(int(inputs["servers"]), Fraction(inputs["offered"]))[1]
 
 

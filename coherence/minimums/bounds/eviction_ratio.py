@@ -26,13 +26,15 @@ PHASES = 30
 
 
 def measured(slots: int, other: int) -> Fraction:
-    """Fetches of the recency cache over those of the best one, both warm, on the adversary's trace."""
+    """Returns fetches of the recency cache over those of the best one, both warm, on the adversary's trace."""
     held, trace = adversary(slots, other, PHASES)
     return Fraction(recently_used(trace, slots, held), farthest(trace, other, held[slots - other :]))
 
 
 def traces() -> Checked:
-    """The adversary makes the online cache fetch at every step, for all k up to 6 and h <= k; the ratio is attained."""
+    """Checks that the adversary makes the online cache fetch at every step, for all k up to 6 and h <= k; the ratio is
+    attained.
+    """
     for slots in range(1, 7):
         for other in range(1, slots + 1):
             held, trace = adversary(slots, other, PHASES)

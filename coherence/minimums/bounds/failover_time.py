@@ -23,7 +23,8 @@ from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, S
 
 
 def alike() -> Checked:
-    """A suspicion at t < P + d, counted from the last sign of life sent, is also made where the next one only is late.
+    """Checks that a suspicion at t < P + d, counted from the last sign of life sent, is also made where the next one
+    only is late.
 
     The runs agree until the sign sent at P arrives; a delay `late` <= d exists with P + late > t.
     """

@@ -30,7 +30,7 @@ def chains() -> Checked:
 
 
 def chain(inputs: Inputs) -> float:
-    """The mean number of requests that are not joined, over their rate."""
+    """Returns the mean number of requests that are not joined, over their rate."""
     return two_by_chain(float(inputs["load"]), STATES) * float(inputs["mean"])
 
 

@@ -22,7 +22,7 @@ from coherence.minimums.bound import Bound, Example, Inputs, Role, Status, Symbo
 
 
 def billed(inputs: Inputs) -> Fraction | float:
-    """The bill for all hours, less the one that the minimum leaves, less the useful hours."""
+    """Returns the bill for all hours, less the one that the minimum leaves, less the useful hours."""
     bill = inputs["members"] * inputs["duration"] * inputs["price"]
     useful, possible = bill * (1 - inputs["loss"]), bill * (1 - inputs["minimum"])
     return possible - useful

@@ -22,7 +22,7 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, S
 
 
 def series() -> Checked:
-    """The mean number of attempts before the accepted one is the sum of k (1 - q) q^k, by sympy."""
+    """Checks that the mean number of attempts before the accepted one is the sum of k (1 - q) q^k, by sympy."""
     import sympy as sp
 
     q = sp.symbols("q", positive=True)

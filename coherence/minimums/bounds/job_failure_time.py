@@ -22,7 +22,7 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Sta
 
 
 def integral() -> Checked:
-    """The integral of exp(-t/M)^n over t >= 0 is M/n, by sympy."""
+    """Checks that the integral of exp(-t/M)^n over t >= 0 is M/n, by sympy."""
     import sympy as sp
 
     t, mean, n = sp.symbols("t M n", positive=True)

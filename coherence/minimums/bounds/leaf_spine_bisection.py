@@ -23,7 +23,7 @@ from coherence.minimums.fabric.wiring import leaf_spine
 
 
 def halved(inputs: Inputs) -> Fraction:
-    """The largest flow between the halves, host by host."""
+    """Returns the largest flow between the halves, host by host."""
     leaves, hosts, spines = (int(inputs[name]) for name in ("leaves", "hosts", "spines"))
     fabric = leaf_spine(leaves, hosts, spines, Fraction(inputs["host_rate"]), Fraction(inputs["up_rate"]))
     mine = fabric.names[: len(fabric.names) // 2]

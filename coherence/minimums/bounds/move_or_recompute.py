@@ -34,7 +34,7 @@ def equal() -> Checked:
 
 
 def crossing(inputs: Inputs) -> float:
-    """The rate at which the two times cross, by bisection."""
+    """Returns the rate at which the two times cross, by bisection."""
     n, k, o, c, setup = (float(inputs[x]) for x in ("tokens", "kv_bytes", "operations", "compute", "setup"))
 
     def moves_sooner(rate: float) -> bool:

@@ -32,7 +32,7 @@ def composed() -> Checked:
 
 
 def sends(inputs: Inputs) -> int:
-    """Every send, one by one."""
+    """Runs every send, one by one."""
     return sum(1 for _ in range(int(inputs["outer"])) for _ in range(int(inputs["inner"])))
 
 

@@ -29,7 +29,7 @@ SECONDS = 10_000  # that an overload is followed
 
 
 def fluid(inputs: Inputs) -> Fraction:
-    """The least load, in hundredths of 1/t, from which an overload does not drain, second by second."""
+    """Returns the least load, in hundredths of 1/t, from which an overload does not drain, second by second."""
     tries = int(inputs["tries"])
     for step in range(99, 130):
         load = Fraction(step, 100 * tries)
@@ -49,7 +49,9 @@ def _drains(sent: Fraction) -> bool:
 
 
 def both_sides() -> Checked:
-    """No load below the formula keeps the backlog from falling, and none at or above it lets it fall: unsat."""
+    """Checks that no load below the formula keeps the backlog from falling, and none at or above it lets it fall:
+    unsat.
+    """
     scripts = []
     for tries in (1, 2, 3, 4, 8):
         edge = rational(Fraction(number(FORMULA, {"tries": Fraction(tries)})))

@@ -24,7 +24,7 @@ from coherence.minimums.pipeline_runs import makespan, one_by_one, shortest
 
 
 def run(inputs: Inputs) -> Fraction:
-    """One forward, one backward, pass by pass; backward passes take twice a forward pass."""
+    """Runs one forward, one backward, pass by pass; backward passes take twice a forward pass."""
     stages, batches = int(inputs["p"]), int(inputs["m"])
     length = makespan(one_by_one(stages, batches), {"F": (Fraction(1),) * stages, "B": (Fraction(2),) * stages})
     assert length is not None

@@ -34,7 +34,9 @@ def run(inputs: Inputs) -> Fraction:
 
 
 def chain() -> Checked:
-    """A last stage that begins after p - 1 forward passes and has all its work is not done sooner (unsat), p to 6."""
+    """Checks that a last stage that begins after p - 1 forward passes and has all its work is not done sooner (unsat),
+    p to 6.
+    """
     scripts = []
     for stages in range(1, 7):
         lines = ["(set-logic QF_NRA)", *(f"(declare-const {name} Real)" for name in ("f", "b", "w", "m", "end"))]

@@ -27,7 +27,7 @@ from coherence.minimums.pipeline_runs import makespan, one_by_one, shortest, sta
 
 
 def times(inputs: Inputs) -> dict[str, tuple[Fraction, ...]]:
-    """Seconds of a forward and of a backward pass at each stage.  Raises UsageError."""
+    """Returns seconds of a forward and of a backward pass at each stage.  Raises UsageError."""
     try:
         rows = {"F": several(inputs, "forward"), "B": several(inputs, "backward")}
         times_of = {kind: tuple(Fraction(one) for one in row) for kind, row in rows.items()}
@@ -43,12 +43,12 @@ def times(inputs: Inputs) -> dict[str, tuple[Fraction, ...]]:
 
 
 def least(inputs: Inputs) -> Fraction:
-    """The floor."""
+    """Returns the floor."""
     return stage_floor(int(inputs["m"]), times(inputs))
 
 
 def run(inputs: Inputs) -> Fraction:
-    """One forward, one backward, pass by pass."""
+    """Runs one forward, one backward, pass by pass."""
     given = times(inputs)
     length = makespan(one_by_one(len(given["F"]), int(inputs["m"])), given)
     assert length is not None

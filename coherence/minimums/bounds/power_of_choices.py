@@ -21,7 +21,7 @@ from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, S
 
 
 def series(load: float, choices: int) -> float:
-    """The sum until its terms no longer count."""
+    """Returns the sum until its terms no longer count."""
     if choices == 1:
         return 1 / (1 - load)
     total, exponent = 0.0, 0

@@ -38,7 +38,9 @@ def rounds(inputs: Inputs) -> int:
 
 
 def shrinking() -> Checked:
-    """The rest after n rounds is (M/R) (D/R)^n seconds: one round sends M at R while D M/R is written, by sympy."""
+    """Checks that the rest after n rounds is (M/R) (D/R)^n seconds: one round sends M at R while D M/R is written, by
+    sympy.
+    """
     import sympy as sp
 
     state, rate, dirty, n = sp.symbols("M R D n", positive=True)

@@ -30,7 +30,7 @@ def pigou(inputs: Inputs) -> float:
 
 
 def affine() -> Checked:
-    """The least of x^2 + (1 - x) is 3/4, by sympy: the ratio of Pigou's example is 4/3."""
+    """Checks that the least of x^2 + (1 - x) is 3/4, by sympy: the ratio of Pigou's example is 4/3."""
     import sympy as sp
 
     x = sp.symbols("x", real=True)

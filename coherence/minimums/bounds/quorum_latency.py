@@ -24,7 +24,7 @@ from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, S
 
 
 def majority(inputs: Inputs) -> Fraction | float:
-    """The floor(n/2)-th smallest of n - 1 round trips."""
+    """Returns the floor(n/2)-th smallest of n - 1 round trips."""
     trips = sorted(several(inputs, "round_trips"))
     if not trips or trips[0] < 0:
         raise UsageError("round_trips of quorum_latency are one or more times of at least 0 s")
@@ -33,7 +33,9 @@ def majority(inputs: Inputs) -> Fraction | float:
 
 
 def minorities() -> Checked:
-    """A set of k replicas survives the loss of every set of (n - 1)/2 exactly if k is a majority, for n up to 7."""
+    """Checks that a set of k replicas survives the loss of every set of (n - 1)/2 exactly if k is a majority, for n up
+    to 7.
+    """
     for n in (3, 5, 7):
         for k in range(1, n + 1):
             smallest = set(range(k))

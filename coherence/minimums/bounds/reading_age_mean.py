@@ -25,7 +25,9 @@ STEPS = 2000
 
 
 def uniform() -> Checked:
-    """The mean of a uniform age on [0, T] is T/2, and that of a window's readings W/2; sums of means are means."""
+    """Checks that the mean of a uniform age on [0, T] is T/2, and that of a window's readings W/2; sums of means are
+    means.
+    """
     import sympy as sp
 
     t, period = sp.symbols("t T", positive=True)

@@ -29,7 +29,7 @@ MOST = 400
 
 
 def of(inputs: Inputs) -> float:
-    """The middle of a bracket whose ends are counted."""
+    """Returns the middle of a bracket whose ends are counted."""
     weights = [Fraction(w) for w in several(inputs, "weights")]
     if not 0 < len(weights) <= MOST:
         raise UsageError(f"sampled_gain takes 1 to {MOST} weights, not {len(weights)}")

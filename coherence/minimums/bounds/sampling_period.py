@@ -33,7 +33,7 @@ def aliases() -> Checked:
 
 
 def mirrored(inputs: Inputs) -> float:
-    """The shortest period, of a grid, whose readings are also those of a slower oscillation."""
+    """Returns the shortest period, of a grid, whose readings are also those of a slower oscillation."""
     period = float(inputs["oscillation"])
     for k in range(4000, 12_000):
         h = period * k / 10_000

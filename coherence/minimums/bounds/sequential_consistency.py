@@ -23,7 +23,8 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, S
 
 
 def two_processes() -> Checked:
-    """Both processes write at 0 and read at `w`, done at `w + r`; a message of delay d sent at 0 or later is not there.
+    """Checks that both processes write at 0 and read at `w`, done at `w + r`; a message of delay d sent at 0 or later
+    is not there.
 
     Sequential consistency forbids both old values; without a message before the end each must read the old one.
     """

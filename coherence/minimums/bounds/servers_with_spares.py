@@ -21,7 +21,7 @@ from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Tre
 
 
 def counted(inputs: Inputs) -> int:
-    """One server more at a time, until what is left after the failures carries the load."""
+    """Runs one server more at a time, until what is left after the failures carries the load."""
     servers = 0
     while servers - inputs["gone"] < inputs["offered"]:
         servers += 1

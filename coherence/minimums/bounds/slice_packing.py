@@ -23,7 +23,7 @@ from coherence.minimums.packing import slices
 
 
 def left_over(inputs: Inputs) -> Fraction:
-    """Slices are cut one by one until one resource is short."""
+    """Runs slices are cut one by one until one resource is short."""
     count = slices(
         (Fraction(inputs["compute"]), Fraction(inputs["memory"])),
         (Fraction(inputs["each"]), Fraction(inputs["each_memory"])),

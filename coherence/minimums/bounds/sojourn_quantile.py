@@ -21,7 +21,9 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, S
 
 
 def mixture() -> Checked:
-    """A geometric number of exponential stages of rate mu is exponential with rate mu - lambda (Laplace transforms)."""
+    """Checks that a geometric number of exponential stages of rate mu is exponential with rate mu - lambda (Laplace
+    transforms).
+    """
     import sympy as sp
 
     s, mu, rho = sp.symbols("s mu rho", positive=True)

@@ -45,7 +45,8 @@ def least(inputs: Inputs) -> Fraction | float:
 
 
 def starts() -> Checked:
-    """No start times of the example end before its longest path (unsat); ending with it is possible (sat)."""
+    """Checks that no start times of the example end before its longest path (unsat); ending with it is possible
+    (sat)."""
 
     def script(limit: Fraction, op: str) -> str:
         lines = ["(set-logic QF_LRA)", *(f"(declare-const s{k} Real)" for k in range(len(TIMES)))]
@@ -61,7 +62,7 @@ def starts() -> Checked:
 
 
 def scheduled(inputs: Inputs) -> Fraction | float:
-    """The best schedule of a list, executed over every list."""
+    """Runs the best schedule of a list, executed over every list."""
     times, edges, workers = read(inputs)
     return shortest_listed(times, edges, workers)
 

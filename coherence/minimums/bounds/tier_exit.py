@@ -34,12 +34,12 @@ def stranded(inputs: Inputs) -> Fraction | float:
 
 
 def pair(up: int = 4) -> Fabric:
-    """Two devices, a hub, and another member."""
+    """Returns two devices, a hub, and another member."""
     return fabric("abc", [*both("a", "hub", 8), *both("b", "hub", 8), *both("hub", "c", up)], name="a pair")
 
 
 def enumerated() -> Checked:
-    """The least cut is the least of all cuts of small fabrics."""
+    """Checks that the least cut is the least of all cuts of small fabrics."""
     import itertools
 
     for up in (1, 4, 12, 30):

@@ -49,7 +49,7 @@ def _grows(inputs: Inputs, e: float) -> bool:
 
 
 def eigenvalues(inputs: Inputs) -> float:
-    """The ratio at which an eigenvalue reaches the axis, by bisection; infinite where none does up to 1e9."""
+    """Returns the ratio at which an eigenvalue reaches the axis, by bisection; infinite where none does up to 1e9."""
     reached = partial(_grows, inputs)
     return bisected(reached, 1e-9, 1e9) if reached(1e9) else math.inf
 

@@ -21,7 +21,7 @@ from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Tre
 
 
 def state_kept(inputs: Inputs) -> Fraction | float:
-    """A run that keeps its state: in each turn only what is new is read."""
+    """Runs a run that keeps its state: in each turn only what is new is read."""
     read: Fraction | float = Fraction(0)
     for call in range(int(inputs["calls"])):
         read += inputs["first"] if call == 0 else inputs["added"]

@@ -27,12 +27,12 @@ from coherence.minimums.fabric.wiring import Fabric, both, dgx1, fabric, leaf_sp
 
 
 def seconds(inputs: Inputs) -> Fraction | float:
-    """What the prices prove."""
+    """Returns what the prices prove."""
     return concurrent(fabric_of(inputs), several(inputs, "demands")).least
 
 
 def routed(inputs: Inputs) -> Fraction | float:
-    """The routes, added up wire by wire."""
+    """Runs the routes, added up wire by wire."""
     return concurrent(fabric_of(inputs), several(inputs, "demands")).most
 
 
@@ -46,7 +46,7 @@ def dual() -> Checked:
 
 
 def pairs() -> Fabric:
-    """Two pairs joined by a narrow link."""
+    """Returns two pairs joined by a narrow link."""
     return fabric("abcd", [*both("a", "b", 9), *both("b", "c", 2), *both("c", "d", 9)], name="two pairs")
 
 

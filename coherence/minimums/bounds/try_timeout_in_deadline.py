@@ -25,7 +25,7 @@ TRIES = 5
 
 
 def solved() -> Checked:
-    """No T above the formula fits, for every D and b (unsat); the formula itself fits (sat)."""
+    """Checks that no T above the formula fits, for every D and b (unsat); the formula itself fits (sat)."""
     formula = f"(/ (- D (* {TRIES - 1}.0 b)) {TRIES}.0)"
     head = "(set-logic QF_LRA)\n(declare-const D Real)\n(declare-const b Real)\n(declare-const T Real)\n"
     head += "(assert (>= b 0.0))\n"
@@ -36,7 +36,7 @@ def solved() -> Checked:
 
 
 def schedule(inputs: Inputs) -> Fraction | float:
-    """Tries and pauses laid out one after the other: the time-out that ends the last one at the deadline."""
+    """Runs tries and pauses laid out one after the other: the time-out that ends the last one at the deadline."""
     tries, left = int(inputs["tries"]), inputs["deadline"]
     for _ in range(tries - 1):
         left -= inputs["pause"]

@@ -23,7 +23,8 @@ from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, S
 
 
 def mean_of_the_boundary() -> Checked:
-    """The value of a stable function at p is a mean of its values on the axis: the weights p/(pi (p^2 + w^2)) add to 1.
+    """Checks that the value of a stable function at p is a mean of its values on the axis: the weights p/(pi (p^2 +
+    w^2)) add to 1.
 
     And the loop forces T(p) = 1, because the plant's pole cancels in L/(1 + L).
     """

@@ -36,7 +36,9 @@ def least_variance() -> Checked:
 
 
 def departures(inputs: Inputs) -> float:
-    """The chain of the numbers left behind at departures, state by state; its mean gives the wait by Little's law."""
+    """Returns the chain of the numbers left behind at departures, state by state; its mean gives the wait by Little's
+    law.
+    """
     load, mean = float(inputs["load"]), float(inputs["mean"])
     arrivals = [math.exp(-load)]  # Poisson, during one constant service
     state, weight, seen, total = [1 - load], 0.0, 1 - load, 1

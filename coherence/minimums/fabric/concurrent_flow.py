@@ -47,7 +47,8 @@ class ConcurrentFlow:
 
 
 def concurrent(fabric: Fabric, demands: Sequence[Demand]) -> ConcurrentFlow:
-    """The least time to carry all demands, each split over paths at will.  Raises UsageError for bad demands."""
+    """Returns the least time to carry all demands, each split over paths at will.  Raises UsageError for bad
+    demands."""
     demanded = _checked_demands(fabric, demands)
     groups: dict[str, list[int]] = {}
     for k, (source, _, _) in enumerate(demanded):
@@ -140,7 +141,7 @@ def _near(numbers: Any) -> list[Fraction]:
 
 
 def priced(fabric: Fabric, demands: Sequence[Demand], prices: Steps) -> Fraction:
-    """What prices prove: no schedule carries the demands in less.  Exact, for any prices of at least zero."""
+    """Returns what prices prove: no schedule carries the demands in less.  Exact, for any prices of at least zero."""
     if any(price < 0 for price in prices.values()):
         raise UsageError("a price below zero proves nothing")
     paid = sum((rate * prices.get(step, Fraction(0)) for step, rate in _rates(fabric).items()), Fraction(0))
@@ -175,7 +176,9 @@ def _distances(fabric: Fabric, source: str, prices: Steps) -> dict[str, Fraction
 def _routes(
     group: Sequence[int], demands: Sequence[Demand], flow: Mapping[tuple[str, str], Fraction]
 ) -> Iterator[FlowRoute]:
-    """Paths out of a flow that is nearly what one source sends; their amounts are scaled to the demands exactly."""
+    """Yields paths out of a flow that is nearly what one source sends; their amounts are scaled to the demands
+    exactly.
+    """
     left = {step: part for step, part in flow.items() if part > 0}
     most = max(amount for _, _, amount in demands)
     for k in group:
@@ -216,7 +219,7 @@ def _path(left: Steps, source: str, target: str) -> tuple[str, ...] | None:
 
 
 def executed(fabric: Fabric, demands: Sequence[Demand], routes: Sequence[FlowRoute]) -> Fraction:
-    """Seconds that the busiest wire takes; every demand must arrive whole over wires that exist."""
+    """Returns seconds that the busiest wire takes; every demand must arrive whole over wires that exist."""
     rates, load = _rates(fabric), dict[tuple[str, str], Fraction]()
     arrived = [Fraction(0)] * len(demands)
     for route in routes:

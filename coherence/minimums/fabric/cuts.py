@@ -40,7 +40,7 @@ class FabricCut:
     wires: tuple[Wire, ...]
 
     def holds(self, fabric: Fabric) -> bool:
-        """Add it up again from the fabric alone: a member is outside, and the ratio is what is said."""
+        """Adds it up again from the fabric alone: a member is outside, and the ratio is what is said."""
         if all(name in self.inside for name in fabric.names):
             return False
         again = cut_of(fabric, self.inside)
@@ -48,7 +48,7 @@ class FabricCut:
 
 
 def cut_of(fabric: Fabric, inside: Iterable[str]) -> FabricCut:
-    """The cut of a set of nodes.  Raises UsageError where no wire leaves it."""
+    """Returns the cut of a set of nodes.  Raises UsageError where no wire leaves it."""
     nodes = frozenset(inside)
     wires = tuple(wire for wire in fabric.wires if wire.source in nodes and wire.target not in nodes)
     rate = sum((wire.rate for wire in wires), Fraction(0))
@@ -59,8 +59,9 @@ def cut_of(fabric: Fabric, inside: Iterable[str]) -> FabricCut:
 
 
 def all_gather(fabric: Fabric, sinks: Sequence[str] | None = None) -> FabricCut:
-    """The worst cut.  `sinks`: members that stand for all others (see `fabric_alike.representatives`); with fewer
-    of them the result is still a floor.  Raises InputError or UsageError where the fabric is not connected."""
+    """Returns the worst cut.  `sinks`: members that stand for all others (see `fabric_alike.representatives`); with
+    fewer of them the result is still a floor.  Raises InputError or UsageError where the fabric is not connected.
+    """
     best = cut_of(fabric, frozenset(fabric.nodes) - {_narrowest(fabric, sinks or fabric.names)})
     network = _Trials(fabric)
     for name in sinks or fabric.names:
@@ -70,7 +71,7 @@ def all_gather(fabric: Fabric, sinks: Sequence[str] | None = None) -> FabricCut:
 
 
 def _narrowest(fabric: Fabric, names: Sequence[str]) -> str:
-    """The member whose own wires take longest for what it lacks: where the steps begin."""
+    """Returns the member whose own wires take longest for what it lacks: where the steps begin."""
     into = dict.fromkeys(names, Fraction(0))
     for wire in fabric.wires:
         if wire.target in into:
@@ -93,7 +94,7 @@ class _Trials:
         self.ends = [(self.index[wire.source], self.index[wire.target]) for wire in fabric.wires]
 
     def short_of(self, sink: str, time: Fraction) -> frozenset[str] | None:
-        """A set whose data needs more than `time`; None where the sink gets all data in it."""
+        """Returns a set whose data needs more than `time`; None where the sink gets all data in it."""
         ratio = time * self.step / self.unit  # wires carry rate * ratio shares
         more, less = ratio.numerator, ratio.denominator
         source = len(self.nodes)
@@ -122,7 +123,7 @@ def whole(numbers: Sequence[Fraction]) -> tuple[list[int], Fraction]:
 
 
 def every_cut(fabric: Fabric) -> Iterator[FabricCut]:
-    """All cuts of a small fabric that hold data and leave a member outside, for checks of the exact minimum."""
+    """Yields all cuts of a small fabric that hold data and leave a member outside, for checks of the exact minimum."""
     nodes, names = fabric.nodes, frozenset(fabric.names)
     if len(nodes) > SMALL:
         raise UsageError(f"{fabric.name} has {len(nodes)} nodes: every cut is tried up to {SMALL}")
@@ -134,7 +135,8 @@ def every_cut(fabric: Fabric) -> Iterator[FabricCut]:
 
 
 def capacity(fabric: Fabric, sources: Iterable[str], targets: Iterable[str]) -> FabricCut:
-    """The most that flows from some nodes to others in one second, as its least cut (`data` 1, `time` 1/rate)."""
+    """Returns the most that flows from some nodes to others in one second, as its least cut (`data` 1, `time`
+    1/rate)."""
     from_, to = frozenset(sources), frozenset(targets)
     nodes = fabric.nodes
     for name in from_ | to:
@@ -157,14 +159,17 @@ def capacity(fabric: Fabric, sources: Iterable[str], targets: Iterable[str]) -> 
 
 
 def broadcast(made: Fabric, root: str) -> FabricCut:
-    """The worst cut between the root and a member: what it holds is sent in 1/rate seconds a byte, and no faster."""
+    """Returns the worst cut between the root and a member: what it holds is sent in 1/rate seconds a byte, and no
+    faster.
+    """
     connected(made)
     return min((capacity(made, (root,), (name,)) for name in made.names if name != root), key=lambda cut: cut.rate)
 
 
 def bisection(fabric: Fabric) -> FabricCut:
-    """The least capacity between equal halves of the members, over all halvings; switches go to the side that is
-    worse.  Raises UsageError for more than 12 members (462 halvings) and for an odd number."""
+    """Returns the least capacity between equal halves of the members, over all halvings; switches go to the side that
+    is worse.  Raises UsageError for more than 12 members (462 halvings) and for an odd number.
+    """
     names = fabric.names
     if len(names) % 2 or len(names) > 12:
         raise UsageError(f"{fabric.name} has {len(names)} members: every halving is tried of an even number up to 12")

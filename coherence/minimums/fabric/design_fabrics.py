@@ -50,11 +50,11 @@ class FabricPart:
 
     @property
     def devices(self) -> int:
-        """The fewest devices of all its tiers."""
+        """Returns the fewest devices of all its tiers."""
         return sum(_count(tier, high=False) for tier in self.tiers)
 
     def fabric(self, rates: High, counts: High = least) -> Fabric:
-        """Members that hold one unit each, at these ends of the ranges of rates, and of the tiers' counts."""
+        """Returns members that hold one unit each, at these ends of the ranges of rates, and of the tiers' counts."""
         members: dict[str, Fraction] = {}
         wires: list[Wire] = []
         for tier in self.tiers:
@@ -74,12 +74,12 @@ def _hub(tier: Tier) -> str:
 
 
 def _inside(tier: Tier) -> str:
-    """Where links of a tier begin."""
+    """Returns where links of a tier begin."""
     return _hub(tier) if "link_bandwidth" in tier.constants else tier.name
 
 
 def devices_of(tier: Tier, *, high: bool = False) -> dict[str, int]:
-    """Names of its members in a fabric, and how many devices each stands for."""
+    """Returns names of its members in a fabric, and how many devices each stands for."""
     count = _count(tier, high=high)
     if "link_bandwidth" not in tier.constants or count == 1:
         return {tier.name: count}
@@ -111,22 +111,20 @@ def _wires(link: Link, high: High, inside: Mapping[str, str]) -> Iterator[Wire]:
 
 
 def link_text(link: Link) -> str:
-    """A link in words."""
+    """Returns a link in words."""
     return " and ".join(end.text for end in link.ends)
 
 
 def parts(design: Design) -> tuple[FabricPart, ...]:
-    """The connected parts, by their first tier.  Raises InputError for rates that are none (with places)."""
+    """Returns the connected parts, by their first tier.  Raises InputError for rates that are none (with places)."""
     tiers = tuple(design.tiers.values())
     links = tuple(design.infrastructure.links) if design.infrastructure else ()
     problems = [*_rate_problems([(f"link {link_text(one)}", one.constants, "bandwidth") for one in links])]
     problems += _rate_problems([(one.name, one.constants, "link_bandwidth") for one in tiers])
     problems += [
-        Problem(
-            one.count.place, f"the count of link {link_text(one)} can be 0", "leave the link out, or give its count"
-        )
-        for one in links
-        if one.count is not None and one.count.low <= 0
+        Problem(k.count.place, f"the count of link {link_text(k)} can be 0", "leave the link out, or give its count")
+        for k in links
+        if k.count is not None and k.count.low <= 0
     ]
     if problems:
         raise InputError(problems)
@@ -186,12 +184,12 @@ def _groups(names: Sequence[str], joined: Sequence[Sequence[str]]) -> list[set[s
 
 
 def unconnected(found: Sequence[FabricPart]) -> str:
-    """What would join two parts that no link joins."""
+    """Returns what would join two parts that no link joins."""
     one, other = found[0].tiers[0], found[1].tiers[0]
     return f"a link that joins {one.name} ({one.place}) and {other.name} ({other.place}): no path of links does"
 
 
 def places_of(wires: Sequence[Wire], says: str) -> tuple[Place, ...]:
-    """The places of a cut, each once."""
+    """Returns the places of a cut, each once."""
     placed = [wire.place for wire in wires if wire.place is not None and wire.place != NOWHERE]
     return tuple(dict.fromkeys(place.labelled(f"{says}: {place.label}") for place in placed))

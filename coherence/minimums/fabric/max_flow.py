@@ -15,7 +15,7 @@ Arc = tuple[int, int, int]  # from, to, capacity
 
 
 def flow(nodes: int, arcs: Sequence[Arc], source: int, sink: int) -> tuple[int, frozenset[int]]:
-    """The largest flow, and the side of the source in a least cut (what it still reaches)."""
+    """Returns the largest flow, and the side of the source in a least cut (what it still reaches)."""
     if len(arcs) >= LARGE and _fits(nodes, arcs):
         return _scipy(nodes, arcs, source, sink)
     return Residual(nodes, arcs).run(source, sink)

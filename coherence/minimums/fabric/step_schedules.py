@@ -86,7 +86,9 @@ class Fewest:
 
 
 def fewest(fabric: Fabric, *, rounds: int = 1, most: int = 12, timeout_ms: int = 5000) -> Fewest:
-    """The fewest steps of an all-gather, proved.  Raises UsageError where the solver does not decide it in time."""
+    """Returns the fewest steps of an all-gather, proved.  Raises UsageError where the solver does not decide it in
+    time.
+    """
     below: list[str] = []
     for steps in range(hops(fabric), most + 1):
         answer = decided(fabric, steps, rounds=rounds, timeout_ms=timeout_ms)
@@ -99,7 +101,7 @@ def fewest(fabric: Fabric, *, rounds: int = 1, most: int = 12, timeout_ms: int =
 
 
 def schedule(fabric: Fabric, answer: solver.Answer) -> tuple[Sent, ...]:
-    """The schedule in a model."""
+    """Returns the schedule in a model."""
     nodes = fabric.nodes
     sent = []
     for line in answer.model.splitlines():
@@ -111,7 +113,9 @@ def schedule(fabric: Fabric, answer: solver.Answer) -> tuple[Sent, ...]:
 
 
 def executed(fabric: Fabric, sent: Sequence[Sent], *, rounds: int = 1) -> int:
-    """How many steps until every member has every shard.  Raises AssertionError for a schedule that cannot be run."""
+    """Returns how many steps until every member has every shard.  Raises AssertionError for a schedule that cannot be
+    run.
+    """
     held = {name: {name} & set(fabric.names) for name in fabric.nodes}
     links = _links(fabric)
     for step in range(1, max((one.step for one in sent), default=0) + 1):
@@ -130,7 +134,7 @@ def executed(fabric: Fabric, sent: Sequence[Sent], *, rounds: int = 1) -> int:
 
 
 def hops(made: Fabric) -> int:
-    """The most wires that lie between two members, by the shortest way: no schedule has fewer steps."""
+    """Returns the most wires that lie between two members, by the shortest way: no schedule has fewer steps."""
     return max(_hops(made, name) for name in made.names)
 
 

@@ -56,7 +56,7 @@ class _Graph:
 
 
 def representatives(fabric: Fabric) -> tuple[str, ...]:
-    """One member of every kind, in the order of the fabric."""
+    """Returns one member of every kind, in the order of the fabric."""
     graph = _Graph(fabric)
     while _merge_twins(graph) or _absorb(graph):
         pass
@@ -166,7 +166,7 @@ def _refined(graph: _Graph, colours: Colours) -> Colours:
 
 
 def _symmetry(graph: _Graph, colours: Colours, one: str, other: str) -> dict[str, str] | None:
-    """A symmetry that takes `one` to `other`; None also where none was found in time."""
+    """Returns a symmetry that takes `one` to `other`; None also where none was found in time."""
     return _search(graph, _marked(graph, colours, one), _marked(graph, colours, other), [TRIED])
 
 

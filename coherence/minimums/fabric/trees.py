@@ -45,7 +45,7 @@ class _Batch:
 
 
 def trees(fabric: Fabric) -> tuple[Tree, ...]:
-    """Trees that finish an all-gather in the exact minimum.
+    """Returns trees that finish an all-gather in the exact minimum.
 
     Raises UsageError for a switch whose wires carry more in than out: wires of equal rates both ways have none.
     """
@@ -81,7 +81,7 @@ def _served(fabric: Fabric, room: Mapping[Path, int], batches: Iterable[_Batch])
 
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `limit` that fits, where everything below a number that fits does too."""
+    """Returns the largest number up to `limit` that fits, where everything below a number that fits does too."""
     if limit <= 0 or fits(limit):
         return max(0, limit)
     low, high = 0, limit
@@ -119,7 +119,7 @@ def _passed(room: Room, before: Path, after: Path, many: int) -> Room:
 
 
 def _grow(fabric: Fabric, room: Room, batches: list[_Batch], done: list[_Batch]) -> None:
-    """Give the first batch one path more (a part of its trees, where not all can have it), or call it done."""
+    """Gives the first batch one path more (a part of its trees, where not all can have it), or call it done."""
     batch = batches.pop(0)
     if len(batch.reached) == len(fabric.members):
         done.append(batch)
@@ -145,7 +145,7 @@ def _parted(batch: _Batch, path: Path, many: int) -> list[_Batch]:
 
 
 def executed(fabric: Fabric, trees: Iterable[Tree]) -> Fraction:
-    """Seconds per unit of share until every member has all data, each wire sending without a pause.
+    """Returns seconds per unit of share until every member has all data, each wire sending without a pause.
 
     Raises AssertionError for trees that do not carry all data of all members to all members over existing wires.
     """

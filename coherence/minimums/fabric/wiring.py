@@ -40,18 +40,18 @@ class Fabric:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Members first, then switches, each in order of first appearance."""
+        """Returns members first, then switches, each in order of first appearance."""
         ends = itertools.chain.from_iterable((wire.source, wire.target) for wire in self.wires)
         return tuple(dict.fromkeys(itertools.chain((name for name, _ in self.members), ends)))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The members' names."""
+        """Returns the members' names."""
         return tuple(name for name, _ in self.members)
 
     @property
     def total(self) -> Fraction:
-        """The data of all members."""
+        """Returns the data of all members."""
         return sum((share for _, share in self.members), Fraction(0))
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Fabric:
 
 
 def fabric(members: Mapping[str, Rate] | Iterable[str], wires: Iterable[Wire], *, name: str = "fabric") -> Fabric:
-    """A fabric that was looked at.  Raises InputError (places known) or UsageError naming what is wrong."""
+    """Returns a fabric that was looked at.  Raises InputError (places known) or UsageError naming what is wrong."""
     shares = members if isinstance(members, Mapping) else dict.fromkeys(members, 1)
     wired = Fabric(tuple((one, Fraction(share)) for one, share in shares.items()), tuple(wires), name)
     _rates(wired)
@@ -88,14 +88,14 @@ def _reason(wire: Wire) -> str:
 
 
 def _as_error(found: Iterable[tuple[Place | None, str, str]]) -> CoherenceError:
-    """An InputError where every place is known, else a UsageError with the first."""
+    """Returns an InputError where every place is known, else a UsageError with the first."""
     listed = list(found)
     placed = [Problem(place, said, remedy) for place, said, remedy in listed if place is not None]
     return InputError(placed) if len(placed) == len(listed) else UsageError(f"{listed[0][1]}; {listed[0][2]}")
 
 
 def reached(fabric: Fabric, start: str, *, back: bool = False) -> frozenset[str]:
-    """What the wires lead to from a node (`back`: what leads to it)."""
+    """Returns what the wires lead to from a node (`back`: what leads to it)."""
     after: dict[str, list[str]] = {}
     for wire in fabric.wires:
         near, other = (wire.target, wire.source) if back else (wire.source, wire.target)
@@ -129,12 +129,12 @@ def _unconnected(fabric: Fabric, source: str, target: str) -> CoherenceError:
 
 
 def both(one: str, other: str, rate: Rate, place: Place | None = None) -> tuple[Wire, Wire]:
-    """A link with its rate each way."""
+    """Returns a link with its rate each way."""
     return Wire(one, other, Fraction(rate), place), Wire(other, one, Fraction(rate), place)
 
 
 def turned(made: Fabric) -> Fabric:
-    """Every wire the other way: a reduce-scatter is an all-gather there, in reverse."""
+    """Returns every wire the other way: a reduce-scatter is an all-gather there, in reverse."""
     wires = tuple(Wire(wire.target, wire.source, wire.rate, wire.place) for wire in made.wires)
     return Fabric(made.members, wires, made.name)
 
@@ -143,8 +143,9 @@ def turned(made: Fabric) -> Fabric:
 
 
 def torus(sizes: Sequence[int], rate: Rate = 1) -> Fabric:
-    """A k-ary n-cube of members, each linked with its neighbours both ways round; two members of a ring of two are
-    linked twice."""
+    """Returns a k-ary n-cube of members, each linked with its neighbours both ways round; two members of a ring of two
+    are linked twice.
+    """
     spots = list(itertools.product(*(range(k) for k in sizes)))
     return fabric([_at(spot) for spot in spots], _around(spots, sizes, rate), name=f"torus {'x'.join(map(str, sizes))}")
 
@@ -162,7 +163,7 @@ def _at(spot: Sequence[int]) -> str:
 
 
 def ring(n: int, rate: Rate = 1) -> Fabric:
-    """Members in a circle, linked both ways."""
+    """Returns members in a circle, linked both ways."""
     return torus((n,), rate)
 
 

@@ -58,7 +58,7 @@ def _sum(parts: list[Quantity]) -> Span:
 
 
 def may_be_zero(subject: Subject, name: str) -> Place | None:
-    """Where it says that a thing may have no member."""
+    """Returns where it says that a thing may have no member."""
     facts = known(subject)
     members = copies(facts, name)
     if members is None or members.low != 0:
@@ -68,7 +68,7 @@ def may_be_zero(subject: Subject, name: str) -> Place | None:
 
 
 def _writers(subject: Subject, name: str) -> tuple[str, ...]:
-    """The loops that choose how many members there are."""
+    """Returns the loops that choose how many members there are."""
     written = known(subject).written
     return tuple(dict.fromkeys(w.loop.name for word in COPIES for w in written.get(f"{name}.{word}", ())))
 
@@ -134,7 +134,7 @@ class Reached:
 
 
 def surely_reached(plan: Plan, begin: Fraction, answer: Fraction) -> Reached | None:
-    """The first try that still waits when it is answered, however long the pauses are.
+    """Returns the first try that still waits when it is answered, however long the pauses are.
 
     Try k runs from S_k for `limit`, at most to the deadline, and is answered `answer` seconds after the later
     of its start and the member's; the tries before it time out.
@@ -182,7 +182,7 @@ def _waited(plan: Plan) -> Fraction:
 
 
 def _repairs(subject: Subject, plan: Plan, need: Fraction) -> tuple[Repair, ...]:
-    """A call that waits for the start."""
+    """Returns a call that waits for the start."""
     limits = [q for q in (plan.call.per_try, plan.call.deadline) if isinstance(q, Quantity)]
     both = [repairs.change(subject, q, nice_above(need)) for q in limits]
     return offered(

@@ -44,7 +44,7 @@ class _Bound:
 
 
 def contradiction(question: Question, design: Design) -> Iterator[Finding]:
-    """A vacuous design, where the demands on its deadlines contradict each other."""
+    """Yields a vacuous design, where the demands on its deadlines contradict each other."""
     if not (design.limits or design.promises):
         return
     known = dict(_deadlines(design))
@@ -108,7 +108,7 @@ def _demands(design: Design) -> Iterator[DeadlineDemand]:
 
 
 def _tree(bound: Quantity | Formula, sign: int) -> Tree:
-    """The bound as an expression; of a range the end that demands less."""
+    """Returns the bound as an expression; of a range the end that demands less."""
     return bound.tree if isinstance(bound, Formula) else Number(bound.high if sign > 0 else bound.low, bound.dimension)
 
 
@@ -149,7 +149,7 @@ def _added(one: Mapping[str, Fraction], other: Mapping[str, Fraction], sign: Fra
 
 
 def _tighten(bounds: dict[str, _Bound], demands: list[DeadlineDemand]) -> str | None:
-    """The first name whose interval becomes empty."""
+    """Returns the first name whose interval becomes empty."""
     for _ in range(ROUNDS):
         changed = False
         for number, demand in enumerate(demands):

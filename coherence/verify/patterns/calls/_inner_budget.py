@@ -103,7 +103,7 @@ def _repairs(subject: Subject, plan: Plan, cause: Cause, around: Enclosure, done
 
 
 def _together(question: Question, subject: Subject, work: Work, around: Enclosure) -> Iterator[Finding]:
-    """The calls one after another, with the thing's own time, where each alone would fit."""
+    """Yields the calls one after another, with the thing's own time, where each alone would fit."""
     limit = around.limit.low
     alone = all((end := known_end(plan)) is not None and end < limit for plan in work.calls)
     if alone and work.known >= limit and len(work.calls) > 1:

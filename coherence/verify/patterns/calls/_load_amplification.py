@@ -59,12 +59,14 @@ class AmplifiedLoad:
 
     @property
     def lasting(self) -> Fraction | None:
-        """Tries per second over a long time while all time out, whatever bursts come again; None: nothing bounds it."""
+        """Returns tries per second over a long time while all time out, whatever bursts come again; None: nothing
+        bounds it.
+        """
         return None if self.sends is None else self.sends * max(self.rate.high, self.often)
 
     @property
     def worst(self) -> Fraction | None:
-        """Tries per second while all time out; None where nothing bounds them."""
+        """Returns tries per second while all time out; None where nothing bounds them."""
         return None if self.sends is None else self.sends * self.rate.high
 
     @property
@@ -95,7 +97,7 @@ class AmplifiedLoad:
 
 
 def loads(subject: Subject, tree: CallTree) -> Iterator[AmplifiedLoad]:
-    """Every workload with a rate against every callee with a capacity."""
+    """Yields every workload with a rate against every callee with a capacity."""
     for workload in subject.design.workload.values():
         if workload.rate is not None and workload.name in tree.of_caller:
             for callee in tree.work:
@@ -126,7 +128,7 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
 
 
 def _total(design: Design, found: tuple[Way, ...], rate: Quantity) -> Fraction | None:
-    """Sends per first try over all ways."""
+    """Returns sends per first try over all ways."""
     sends = [_sends(design, way, rate.low) for way in found]
     return None if None in sends else sum((s for s in sends if s is not None), ZERO)
 
@@ -140,7 +142,7 @@ def _others(design: Design, tree: CallTree, workload: Workload, callee: str) -> 
 def _beside(
     subject: Subject, tree: CallTree, other: Workload, callee: str, capacity: ServingCapacity
 ) -> Fraction | None:
-    """The other workload's worst load over a long time, as so many tries of those that `capacity` counts."""
+    """Returns the other workload's worst load over a long time, as so many tries of those that `capacity` counts."""
     routes = ways(tree, other.name, callee)
     own = capacity_of(subject, callee, other, leaf=callee not in tree.of_caller)
     if other.rate is None or own is None or not own.low or routes.cyclic or routes.cut:
@@ -150,7 +152,7 @@ def _beside(
 
 
 def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) -> ServingCapacity | None:
-    """A stated rate, a rate per copy, or copies over the mean service time of the workload."""
+    """Returns a stated rate, a rate per copy, or copies over the mean service time of the workload."""
     component = subject.design.components.get(name)
     if component is None:
         return None
@@ -169,7 +171,7 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
 
 
 def _sends(design: Design, way: Way, rate: Fraction) -> Fraction | None:
-    """Sends per first try when every try times out: the product of the layers, each within its retry budget."""
+    """Returns sends per first try when every try times out: the product of the layers, each within its retry budget."""
     if not any(any(retry_limits(design, plan)) for plan in way):
         sends = amplification(way, "timeout", abandons=True).sends
         return None if sends is None else Fraction(sends)
@@ -182,7 +184,7 @@ def _sends(design: Design, way: Way, rate: Fraction) -> Fraction | None:
 
 
 def _budget(design: Design, plan: Plan, rate: Fraction) -> Fraction | None:
-    """Most sends per first try that the limits of retries let through at this rate; None: no bound.
+    """Returns most sends per first try that the limits of retries let through at this rate; None: no bound.
 
     A count, and the floor of a share, are retries in flight, each of them `per_try` long while all time out: at a
     small load they admit more than the share does.
@@ -197,7 +199,7 @@ def _budget(design: Design, plan: Plan, rate: Fraction) -> Fraction | None:
 
 
 def _within(limit: Limit, in_flight: Fraction, *, alone: bool) -> Fraction | None:
-    """Sends per first try within one limit, with so many first tries in flight.
+    """Returns sends per first try within one limit, with so many first tries in flight.
 
     `alone`: the call is its caller's only one; else a share counts other calls as well, which may be many.
     """
@@ -212,7 +214,8 @@ def _within(limit: Limit, in_flight: Fraction, *, alone: bool) -> Fraction | Non
 
 
 def retry_limits(design: Design, plan: Plan) -> Iterator[Limit]:
-    """Limits that end retries of a call when they are full: its budget, and those that count its caller's retries.
+    """Yields limits that end retries of a call when they are full: its budget, and those that count its caller's
+    retries.
 
     They count retries in flight, of all callers together: of a limit `per` something there may be many.
     """
@@ -230,7 +233,7 @@ def _always(limit: Limit) -> bool:
 
 
 def _counted(limit: Limit) -> str:
-    """What a limit counts in flight, or nothing."""
+    """Returns what a limit counts in flight, or nothing."""
     match limit.counts:
         case Formula(tree=Function("in flight", (Name(path=path),))):
             return path
@@ -238,7 +241,7 @@ def _counted(limit: Limit) -> str:
 
 
 def in_flight_limit(design: Design, load: AmplifiedLoad) -> Limit | None:
-    """The smallest breaker: a limit that rejects, of all tries in flight from the workload or to the callee."""
+    """Returns the smallest breaker: a limit that rejects, of all tries in flight from the workload or to the callee."""
     counted = (load.workload.name, load.callee, f"{load.workload.name}.requests", f"{load.callee}.requests")
     limits = [
         (limit.at_most.high, limit.name)

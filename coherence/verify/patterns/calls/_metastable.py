@@ -84,7 +84,9 @@ def _leaf(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding 
 
 
 def _unclear(subject: Subject, load: AmplifiedLoad) -> str:
-    """Why the load of an overload is not known: a budget that is a share of something else, copies that a loop sets."""
+    """Returns why the load of an overload is not known: a budget that is a share of something else, copies that a loop
+    sets.
+    """
     design = subject.design
     limits = [limit for way in load.ways for plan in way for limit in retry_limits(design, plan)]
     other = next((one for one in limits if isinstance(one.at_most, Formula) and share_of(one) is None), None)
@@ -145,7 +147,7 @@ def _cancelled(question: Question, load: AmplifiedLoad, measured: CallFacts | No
 def _reached(
     question: Question, subject: Subject, load: AmplifiedLoad, measured: CallFacts | None, slow: Fraction
 ) -> Finding:
-    """What begins the overload: the first tries themselves, the stated burst, or noise; else what to state."""
+    """Returns what begins the overload: the first tries themselves, the stated burst, or noise; else what to state."""
     if measured is None:
         wait = burst_delay(load.workload, load.capacity.low)
         if wait is not None and wait >= slow > 0:
@@ -270,7 +272,7 @@ def _by_noise(
 def _unreached(
     question: Question, load: AmplifiedLoad, measured: CallFacts | None, slow: Fraction, note: str
 ) -> Finding:
-    """An overload would stay, but nothing stated reaches it."""
+    """Answers that an overload would stay, but nothing stated reaches it."""
     needs = f"needs a disturbance (burst of {load.workload.name}) that delays {load.callee} by {seconds(slow)}"
     shortest = (
         smallest_pause(measured.call)
@@ -308,7 +310,7 @@ def _repairs(subject: Subject, load: AmplifiedLoad) -> Iterator[Repair | None]:
 
 
 def _points(points: Portrait) -> Numbers:
-    """The fixed points as numbers: load and sends at the healthy point, at the edge, and of the overload."""
+    """Returns the fixed points as numbers: load and sends at the healthy point, at the edge, and of the overload."""
     names = {
         "healthy": points.healthy,
         "edge": points.edges[0] if points.edges else None,
@@ -330,7 +332,7 @@ def _times(load: AmplifiedLoad) -> str:
 
 
 def _load_of(load: AmplifiedLoad, measured: CallFacts | None = None) -> str:
-    """The load of an overload, a breaker included."""
+    """Returns the load of an overload, a breaker included."""
     most = None if load.worst is None else float(load.worst)
     if measured is not None and math.isfinite(measured.call.breaker):
         most = min(overload(measured.call), math.inf if most is None else most)

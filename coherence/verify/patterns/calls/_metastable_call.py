@@ -43,7 +43,7 @@ class CallFacts:
 
 
 def facts(subject: Subject, load: AmplifiedLoad) -> CallFacts | None:
-    """The call, where the workload itself makes one retrying call to the callee; else None."""
+    """Returns the call, where the workload itself makes one retrying call to the callee; else None."""
     plan = load.ways[0][0]
     if len(load.ways) > 1 or len(load.ways[0]) > 1 or plan.limit is None or plan.call.on_timeout is None:
         return None
@@ -61,7 +61,7 @@ def facts(subject: Subject, load: AmplifiedLoad) -> CallFacts | None:
 
 
 def _retrying(design: Design, load: AmplifiedLoad, plan: Plan, server: Server) -> Retrying:
-    """The call with its caps; the largest share and the smallest counts bind."""
+    """Returns the call with its caps; the largest share and the smallest counts bind."""
     limits = list(retry_limits(design, plan))
     shares = [(found, limit) for limit in limits if (found := share_of(limit)) is not None]
     (share, of_first), limit = max(shares, key=lambda one: one[0][0]) if shares else ((math.inf, False), None)
@@ -85,7 +85,7 @@ def _count(limit: Limit) -> float:
 
 
 def room(design: Design, callee: str) -> Limit | None:
-    """A limit that rejects what waits at the callee."""
+    """Returns a limit that rejects what waits at the callee."""
     for limit in design.limits.values():
         counted = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
         rejects = limit.when_full is not None and limit.when_full.text == "reject"
@@ -96,7 +96,8 @@ def room(design: Design, callee: str) -> Limit | None:
 
 
 def pause_of(plan: Plan) -> Fraction | None:
-    """Mean seconds between two tries, every pause at its longest; None where it is not known or has no bound."""
+    """Returns mean seconds between two tries, every pause at its longest; None where it is not known or has no
+    bound."""
     count = min(plan.tries or MOST_PAUSES, MOST_PAUSES) - 1
     if plan.backoff.answered or count < 1:
         return None if plan.backoff.answered else Fraction(0)
@@ -111,7 +112,7 @@ def far_apart(plan: Plan) -> bool:
 
 
 def burst_delay(workload: Workload, capacity: Fraction) -> Fraction | None:
-    """Seconds that first tries alone delay the queue at the end of the stated burst; None without one."""
+    """Returns seconds that first tries alone delay the queue at the end of the stated burst; None without one."""
     burst = workload.burst
     if burst is None or burst.rate is None or burst.lasts is None or capacity <= 0:
         return None

@@ -92,12 +92,12 @@ def _note(question: Question, amplification: Amplification) -> Finding:
 
 
 def retrying(found: Amplification) -> list[Plan]:
-    """The layers that try the cause again."""
+    """Returns the layers that try the cause again."""
     return [plan for plan in found.way if plan.tries != 1 and tries_again(plan.call, found.cause)]
 
 
 def layer_places(layers: list[Plan]) -> list[Place]:
-    """The tries of each layer."""
+    """Returns the tries of each layer."""
     return [
         q.place.labelled(f"{plan.name} tries up to {plan.tries or 'unlimited'} times")
         for plan in layers[:8]
@@ -106,7 +106,7 @@ def layer_places(layers: list[Plan]) -> list[Place]:
 
 
 def figures(amplification: Amplification) -> dict[str, tuple[Fraction | int, str]]:
-    """Most sends, and the mean when half of the tries fail."""
+    """Returns most sends, and the mean when half of the tries fail."""
     if amplification.sends is None:
         return {}
     numbers: dict[str, tuple[Fraction | int, str]] = {"sends": (amplification.sends, "")}
@@ -121,7 +121,7 @@ def round_off(value: Fraction) -> Fraction:
 
 
 def steps(amplification: Amplification) -> Iterator[Step]:
-    """What each layer makes of one call."""
+    """Yields what each layer makes of one call."""
     sends: int | None = 1
     for plan in retrying(amplification)[:8]:
         sends = None if sends is None or plan.tries is None else sends * plan.tries

@@ -42,7 +42,8 @@ def own_budget(question: Question, subject: Subject, plan: Plan) -> Iterator[Fin
 
 
 def _hangs(plan: Plan, limit: Span) -> Cause | None:
-    """A try that hangs, where tries are asked for, their causes are a part's default and nothing bounds one try.
+    """Returns a try that hangs, where tries are asked for, their causes are a part's default and nothing bounds one
+    try.
 
     The causes of a default were not chosen for this deadline, so it is said that slow answers see no retry;
     a call that names its own causes is asked how long they take instead, and tries that are themselves a
@@ -131,7 +132,7 @@ def _numbers(count: _Count) -> Numbers:
 
 
 def assumptions_of(plan: Plan) -> list[str]:
-    """What the worst case takes for granted about pauses."""
+    """Returns what the worst case takes for granted about pauses."""
     varies = plan.backoff.jitter != "none" or plan.backoff.base.low != plan.backoff.base.high
     nested = "the nested retries of one call share its pauses, each layer beginning anew"
     return [*([LONGEST_PAUSES] if varies else []), *([nested] if len(plan.most) > 1 else [])]
@@ -167,7 +168,7 @@ def _witness(count: _Count) -> Iterator[Step]:
 
 
 def _repairs(subject: Subject, count: _Count) -> tuple[Repair, ...]:
-    """A shorter try, a longer deadline, fewer tries."""
+    """Returns a shorter try, a longer deadline, fewer tries."""
     plan, deadline = count.plan, count.plan.call.deadline
     worst = None if count.cause.whole else last_end(count.course)
     more = longer(subject, deadline.place, worst) if isinstance(deadline, Quantity) else None

@@ -49,7 +49,7 @@ class SendsBound:
 
 
 def bounds(design: Design) -> Iterator[SendsBound]:
-    """Every promise and every limit on sends; what a full limit refuses is no promise about the callers."""
+    """Yields every promise and every limit on sends; what a full limit refuses is no promise about the callers."""
     for promise in design.promises.values():
         tree = promise.condition.tree if promise.kind == "sends" and promise.condition else None
         if isinstance(tree, Compare) and tree.op in ("<", "<="):
@@ -83,7 +83,7 @@ def bound_answers(question: Question, subject: Subject, tree: CallTree, bound: S
 
 
 def _unbounded(bound: SendsBound, ways: Ways, limit: Interval, missing: Sequence[str]) -> str:
-    """What has to be known first, if anything."""
+    """Returns what has to be known first, if anything."""
     if ways.cyclic:
         return f"needs the depth of the calls from {bound.caller} to {bound.callee}: they form a cycle"
     if ways.cut:
@@ -109,7 +109,7 @@ def _answer(
 
 
 def _worst(found: Sequence[Way], *, abandons: bool, least: bool = False) -> list[Amplification]:
-    """The sends of all ways by the cause that makes most of them."""
+    """Returns the sends of all ways by the cause that makes most of them."""
     causes = dict.fromkeys(cause for way in found for cause in causes_of(way))
     each = ([amplification(way, cause, abandons=abandons, least=least) for way in found] for cause in causes)
     return max(each, key=_total)
@@ -177,7 +177,7 @@ def _layers(part: Amplification) -> str:
 def _fewer_each(
     subject: Subject, bound: SendsBound, limit: Fraction, parts: Sequence[Amplification]
 ) -> tuple[Repair, ...]:  # fmt: skip
-    """The innermost tries of every way so few that all ways together keep the bound."""
+    """Returns the innermost tries of every way so few that all ways together keep the bound."""
     share = limit / len(parts)
     repairs_of_each = [
         _fewer(subject, bound, share, part)[:1] for part in parts if part.sends is None or part.sends > share

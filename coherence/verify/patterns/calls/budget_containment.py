@@ -51,7 +51,7 @@ MOST_KEPT = 64  # enclosures of one call whose answers are kept
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Each call against its own deadline, its callee's time and start, and everything that encloses it."""
+    """Yields each call against its own deadline, its callee's time and start, and everything that encloses it."""
     tree = call_tree(subject.design)
     for plan in tree.plans:
         yield from _own(subject, plan)

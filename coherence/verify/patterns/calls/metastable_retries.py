@@ -52,7 +52,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer for each workload and each callee that its retries may overload."""
+    """Yields one answer for each workload and each callee that its retries may overload."""
     if not subject.design.calls or not subject.design.workload:
         return
     from coherence.verify.patterns.calls._load_amplification import loads

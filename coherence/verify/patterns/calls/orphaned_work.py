@@ -55,7 +55,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Each call whose callee has stated work, against the time that the caller waits."""
+    """Yields each call whose callee has stated work, against the time that the caller waits."""
     tree = call_tree(subject.design)
     for plan in tree.plans:
         work, around = tree.work[plan.callee], enclosure_of(plan)
@@ -131,7 +131,7 @@ def _in_time(left: Left) -> Finding:
 
 
 def _unbounded(left: Left) -> str:
-    """What keeps the work from having a bound."""
+    """Returns what keeps the work from having a bound."""
     for inner in left.work.calls:
         asks = [cause.ask for cause in inner.causes if not cause.known] + inner.open_pause()
         if asks:
@@ -167,13 +167,13 @@ def _orphan(subject: Subject, left: Left) -> Finding:
 
 
 def _timeout(plan: Plan) -> Course | None:
-    """The course of tries that all time out."""
+    """Returns the course of tries that all time out."""
     cause = next((cause for cause in plan.causes if cause.name == "timeout"), None)
     return plan.worst(cause) if cause is not None and plan.retries else None
 
 
 def _copies(left: Left) -> int:
-    """Tries that start before the work of the first one ends."""
+    """Returns tries that start before the work of the first one ends."""
     course = _timeout(left.plan)
     begun = started(course, left.work.known) if course is not None else 1
     return begun if begun is not None else 1

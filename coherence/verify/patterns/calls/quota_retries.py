@@ -93,7 +93,7 @@ class Quota:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per quota on the sends to a callee whose callers have a stated rate."""
+    """Yields one answer per quota on the sends to a callee whose callers have a stated rate."""
     design = subject.design
     if not design.calls or not design.limits:
         return
@@ -149,7 +149,7 @@ def _flows(subject: Subject, tree: CallTree, callee: str, only: str | None = Non
 
 
 def _sends(way: Way) -> Fraction | None:
-    """Sends of one first try while all are refused; None: no bound."""
+    """Returns sends of one first try while all are refused; None: no bound."""
     total = Fraction(1)
     for plan in way:
         if any(cause.name != "timeout" for cause in plan.causes):
@@ -160,7 +160,8 @@ def _sends(way: Way) -> Fraction | None:
 
 
 def _total(quota: Quota, *, peak: bool = False, again: bool = False, least: bool = False) -> Fraction | None:
-    """Sends per second: over a long time or at the peak of bursts, of first tries or with all that come again."""
+    """Returns sends per second: over a long time or at the peak of bursts, of first tries or with all that come
+    again."""
     total = Fraction(0)
     for workload, way in quota.flows:
         assert workload.rate is not None
@@ -173,7 +174,7 @@ def _total(quota: Quota, *, peak: bool = False, again: bool = False, least: bool
 
 
 def _filled(quota: Quota) -> Fraction | None:
-    """Seconds after which a stated burst has filled the window; None where none does."""
+    """Returns seconds after which a stated burst has filled the window; None where none does."""
     bursts = [w.burst for w, _ in quota.flows if w.burst is not None]
     peak = _total(quota, peak=True) or Fraction(0)
     lasts = [b.lasts.high for b in bursts if b.lasts is not None]
@@ -251,7 +252,7 @@ def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> 
 
 
 def _repairs(subject: Subject, quota: Quota) -> Iterator[Repair]:
-    """A quota for all that come again, or fewer tries."""
+    """Yields a quota for all that come again, or fewer tries."""
     again, stated = _total(quota, peak=True, again=True), quota.limit.at_most
     if again is not None and isinstance(stated, Quantity):
         repair = repairs.proposal(repairs.change(subject, stated, repairs.upward_round(again * quota.window)))

@@ -47,7 +47,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """The product of nested retries against promises and limits; without any of them, or a load, a note."""
+    """Yields the product of nested retries against promises and limits; without any of them, or a load, a note."""
     design = subject.design
     if not design.calls:
         return

@@ -59,7 +59,7 @@ NO_NEW_CALLS = "no new call is sent to what has begun to drain and is unlisted"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Every call to a thing that is drained; what is not decided once, whichever of several timers drains it."""
+    """Yields every call to a thing that is drained; what is not decided once, whichever of several timers drains it."""
     draining = tuple(drains(subject.design))
     plans = call_tree(subject.design).plans if draining else ()
     by_message: dict[str, Finding] = {}
@@ -81,13 +81,13 @@ def _answer(subject: Subject, plan: Plan, drain: Drain) -> Finding:
 
 
 def _both(one: Finding, other: Finding) -> Finding:
-    """One finding for two that say the same of two timers."""
+    """Returns one finding for two that say the same of two timers."""
     places, of = dict.fromkeys((*one.places, *other.places)), dict.fromkeys((*one.of, *other.of))
     return replace(one, places=tuple(places), of=tuple(of))
 
 
 def _one_member(subject: Subject, plan: Plan, drain: Drain, members: Interval | None) -> Finding:
-    """All tries go to the thing that is drained."""
+    """Answers that all tries go to the thing that is drained."""
     (known_end, longest), delay = _ends(subject, plan), _delay(subject, drain)
     places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
     if plan.limit is None or plan.limit.high is None:
@@ -104,7 +104,7 @@ def _one_member(subject: Subject, plan: Plan, drain: Drain, members: Interval | 
 
 
 def _delay(subject: Subject, drain: Drain) -> Fraction:
-    """How long new calls still reach the thing after its drain began."""
+    """Returns how long new calls still reach the thing after its drain began."""
     listed = unlisted(subject.design, drain.thing)
     return listed.high if listed else ZERO
 
@@ -186,7 +186,7 @@ def _surely(plan: Plan, drain: Drain) -> bool:
 
 
 def _course(plan: Plan) -> Course:
-    """The slowest known way in which the call can go."""
+    """Returns the slowest known way in which the call can go."""
     once = Course((1,), plan.limit.high if plan.limit else None, plan.backoff)
     return max((plan.worst(cause) for cause in plan.known()), key=lambda course: course.takes or ZERO, default=once)
 
@@ -204,7 +204,7 @@ def _witness(plan: Plan, drain: Drain, busy: Fraction | None) -> Iterator[Step]:
 
 
 def _repairs(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None) -> tuple[Repair, ...]:
-    """A longer drain, shorter tries, fewer tries."""
+    """Returns a longer drain, shorter tries, fewer tries."""
     gone = drain.lasts.low
     each = shorter_try(subject, plan, gone) if isinstance(plan.call.per_try, Quantity) else None
     ends = [row[0] for row in timeline(_course(plan), gone, most=64) if row[2] is not None and row[2] < gone]

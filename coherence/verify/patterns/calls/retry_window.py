@@ -85,7 +85,7 @@ class RetryWindow:
         return (_waits(self.plan, count, longest=False) or ZERO) + max(0, count - 2) * fastest
 
     def latest(self, causes: tuple[Cause, ...]) -> Fraction | None:
-        """The same with longest pauses and tries; None where that has no bound."""
+        """Returns the same with longest pauses and tries; None where that has no bound."""
         count, takes = self.plan.tries, [cause.takes.high for cause in causes]
         longest = _waits(self.plan, count, longest=True) if count else None
         if count is None or longest is None or None in takes:
@@ -94,7 +94,7 @@ class RetryWindow:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Every promise that a timer ends before the last try."""
+    """Yields every promise that a timer ends before the last try."""
     design = subject.design
     for promise in design.promises.values():
         timer = design.timers.get(promise.first.text) if promise.first else None
@@ -118,7 +118,9 @@ def _is_last_try(promise: Promise) -> bool:
 
 
 def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[Plan]:
-    """The calls whose last try is meant: the named one, else those to what the timer acts on, else the only one."""
+    """Returns the calls whose last try is meant: the named one, else those to what the timer acts on, else the only
+    one.
+    """
     plans = [plan for plan in call_tree(subject.design).plans if plan.call.tries]
     named = re.search(r"\b(?:to|of) ([a-z][a-z0-9_.]*)", promise.second.subject if promise.second else "")
     if named:
@@ -253,7 +255,7 @@ def _witness(window: RetryWindow, *, longest: bool) -> Iterator[Step]:
 
 
 def _repairs(subject: Subject, window: RetryWindow) -> tuple[Repair, ...]:
-    """A longer pause, more tries, or a shorter wait."""
+    """Returns a longer pause, more tries, or a shorter wait."""
     plan, after = window.plan, window.timer.after
     more = fewer_tries(subject, plan, _enough(plan, window.needed))
     earliest = window.earliest(plan.causes)
@@ -280,6 +282,6 @@ def _longer_pause(subject: Subject, plan: Plan, need: Fraction) -> Repair | None
 
 
 def _enough(plan: Plan, need: Fraction) -> int | None:
-    """The fewest tries whose pauses, at their shortest, outlast the wait."""
+    """Returns the fewest tries whose pauses, at their shortest, outlast the wait."""
     counts = range((plan.tries or 1) + 1, MOST_TRIES)
     return next((n for n in counts if (pauses(plan.backoff, n - 1, longest=False) or ZERO) > need), None)

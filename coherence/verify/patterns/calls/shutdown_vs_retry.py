@@ -67,7 +67,7 @@ class Life:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Every timer that ends a thing which comes back."""
+    """Yields every timer that ends a thing which comes back."""
     design = subject.design
     for timer in design.timers.values():
         component = design.components.get(ended_by(timer))

@@ -35,7 +35,7 @@ def ask(question: Question, design: Design, reachable: Reachable) -> Iterator[Fi
 
 
 def never(design: Design, reachable: Reachable) -> Why:
-    """Every timer and loop that can never act."""
+    """Returns every timer and loop that can never act."""
     reasons: Why = {}
     for timer in design.timers.values():
         off = next((one for one in (timer.after, timer.misses) if isinstance(one, Word)), None)
@@ -59,7 +59,7 @@ def _origin(timer: Timer, design: Design) -> str:
 
 
 def fires(event: Event, design: Design) -> str:
-    """The timer or loop of which the event is the firing; nothing where others may bring it about too."""
+    """Returns the timer or loop of which the event is the firing; nothing where others may bring it about too."""
     name = event.text.removesuffix(" seen").removesuffix(" fires").removeprefix("last ")
     if event.kind != "outside" or not (name in design.timers or name in design.loops):
         return ""
@@ -123,7 +123,7 @@ def _constants(tree: Tree, design: Design) -> Iterator[Place]:
 
 
 def bounds(tree: Tree, design: Design) -> Interval | None:
-    """The interval of a sum or product of constants; None where it is not known."""
+    """Returns the interval of a sum or product of constants; None where it is not known."""
     match tree:
         case Number(value=value):
             return Interval(value, value)

@@ -44,7 +44,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One note per loop that leaves something out."""
+    """Yields one note per loop that leaves something out."""
     for loop in subject.design.loops.values():
         absent = missing(loop)
         if absent:
@@ -55,7 +55,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def missing(loop: Loop) -> list[str]:
-    """The attributes that the loop leaves out."""
+    """Returns the attributes that the loop leaves out."""
     has = {
         "objective": loop.objective is not None,
         "layer": loop.layer is not None,

@@ -30,7 +30,7 @@ MEANT_TO_FILL = ("wait", "reject", "evict and redo")
 
 
 def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
-    """One answer per condition of a loop that never holds."""
+    """Yields one answer per condition of a loop that never holds."""
     values: Values | None = None
     for loop in subject.design.loops.values():
         trigger = loop_trigger(loop)
@@ -48,7 +48,9 @@ def _sees_more(loop: Loop) -> bool:
 
 
 def reachable(subject: Subject, facts: Known) -> Values:
-    """What signals may be: stated ranges, with bursts and retries, states within their ends, counts up to a cap."""
+    """Returns what signals may be: stated ranges, with bursts and retries, states within their ends, counts up to a
+    cap.
+    """
     values = stated(facts)
     for workload in subject.design.workload.values():
         values |= _arrivals(subject, workload)
@@ -63,7 +65,9 @@ def reachable(subject: Subject, facts: Known) -> Values:
 
 
 def built_in(facts: Known, values: Values) -> Values:
-    """The ranges that the system gives itself (bounds, caps, states, members); what the world brings may be more."""
+    """Returns the ranges that the system gives itself (bounds, caps, states, members); what the world brings may be
+    more.
+    """
     own = set(facts.written) | set(facts.counted)
     members = (".copies", ".count")
     return {
@@ -89,7 +93,7 @@ def _bounds(limit: Limit) -> bool:
 
 
 def _arrivals(subject: Subject, workload: Workload) -> dict[str, Interval]:
-    """The rate of a workload in calm and in bursts; retries come on top, as many as there may be."""
+    """Returns the rate of a workload in calm and in bursts; retries come on top, as many as there may be."""
     if workload.rate is None:
         return {}
     stated = [workload.rate, *([workload.burst.rate] if workload.burst and workload.burst.rate else [])]
@@ -158,7 +162,7 @@ def _stated_alone(subject: Subject, facts: Known, tree: Tree) -> bool:
 
 
 def _always_wins(facts: Known, earlier: list[tuple[Formula, Tree]], tree: Tree, values: Values) -> list[Formula] | None:
-    """The earlier rules one of which holds whenever this one does; None where it can come to act."""
+    """Returns the earlier rules one of which holds whenever this one does; None where it can come to act."""
     if not _refuted(facts, (*(opposite(one) for _, one in earlier), tree), values):
         return None
     needed = list(earlier)
@@ -239,7 +243,7 @@ def _guard(subject: Subject, loop: Loop) -> bool:
 
 
 def _repairs(subject: Subject, formula: Formula, tree: Tree, values: Values) -> Iterator[Repair]:
-    """A threshold inside what the reading may be."""
+    """Yields a threshold inside what the reading may be."""
     from coherence.findings import repairs
 
     if not isinstance(formula.tree, Compare) or not isinstance(formula.tree.right, Number):

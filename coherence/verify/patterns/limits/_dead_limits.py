@@ -24,7 +24,7 @@ MOST_PAIRS = 400
 
 
 def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
-    """One answer per limit that is never the one that binds."""
+    """Yields one answer per limit that is never the one that binds."""
     alike: dict[tuple[object, ...], list[Limit]] = {}
     for limit in subject.design.limits.values():
         if limit.counts is not None and limit.at_most is not None and limit.part is None:

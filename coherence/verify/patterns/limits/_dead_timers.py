@@ -16,7 +16,7 @@ ENDS = ("restart", "stop", "kill", "evict", "delete", "terminate", "abort", "can
 
 
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
-    """One answer per timer that another one of the same start always forestalls."""
+    """Yields one answer per timer that another one of the same start always forestalls."""
     timers = [(timer, fires) for timer in subject.design.timers.values() if (fires := firing(timer)) is not None]
     alike: dict[tuple[object, ...], list[tuple[Timer, Firing]]] = {}
     for timer, fires in timers:

@@ -20,7 +20,7 @@ from coherence.verify.facts.ranges import Values, truth
 
 
 def answers(ask: Question, subject: Subject, facts: Known, values: Values) -> Iterator[Finding]:
-    """One answer per `for` window that no burst fills."""
+    """Yields one answer per `for` window that no burst fills."""
     bursts = [w for w in subject.design.workload.values() if w.burst and w.burst.lasts and w.rate]
     for workload in bursts:
         for loop in subject.design.loops.values():

@@ -26,7 +26,7 @@ MEANT_TO_FILL = ("wait", "reject", "evict and redo")  # a limit that does this i
 
 
 def demand(question: Question, subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
-    """The cap, and the floor, against everything that the count may be."""
+    """Yields the cap, and the floor, against everything that the count may be."""
     assert limit.counts is not None
     counts = facts.tree(limit.counts.tree)
     for bound, op in ((cap(facts, limit), "<="), (floor(facts, limit), ">=")):
@@ -84,7 +84,7 @@ def _meant(facts: Known, limit: Limit, counts: Tree) -> bool:
 
 
 def _beyond(claim: Compare) -> Tree:
-    """How far the count is past the bound: positive where the claim fails."""
+    """Returns how far the count is past the bound: positive where the claim fails."""
     return Arithmetic("-", claim.left, claim.right) if claim.op == "<=" else Arithmetic("-", claim.right, claim.left)
 
 
@@ -180,7 +180,7 @@ def _places(facts: Known, limit: Limit, claim: Compare, varied: tuple[str, ...])
 
 
 def _repairs(subject: Subject, facts: Known, limit: Limit, claim: Compare, worst: Corner) -> Iterator[Repair]:
-    """Move the limit to the worst count, or one constant to where the count still fits."""
+    """Moves the limit to the worst count, or one constant to where the count still fits."""
     stated = limit.at_most if claim.op == "<=" else limit.at_least
     count = _value(claim.left, worst)
     if isinstance(stated, Quantity) and stated.exact:

@@ -45,7 +45,7 @@ def _evicts(facts: Known, limit: Limit) -> bool:
 
 
 def _evicted(design: Design) -> frozenset[str]:
-    """Things that some loop evicts."""
+    """Returns things that some loop evicts."""
     evictions = (loop.actuation.evict for loop in design.loops.values() if loop.actuation)
     return frozenset(evict.text for evict in evictions if evict is not None)
 
@@ -61,7 +61,7 @@ def _thing(limit: Limit) -> str:
 
 
 def allowed(facts: Known, limit: Limit) -> Tree:
-    """How many members may go at once, all of them being up."""
+    """Returns how many members may go at once, all of them being up."""
     members = Name(f"{_thing(limit)}.copies")
     least, most = floor(facts, limit), cap(facts, limit)
     if least is not None:
@@ -71,7 +71,7 @@ def allowed(facts: Known, limit: Limit) -> Tree:
 
 
 def budget(question: Question, subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
-    """The answer about one budget."""
+    """Yields the answer about one budget."""
     thing = _thing(limit)
     range_ = copies(facts, thing)
     stated = limit.at_least if limit.at_least is not None else limit.at_most
@@ -101,7 +101,7 @@ def budget(question: Question, subject: Subject, facts: Known, limit: Limit) -> 
 
 
 def _free(facts: Known, limit: Limit, thing: str, range_: Interval) -> dict[int, Fraction] | None:
-    """Members -> how many may go, for every count from the fewest (at least one) to the most."""
+    """Returns members -> how many may go, for every count from the fewest (at least one) to the most."""
     assert range_.low is not None
     assert range_.high is not None
     tree, low, high = allowed(facts, limit), max(1, math.ceil(range_.low)), math.floor(range_.high)
@@ -151,7 +151,7 @@ def _blocked(
 
 
 def _repairs(subject: Subject, facts: Known, limit: Limit, count: int) -> Iterator[Repair]:
-    """One more copy, or a budget that leaves one free."""
+    """Yields one more copy, or a budget that leaves one free."""
     thing = _thing(limit)
     lowest = facts.quantities.get(f"{thing}.copies") or next(
         (q for w in _scalers(facts, thing) for q in quantities(w)), None
@@ -168,12 +168,12 @@ def _repairs(subject: Subject, facts: Known, limit: Limit, count: int) -> Iterat
 
 
 def _scalers(facts: Known, thing: str) -> list[Writer]:
-    """The loops that choose how many members there are."""
+    """Returns the loops that choose how many members there are."""
     return [writer for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ())]
 
 
 def _enough(facts: Known, limit: Limit, thing: str, count: int) -> int | None:
-    """The fewest copies with which one may go."""
+    """Returns the fewest copies with which one may go."""
     tree = allowed(facts, limit)
     return next(
         (n for n in range(count, count + 200) if (left := at_members(facts, tree, thing, n)) is not None and left >= 1),

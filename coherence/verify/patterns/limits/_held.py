@@ -48,7 +48,7 @@ class Supply:
 
 
 def answers(question: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
-    """A conflict per capacity that the members of components pass when all of them run."""
+    """Yields a conflict per capacity that the members of components pass when all of them run."""
     groups: dict[tuple[str, str], list[Holders]] = {}
     for component in facts.design.components.values():
         for resource, need in needed(component).items() if _ours(facts, component) else ():
@@ -76,7 +76,7 @@ def _held(facts: Known, component: Component, need: Quantity) -> Holders | None:
 
 
 def _supply(facts: Known, path: str, resource: str) -> Supply | None:
-    """The capacity on a path; without one, of all places together where each says what it has."""
+    """Returns the capacity on a path; without one, of all places together where each says what it has."""
     if path:
         return _of_thing(facts, path)
     stated = [(given.get(resource), given.get("count")) for given in facts.design.places.values()]
@@ -88,7 +88,7 @@ def _supply(facts: Known, path: str, resource: str) -> Supply | None:
 
 
 def _of_thing(facts: Known, path: str) -> Supply | None:
-    """A capacity of one thing; of like members (`node: {copies: 8, gpu: 8}`) each has it."""
+    """Returns a capacity of one thing; of like members (`node: {copies: 8, gpu: 8}`) each has it."""
     thing, _, key = path.partition(".")
     amount, alike = facts.values[path].high, copies(facts, thing) if key != "count" else None
     if thing in facts.design.claims or amount is None or (alike is not None and alike.high is None):

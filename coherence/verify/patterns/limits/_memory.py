@@ -45,7 +45,7 @@ LENGTHS = ("tokens", "prompt", "answer")
 
 
 def missing_length(memory: RequestMemory) -> str:
-    """The length that the formula needs and the workload does not say; empty where none is missing."""
+    """Returns the length that the formula needs and the workload does not say; empty where none is missing."""
     stated = {**_lengths(memory.workload)}
     return next((word for path in used(memory.each) if (word := _length(path)) and word not in stated), "")
 
@@ -79,7 +79,7 @@ def _values(given: Spread2 | Quantity) -> Interval:
 
 
 def longest_place(workload: Workload) -> Place | None:
-    """Where the longest request is stated."""
+    """Returns where the longest request is stated."""
     stated = (workload.tokens, workload.prompt, workload.answer)
     tops = (given.max if isinstance(given, Spread2) else given for given in stated)
     return next((top.place for top in tops if top is not None), None)
@@ -94,7 +94,7 @@ def sizes(facts: Known, memory: RequestMemory) -> tuple[Fraction, Fraction | Non
 
 
 def expected(facts: Known, memory: RequestMemory) -> Interval | None:
-    """The mean of what one request holds; None where it is not linear in the lengths."""
+    """Returns the mean of what one request holds; None where it is not linear in the lengths."""
     return _expected(facts, memory.each, _lengths(memory.workload))
 
 

@@ -29,7 +29,7 @@ class RemovalStage:
 
 
 def proposed(subject: Subject, facts: Known, removal: Removal, rates: Rates, stage: RemovalStage) -> Iterator[Repair]:
-    """A cap that leaves enough, more members, or both."""
+    """Yields a cap that leaves enough, more members, or both."""
     if rates is None:
         return
     enough = math.floor(rates[0].peak / rates[1].low) + 1

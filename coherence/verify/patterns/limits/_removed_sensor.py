@@ -15,7 +15,7 @@ from coherence.verify.timers.recurrences import comes_back
 
 
 def removed(question: Question, facts: Known, removing: Iterable[tuple[Loop, str]]) -> Iterator[Finding]:
-    """One answer per loop that removes members of a thing and loop that reads what has its only copy there."""
+    """Yields one answer per loop that removes members of a thing and loop that reads what has its only copy there."""
     reading = [(loop, one) for loop in facts.design.loops.values() for one in _sensors(facts, loop)]
     for remover, host in removing:
         for reader, sensor in reading:
@@ -33,7 +33,9 @@ def removed(question: Question, facts: Known, removing: Iterable[tuple[Loop, str
 
 
 def _sensors(facts: Known, loop: Loop) -> Iterator[Component]:
-    """The components whose signals the loop reads, other than those that it acts on, and what its sensor names."""
+    """Returns the components whose signals the loop reads, other than those that it acts on, and what its sensor
+    names.
+    """
     read = {facts.bare.get(path, path) for formula in names.loop_formulas(loop) for path in used(formula.tree)}
     links = loop.target.sensor if loop.target is not None else ()
     words = {word for link in links if link.kind == "sees" for word in link.what.replace(".", " ").split()}

@@ -14,7 +14,7 @@ MOST_MEMBERS = 10_000
 
 
 def withheld(question: Question, facts: Known) -> Iterator[Finding]:
-    """One answer per thing whose failing members two loops would take out under one cap that is lower."""
+    """Yields one answer per thing whose failing members two loops would take out under one cap that is lower."""
     by_thing: dict[str, list[Removal]] = {}
     for removal in removals(facts):
         if removal.out and removal.caps and removal.name in facts.design.loops:

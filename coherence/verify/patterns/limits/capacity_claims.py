@@ -58,7 +58,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per claimed capacity, and a conflict per capacity that members of components pass."""
+    """Yields one answer per claimed capacity, and a conflict per capacity that members of components pass."""
     holding = any(component.needs is not None for component in subject.design.components.values())
     if not (subject.design.claims or holding):
         return

@@ -57,7 +57,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per setting that never takes effect, or that a window might have switched off."""
+    """Yields one answer per setting that never takes effect, or that a window might have switched off."""
     yield from _frozen(subject)
     design = subject.design
     if len(design.timers) > 1:
@@ -71,7 +71,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _frozen(subject: Subject) -> Iterator[Finding]:
-    """One answer per loop that raises a signal which some limit sets to 0."""
+    """Yields one answer per loop that raises a signal which some limit sets to 0."""
     counted = {
         x.counts.tree.path for x in subject.design.limits.values() if x.counts and isinstance(x.counts.tree, Name)
     }
@@ -86,7 +86,7 @@ def _frozen(subject: Subject) -> Iterator[Finding]:
 
 
 def _zero(facts: Known, path: str) -> Iterator[Limit]:
-    """Caps on this signal that come to 0 for every value of their constants."""
+    """Yields caps on this signal that come to 0 for every value of their constants."""
     for limit in facts.counted.get(path, ()):
         tree = cap(facts, limit)
         high = facts.range(tree).high if tree is not None else None
@@ -149,7 +149,7 @@ def _places(writer: Writer, freezes: list[Limit]) -> tuple[Place, ...]:
 def _open(
     writer: Writer, windows: list[Recurring], gap: Fraction, places: tuple[Place, ...], names: tuple[str, ...]
 ) -> Finding:
-    """An instant outside all windows: the last window before it is over, the next one has not begun."""
+    """Returns an instant outside all windows: the last window before it is over, the next one has not begun."""
     evidence = arithmetic({"free from": (gap, "s")}, certificate=Certificate(claim=_free_at(windows, gap)).script())
     return QUESTION.proved(
         f"{writer.name} may act at some time of each cycle, first at {day_and_time(gap)}", places, names, evidence

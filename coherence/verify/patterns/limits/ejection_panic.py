@@ -90,7 +90,7 @@ class HostsCase:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per ejection cap beside a rule that ignores ejections."""
+    """Yields one answer per ejection cap beside a rule that ignores ejections."""
     if not any(_ignores(loop) for loop in subject.design.loops.values()):
         return
     facts = known(subject)
@@ -114,7 +114,7 @@ def _guards(facts: Known) -> Iterator[EjectionGuard]:
 
 
 def _caps(facts: Known, path: str, writers: list[Writer]) -> list[Limit | Writer]:
-    """Limits on the ejected; without any, the bounds of the loops that eject."""
+    """Returns limits on the ejected; without any, the bounds of the loops that eject."""
     limits: list[Limit | Writer] = [limit for limit in facts.counted.get(path, ()) if limit.at_most is not None]
     return limits or [w for w in writers if w.kind in ("step", "scale", "set") and w.values.high is not None]
 
@@ -147,7 +147,7 @@ def _case(facts: Known, guard: EjectionGuard, count: int) -> HostsCase | None:
 
 
 def _most(facts: Known, guard: EjectionGuard, count: int) -> Fraction | None:
-    """The cap on ejected hosts, of so many."""
+    """Returns the cap on ejected hosts, of so many."""
     if not isinstance(guard.limit, Limit):
         return guard.limit.values.high
     tree = cap(facts, guard.limit)
@@ -155,14 +155,14 @@ def _most(facts: Known, guard: EjectionGuard, count: int) -> Fraction | None:
 
 
 def _panics(facts: Known, guard: EjectionGuard, count: int, ejected: int) -> bool | None:
-    """The trigger with `ejected` of `count` hosts out and all others healthy."""
+    """Returns the trigger with `ejected` of `count` hosts out and all others healthy."""
     values = {**facts.values, f"{guard.hosts}.copies": point(count), f"{guard.hosts}.ejected": point(ejected)}
     values |= {f"{guard.hosts}.{word}": point(count - ejected) for word in HEALTHY}
     return truth(guard.condition, values)
 
 
 def _large(facts: Known, guard: EjectionGuard, count: int, ejectable: int) -> HostsCase | None:
-    """The same by halving: fewer healthy hosts never end a panic."""
+    """Returns the same by halving: fewer healthy hosts never end a panic."""
     ends = _panics(facts, guard, count, 0), _panics(facts, guard, count, ejectable)
     if None in ends or ends[0]:
         return None
@@ -194,7 +194,9 @@ def _judged(
 
 
 def _fewest(case: HostsCase) -> int | None:
-    """The fewest hosts out at once with which ejection undoes itself, or leaves none; None where it never does."""
+    """Returns the fewest hosts out at once with which ejection undoes itself, or leaves none; None where it never
+    does.
+    """
     if case.panics_at is not None:
         return max(1, case.panics_at)
     return case.hosts if case.ejectable >= case.hosts else None

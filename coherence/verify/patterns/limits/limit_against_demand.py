@@ -54,7 +54,7 @@ SCOPE = ("per", "scope", "window", "during", "actions")  # caps that differ in o
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Each limit against what it counts, then every two caps on one count."""
+    """Yields each limit against what it counts, then every two caps on one count."""
     limits = subject.design.limits.values()
     if not limits:
         return

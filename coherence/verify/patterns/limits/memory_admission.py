@@ -63,7 +63,7 @@ ASSUMED = ("no prefix is shared between requests", "each request holds all of it
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per limit on the sum of what requests hold."""
+    """Yields one answer per limit on the sum of what requests hold."""
     limits = [limit for limit in subject.design.limits.values() if _summed(limit) is not None]
     if not limits:
         return
@@ -74,7 +74,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _summed(limit: Limit) -> Tree | None:
-    """The term of `sum of term`."""
+    """Returns the term of `sum of term`."""
     for node in walk(limit.counts.tree) if limit.counts else ():
         if isinstance(node, Call) and node.function == "sum of":
             return node.arguments[0]
@@ -102,7 +102,7 @@ def _answer(subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
 
 
 def _workload(facts: Known, each: Tree) -> Workload | None:
-    """The workload that `request.tokens` is about: the same word, in the singular or the plural."""
+    """Returns the workload that `request.tokens` is about: the same word, in the singular or the plural."""
     heads = {path.partition(".")[0] for path in used(each)}
     return next(
         (w for name, w in facts.design.workload.items() if name in heads or name.removesuffix("s") in heads), None
@@ -110,7 +110,7 @@ def _workload(facts: Known, each: Tree) -> Workload | None:
 
 
 def _running(facts: Known) -> tuple[Limit, Fraction] | None:
-    """The smallest cap on the number of running requests."""
+    """Returns the smallest cap on the number of running requests."""
     held = []
     for limit in _admissions(facts):
         most = cap(facts, limit)
@@ -120,7 +120,7 @@ def _running(facts: Known) -> tuple[Limit, Fraction] | None:
 
 
 def _admissions(facts: Known) -> list[Limit]:
-    """Limits that count running requests."""
+    """Returns limits that count running requests."""
     named = [limit for limit in facts.design.limits.values() if limit.counts and isinstance(limit.counts.tree, Name)]
     return [limit for limit in named if str(limit.counts).partition(".")[2] in RUNNING and limit.at_most is not None]
 
@@ -189,7 +189,7 @@ def _proved(memory: RequestMemory, longest: Fraction) -> Finding:
 def _overfull(
     subject: Subject, facts: Known, memory: RequestMemory, offered: Fraction, number: Fraction, demand: Fraction
 ) -> Finding:
-    """The mean demand alone is above the memory."""
+    """Answers that the mean demand alone is above the memory."""
     promise = next(
         (
             p

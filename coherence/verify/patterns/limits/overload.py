@@ -74,7 +74,7 @@ class LoadedThing:
 
     @property
     def capacity(self) -> Fraction:
-        """What it serves for certain, with all the members that it may be given."""
+        """Returns what it serves for certain, with all the members that it may be given."""
         return (self.many if self.scaled else self.few) * self.each.low
 
     @property
@@ -90,7 +90,7 @@ class LoadedThing:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per thing whose load and capacity are stated, and per bounded queue of it."""
+    """Yields one answer per thing whose load and capacity are stated, and per bounded queue of it."""
     if not subject.design.workload:
         return
     facts = known(subject)
@@ -176,7 +176,7 @@ def _more(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Repa
 
 
 def _queues(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Finding]:
-    """Each bounded queue against the patience of each caller."""
+    """Yields each bounded queue against the patience of each caller."""
     for path, limits in facts.counted.items():
         head, _, signal = path.partition(".")
         for limit in limits if head == station.thing and signal in WAITING else ():
@@ -190,7 +190,7 @@ def _queues(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Fi
 
 
 def _patience(call: Call) -> Quantity | None:
-    """How long the caller waits for one answer."""
+    """Returns how long the caller waits for one answer."""
     stated = [q for q in (call.per_try, call.deadline) if isinstance(q, Quantity)]
     return min(stated, key=lambda q: q.low) if stated else None
 

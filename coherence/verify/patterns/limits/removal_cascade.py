@@ -68,7 +68,7 @@ MOST_STEPS = 50_000  # evaluations of a trigger
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per way out of service that load drives, or that a cap bounds."""
+    """Yields one answer per way out of service that load drives, or that a cap bounds."""
     facts = known(subject)
     yield from withheld(QUESTION, facts)
     for removal in removals(facts):
@@ -102,7 +102,7 @@ def _answer(subject: Subject, facts: Known, removal: Removal) -> Iterator[Findin
 
 
 def _without(removal: Removal) -> Tree:
-    """The trigger with the numbers of members, in and out, set to 1."""
+    """Returns the trigger with the numbers of members, in and out, set to 1."""
     own = {removal.out, f"{removal.thing}.copies", *(f"{removal.thing}.{word}" for word in LEFT)}
     assert removal.trigger is not None
     return rename(removal.trigger, lambda path: Number(Fraction(1)) if path in own else path)
@@ -121,7 +121,7 @@ def _ask(removal: Removal, needs: str) -> Finding:
 
 
 def _counts(facts: Known, thing: str, range_: Interval) -> range:
-    """Every number of members; of an autoscaled thing only the largest, where no more can be added."""
+    """Returns every number of members; of an autoscaled thing only the largest, where no more can be added."""
     low, high = max(1, math.ceil(range_.low or 0)), math.floor(range_.high or 0)
     scaled = any(f"{thing}.{word}" in facts.written for word in COPIES)
     return range(high if scaled else low, high + 1)
@@ -139,7 +139,7 @@ def _stage(facts: Known, removal: Removal, rates: Rates, members: int) -> Remova
 
 
 def _holds_from(facts: Known, removal: Removal, members: int, last: int) -> int | None:
-    """The fewest out from which on the trigger holds, for some stated values, until no more may go."""
+    """Returns the fewest out from which on the trigger holds, for some stated values, until no more may go."""
     assert removal.trigger is not None
     least = None
     for out in range(last, -1, -1):

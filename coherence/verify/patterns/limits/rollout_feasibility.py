@@ -69,7 +69,7 @@ class Rollout:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per thing whose updates are limited."""
+    """Yields one answer per thing whose updates are limited."""
     if not any(_counted(limit, AWAY) for limit in subject.design.limits.values()):
         return
     facts = known(subject)
@@ -78,14 +78,14 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _counted(limit: Limit, words: tuple[str, ...]) -> str:
-    """The thing of which the limit counts members of this kind."""
+    """Returns the thing of which the limit counts members of this kind."""
     tree = limit.counts.tree if limit.counts else None
     thing, _, word = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
     return thing if word in words and limit.at_most is not None else ""
 
 
 def _rollouts(subject: Subject) -> Iterator[Rollout]:
-    """Caps on missing copies that stand beside a cap on extra ones or a promise about old ones."""
+    """Yields caps on missing copies that stand beside a cap on extra ones or a promise about old ones."""
     limits = subject.design.limits.values()
     surges = {thing: limit for limit in limits if (thing := _counted(limit, EXTRA))}
     for away in limits:
@@ -95,7 +95,7 @@ def _rollouts(subject: Subject) -> Iterator[Rollout]:
 
 
 def _updated(subject: Subject) -> set[str]:
-    """Things that a promise says will have no old copies some day."""
+    """Returns things that a promise says will have no old copies some day."""
     eventual = (
         p.condition for p in subject.design.promises.values() if p.kind.startswith("eventually") and p.condition
     )

@@ -33,7 +33,7 @@ class EvictionCase:
 
 
 def values_at(case: EvictionCase, there: Cluster, members: int) -> dict[str, Fraction]:
-    """The constants, with what follows from the number of members and of places."""
+    """Returns the constants, with what follows from the number of members and of places."""
     thing = case.evictor.thing
     constants = {
         **case.constants,
@@ -76,7 +76,7 @@ def _thresholds(tree: Tree) -> Iterator[Number]:
 
 
 def _rule(subject: Subject, thing: str, by: str) -> Edit | None:
-    """A placement rule as a new last line; None where the design has a placement already."""
+    """Returns a placement rule as a new last line; None where the design has a placement already."""
     text = subject.sources.get(subject.design.file)
     if text is None or subject.design.placement:
         return None

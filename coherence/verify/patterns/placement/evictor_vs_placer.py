@@ -70,7 +70,7 @@ FULLEST = "it evicts from a place that is fullest by its own count"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per loop that evicts by counting members on places."""
+    """Yields one answer per loop that evicts by counting members on places."""
     evicting = [loop for loop in subject.design.loops.values() if loop.actuation and loop.actuation.evict]
     if not evicting:
         return
@@ -148,7 +148,7 @@ def _of(case: EvictionCase) -> tuple[str, str]:
 
 
 def _results(case: EvictionCase, there: Cluster) -> dict[int, Chase]:
-    """The verdict for each number of members."""
+    """Returns the verdict for each number of members."""
     members = range(max(1, case.low), max(1, case.high) + 1)
     return {n: chase(case.evictor, there, n, values_at(case, there, n)) for n in members}
 
@@ -211,7 +211,7 @@ def _conflict(
 
 
 def _by_nodes(facts: Known, case: EvictionCase, stated: Cluster, members: int) -> str:
-    """The verdict for 1 to 50 places of each kind whose count is stated."""
+    """Returns the verdict for 1 to 50 places of each kind whose count is stated."""
     lines, budget = [], MOST_SWEPT
     for name, given in facts.design.places.items():
         if "count" not in given:
@@ -246,7 +246,7 @@ def _plain(verdict: str, *, stated: bool) -> str:
 
 
 def _witness(case: EvictionCase, there: Cluster, members: int, chase: Chase) -> Iterator[Step]:
-    """A placement, and a few rounds of eviction and answer with the names of the places."""
+    """Yields a placement, and a few rounds of eviction and answer with the names of the places."""
     period = case.loop.timescale.period.high if case.loop.timescale and case.loop.timescale.period else None
     here, constants = chase.first, values_at(case, there, members)
     if here is None:

@@ -64,7 +64,7 @@ ASSUMED = ("jobs come in any order (by age where ages are given)", "a job that h
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer about the jobs (and components) of a design whose members wait for each other."""
+    """Yields one answer about the jobs (and components) of a design whose members wait for each other."""
     if not (subject.design.jobs or any(c.needs is not None for c in subject.design.components.values())):
         return
     if not _any_barrier(subject):

@@ -53,7 +53,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per loop that evicts a thing whose needs its trigger reads."""
+    """Yields one answer per loop that evicts a thing whose needs its trigger reads."""
     evictors = [loop for loop in subject.design.loops.values() if loop.actuation and loop.actuation.evict]
     if not evictors:
         return
@@ -104,7 +104,7 @@ def _case(facts: Known, loop: Loop, trigger: Formula, victim: Component) -> Hope
 
 
 def _read(condition: Tree, victim: Component, missing: tuple[str, ...]) -> tuple[str, Quantity] | None:
-    """The resource of the victim that the unknown signal of the condition is about."""
+    """Returns the resource of the victim that the unknown signal of the condition is about."""
     words = {word for path in missing for word in path.partition(".")[2].split("_")}
     mentioned = words | {path.partition(".")[2] for path in used(condition)}
     named = [(resource, need) for resource, need in needed(victim).items() if resource in mentioned]
@@ -124,7 +124,7 @@ def _answer(subject: Subject, facts: Known, case: HopelessCase) -> Iterator[Find
 
 
 def _fits(facts: Known, case: HopelessCase) -> Finding:
-    """One fits; several may still be too many for whoever admits them."""
+    """Answers that one fits; several may still be too many for whoever admits them."""
     name, need = case.victim.name, case.need
     number = copies(facts, name)
     most = max(number.high if number is not None and number.high is not None else Fraction(1), Fraction(1))
@@ -157,7 +157,7 @@ def _hopeless(subject: Subject, facts: Known, case: HopelessCase, *, certain: bo
 
 
 def _level(facts: Known, case: HopelessCase) -> Fraction | None:
-    """The level that the held amount is compared with, where the condition is a plain comparison."""
+    """Returns the level that the held amount is compared with, where the condition is a plain comparison."""
     condition, held = case.condition, Name(case.path)
     if not isinstance(condition, Compare) or held not in (condition.left, condition.right):
         return None
@@ -165,7 +165,7 @@ def _level(facts: Known, case: HopelessCase) -> Fraction | None:
 
 
 def _repairs(subject: Subject, facts: Known, case: HopelessCase, level: Fraction) -> Iterator[Repair]:
-    """A member that fits, or a larger capacity."""
+    """Yields a member that fits, or a larger capacity."""
     need = case.need
     edits = [repairs.change(subject, need, rounded(need, level * Fraction(9, 10), up=False))] if need.exact else []
     for path in used(case.condition):

@@ -72,7 +72,7 @@ ROOM = "nothing else takes room on these places"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per thing that has a must among its placement rules."""
+    """Yields one answer per thing that has a must among its placement rules."""
     design = subject.design
     if not design.places or not any(rule.must for rules in design.placement.values() for rule in rules):
         return
@@ -113,7 +113,7 @@ def _chosen(facts: Known, thing: str, other: Place) -> Place:
 
 
 def _of(facts: Known, there: Cluster) -> tuple[str, ...]:
-    """The thing, the loops that choose how many there are, and those that add places."""
+    """Returns the thing, the loops that choose how many there are, and those that add places."""
     writers = (w.name for word in COPIES for w in facts.written.get(f"{there.thing}.{word}", ()))
     return (there.thing, *writers, *(site.adder for site in there.sites if site.adder))
 
@@ -187,7 +187,7 @@ def _larger(every: Levels, *, certain: bool) -> str:
 
 
 def _refused(there: Cluster, here: tuple[tuple[int, ...], ...]) -> str:
-    """Why each kind of place refuses the next member."""
+    """Returns why each kind of place refuses the next member."""
     from coherence.verify.jobs.placing import domain_of, domains, excess, name_of, put, spots
 
     lines = []
@@ -203,7 +203,7 @@ def _refused(there: Cluster, here: tuple[tuple[int, ...], ...]) -> str:
 
 
 def _repairs(subject: Subject, facts: Known, there: Cluster, every: Levels, low: int) -> Iterator[Repair]:
-    """A maximum that fits, or one of the rules as a preference."""
+    """Yields a maximum that fits, or one of the rules as a preference."""
     highest = facts.quantities.get(f"{there.thing}.copies") or next(
         (q for word in COPIES for w in facts.written.get(f"{there.thing}.{word}", ()) for q in quantities(w)[-1:]), None
     )

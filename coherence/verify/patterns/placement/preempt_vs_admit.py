@@ -77,7 +77,7 @@ IN_VAIN = "preemption is tried for a job that fits nowhere (schedulers that chec
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer about the order of a design with jobs and preemption."""
+    """Yields one answer about the order of a design with jobs and preemption."""
     order = subject.design.order
     if not subject.design.jobs or order is None or order.preempt is None:
         return
@@ -110,7 +110,7 @@ def _answer(subject: Subject, facts: Known, jobs: Contest) -> Finding:
 
 
 def _victims(subject: Subject, jobs: Contest) -> list[Contest]:
-    """The contest, or where nothing is said of the victim one for everything that may happen to it."""
+    """Returns the contest, or where nothing is said of the victim one for everything that may happen to it."""
     if subject.design.order is not None and subject.design.order.victim is not None:
         return [jobs]
     return [jobs, replace(jobs, reserved=True), replace(jobs, returns=False)]
@@ -139,7 +139,7 @@ def _amounts(jobs: Contest) -> Numbers:
 
 
 def _tie(jobs: Contest, livelock: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
-    """A cycle that ends as soon as an equal of the victim goes first."""
+    """Answers that a cycle that ends as soon as an equal of the victim goes first."""
     assert jobs.admit is not None
     first = next(edge.text for edge in livelock.cycle if edge.kind == ADMIT)
     needs = f'needs who goes first where `{jobs.admit.by}` is equal: for ever if always "{first.split(":")[0]}"'
@@ -169,7 +169,7 @@ def _conflict(
 
 
 def _unsaid(subject: Subject) -> tuple[str, ...]:
-    """What is taken for granted about the victim's room."""
+    """Returns what is taken for granted about the victim's room."""
     victim = subject.design.order.victim if subject.design.order else None
     return ("what is freed is not kept for the taker: nothing says so",) if victim and "," not in victim.text else ()
 

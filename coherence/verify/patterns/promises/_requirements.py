@@ -44,7 +44,7 @@ class Requirement:
 
 
 def requirements(subject: Subject, facts: Known) -> Iterator[Requirement]:
-    """Every demand that the solver can carry; those on distributions and counts of events are left out."""
+    """Yields every demand that the solver can carry; those on distributions and counts of events are left out."""
     for made in (*_promises(subject, facts), *_limits(subject, facts), *_claims(subject, facts), *_rests(facts)):
         if all(_carried(node) for node in walk(made.tree)):
             yield made
@@ -68,7 +68,7 @@ def _promises(subject: Subject, facts: Known) -> Iterator[Requirement]:
 
 
 def full(facts: Known, tree: Tree) -> Tree:
-    """The tree over constants and commands; where nobody retries, the attempts of a workload are its rate.
+    """Returns the tree over constants and commands; where nobody retries, the attempts of a workload are its rate.
 
     An upper bound on a latency is the lower bound on servers that it needs at the least.
     """
@@ -105,7 +105,9 @@ def _claims(subject: Subject, facts: Known) -> Iterator[Requirement]:
 
 
 def _rests(facts: Known) -> Iterator[Requirement]:
-    """A proportional loop that stands still: within its tolerance, at a whole count that it keeps, or at a bound."""
+    """Yields a proportional loop that stands still: within its tolerance, at a whole count that it keeps, or at a
+    bound.
+    """
     for signal, writers in facts.written.items():
         if len(writers) != 1 or writers[0].kind != "scale" or writers[0].condition is not None:
             continue

@@ -80,14 +80,14 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _roots(promise: Promise) -> frozenset[str]:
-    """The words before the dots of the promise's conditions; a response may name a loop."""
+    """Returns the words before the dots of the promise's conditions; a response may name a loop."""
     used = [name for condition in promise.conditions for name in names_of(condition.tree)]
     events = [event.text for event in (promise.first, promise.second) if event is not None]
     return frozenset(path.split(".")[0] for path in (*used, *events))
 
 
 def _touched(subject: Subject) -> frozenset[str]:
-    """Things and bare names that loops or plants have a part in."""
+    """Returns things and bare names that loops or plants have a part in."""
     design = subject.design
     written = {
         loop.actuation.signal.text.split(".")[0]

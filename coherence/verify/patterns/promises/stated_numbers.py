@@ -53,7 +53,7 @@ ORDERED = ("<", "<=", ">", ">=")
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per promise whose every name stands for a stated number."""
+    """Yields one answer per promise whose every name stands for a stated number."""
     promises = [
         p for p in subject.design.promises.values() if p.kind in ("always", "never") and p.condition is not None
     ]
@@ -99,7 +99,7 @@ def _answer(subject: Subject, facts: Known, promise: Promise, claim: Tree) -> It
 
 
 def _beyond(claim: Tree) -> Tree | None:
-    """How far one comparison is from holding: the larger the worse."""
+    """Returns how far one comparison is from holding: the larger the worse."""
     flip = False
     while isinstance(claim, Logic) and claim.op == "not":
         claim, flip = claim.terms[0], not flip
@@ -144,7 +144,7 @@ def _conflict(
 
 
 def _repairs(subject: Subject, facts: Known, beyond: Tree, worst: Mapping[str, Fraction]) -> Iterator[Repair]:
-    """Each number alone, a tenth beyond the edge at which the promise holds for all others."""
+    """Yields each number alone, a tenth beyond the edge at which the promise holds for all others."""
     for path in used(beyond):
         quantity = facts.quantities[path]
         bound = largest(facts, beyond, path)
@@ -159,14 +159,14 @@ def _repairs(subject: Subject, facts: Known, beyond: Tree, worst: Mapping[str, F
 
 
 def _beside(edge: Fraction, *, up: bool, whole: bool) -> Fraction:
-    """The next whole number on the good side of the edge, or a tenth beyond it."""
+    """Returns the next whole number on the good side of the edge, or a tenth beyond it."""
     if whole:
         return Fraction(math.floor(edge) + 1 if up else math.ceil(edge) - 1)
     return repairs.upward_round(edge * Fraction(11, 10)) if up else repairs.downward_round(edge * Fraction(9, 10))
 
 
 def _edge(beyond: Tree, worst: Mapping[str, Fraction], path: str) -> Fraction | None:
-    """The value of one name at which the worst case is exactly met, where the difference is linear in it."""
+    """Returns the value of one name at which the worst case is exactly met, where the difference is linear in it."""
     from coherence.language.expressions.evaluate import Constants, NotExactError, evaluate
 
     try:

@@ -73,7 +73,7 @@ MOST_SETS = 4  # smallest sets that are told of one group
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per smallest set of demands that no state keeps."""
+    """Yields one answer per smallest set of demands that no state keeps."""
     design = subject.design
     if len(design.promises) + len(design.limits) + len(design.claims) < 1 or not (design.loops or design.promises):
         return
@@ -102,7 +102,7 @@ def _on_latency(facts: Known) -> Iterator[Promise]:
 
 
 def _latency(facts: Known, promise: Promise) -> Finding:
-    """What the promise needs in numbers that runs carry: a latency is a distribution, which no run computes."""
+    """Returns what the promise needs in numbers that runs carry: a latency is a distribution, which no run computes."""
     assert promise.condition is not None
     needs, of = [], [promise.name]
     for latency in asked_in(facts, promise.condition.tree):
@@ -135,7 +135,7 @@ def _groups(demands: list[Requirement], facts: Known) -> list[list[Requirement]]
 
 
 def _group(subject: Subject, facts: Known, group: list[Requirement], deadline: float) -> Iterator[Finding]:
-    """One finding per smallest set; sets may share demands, so each demand of a set is left out in turn."""
+    """Yields one finding per smallest set; sets may share demands, so each demand of a set is left out in turn."""
     cores, open_, seen = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]]()
     while open_ and len(cores) < MOST_SETS and not wall_is_over(deadline):
         left = open_.pop(0)
@@ -168,7 +168,8 @@ def _core_answer(
 
 
 def _named(core: list[Requirement], needed: Iterable[str]) -> Iterator[str]:
-    """Names of the design whose ranges these are: a value of the past has the range of what it is the past of."""
+    """Yields names of the design whose ranges these are: a value of the past has the range of what it is the past
+    of."""
     nodes = [node for one in core for node in walk(one.tree) if isinstance(node, Call) and satisfiability.is_past(node)]
     pasts = {satisfiability.past_name(node): tuple(used(node.arguments[0])) for node in nodes}
     for name in needed:
@@ -180,7 +181,7 @@ MOST_PASTS = 3  # values of the past that are followed to their own times; more 
 
 
 def _conditions(facts: Known, demands: list[Requirement]) -> Conditions:
-    """Each demand now, and at the times between which the values of the past lie that any demand reads."""
+    """Returns each demand now, and at the times between which the values of the past lie that any demand reads."""
     constant = frozenset(name for name, quantity in facts.quantities.items() if not quantity.varies)
     pasts = {satisfiability.past_name(n): n for one in demands for n in walk(one.tree) if satisfiability.is_past(n)}
     followed = dict(list(pasts.items())[:MOST_PASTS])
@@ -245,9 +246,9 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
     steps = [Step(None, f"{one.name} demands {one.text}") for one in core]
     steps += [
         Step(None, words)
-        for one in core
-        for asked in asked_in(facts, one.stated)
-        if (words := _latency_words(facts, asked))
+        for target in core
+        for latency in asked_in(facts, target.stated)
+        if (words := _latency_words(facts, latency))
     ]
     steps += [Step(None, _range(facts, name)) for name in ranges]
     steps.append(Step(None, "no state fulfils all of these"))
@@ -277,7 +278,7 @@ def _enough_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) ->
 
 
 def _latency_words(facts: Known, latency: Asked) -> str:
-    """What a latency needs at the least."""
+    """Returns what a latency needs at the least."""
     tree = least(facts, latency)
     if isinstance(tree, Logic):
         tree = tree.terms[0]
@@ -338,7 +339,7 @@ def _repairs(subject: Subject, facts: Known, core: list[Requirement]) -> Iterato
 
 
 def _relaxed(facts: Known, core: list[Requirement], index: int, formula: Formula) -> Fraction | None:
-    """The nearest bound in two digits with which the core can be kept; None where none is near."""
+    """Returns the nearest bound in two digits with which the core can be kept; None where none is near."""
     assert isinstance(formula.tree, Compare)
     assert isinstance(formula.tree.right, Number)
     upward, start = formula.tree.op in ("<", "<="), formula.tree.right.value
@@ -346,7 +347,7 @@ def _relaxed(facts: Known, core: list[Requirement], index: int, formula: Formula
         return None
 
     def bound_at(step: int) -> Fraction | None:
-        """The bound so many tenths further, if a state keeps all with it."""
+        """Returns the bound so many tenths further, if a state keeps all with it."""
         factor = Fraction(11, 10) ** step
         bound = repairs.upward_round(start * factor) if upward else repairs.downward_round(start / factor)
         demands = [*core[:index], _with_bound(facts, core[index], bound), *core[index + 1 :]]

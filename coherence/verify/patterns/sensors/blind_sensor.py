@@ -80,7 +80,7 @@ class Blindness:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per loop, holder and unseen resource."""
+    """Yields one answer per loop, holder and unseen resource."""
     removing = [(loop, thing) for loop in subject.design.loops.values() if (thing := _removes(loop))]
     if not removing:
         return
@@ -97,7 +97,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _removes(loop: Loop) -> str:
-    """The thing whose members the loop takes away; empty where it takes none."""
+    """Returns the thing whose members the loop takes away; empty where it takes none."""
     actuation = loop.actuation
     if actuation is None:
         return ""
@@ -118,7 +118,7 @@ def _held(facts: Known, thing: str) -> Iterator[tuple[str, Component, Quantity]]
 
 
 def _read(facts: Known, loop: Loop, thing: str, resources: set[str]) -> set[str]:
-    """The resources of the thing that the loop reads, by the names of its signals or in its sensor's words."""
+    """Returns the resources of the thing that the loop reads, by the names of its signals or in its sensor's words."""
     paths = {facts.bare.get(path, path) for formula in names.loop_formulas(loop) for path in used(formula.tree)}
     signals = {path.partition(".")[2] for path in paths if path.partition(".")[0] == thing}
     component = facts.design.components.get(thing)
@@ -172,7 +172,7 @@ def _answer(subject: Subject, facts: Known, blind: Blindness, read: set[str]) ->
 
 
 def _shown(facts: Known, blind: Blindness, read: set[str]) -> dict[str, Interval]:
-    """What the loop reads of a member on which the holder uses all of the unseen resource that it needs."""
+    """Returns what the loop reads of a member on which the holder uses all of the unseen resource that it needs."""
     ranges: dict[str, Interval] = {}
     supply = facts.values.get(f"{blind.thing}.{blind.resource}")
     members = supply.low // blind.need.high if supply is not None and supply.low is not None else Fraction(1)
@@ -220,7 +220,7 @@ def _conflict(subject: Subject, facts: Known, blind: Blindness, shown: dict[str,
 
 
 def _repairs(subject: Subject, blind: Blindness) -> Iterator[Repair]:
-    """The same threshold for the unseen resource as well."""
+    """Yields the same threshold for the unseen resource as well."""
     trigger = blind.loop.trigger
     if not isinstance(trigger, Formula) or blind.certain:
         return
@@ -233,12 +233,12 @@ def _repairs(subject: Subject, blind: Blindness) -> Iterator[Repair]:
 
 
 def _now(tree: Tree) -> Tree:
-    """The condition without the time for which it must hold."""
+    """Returns the condition without the time for which it must hold."""
     return tree.condition if isinstance(tree, Held) else tree
 
 
 def _spared(facts: Known, blind: Blindness, trigger: Tree | None, shown: dict[str, Interval]) -> Finding:
-    """What the holder shows of the resources that are read is above the threshold."""
+    """Answers that what the holder shows of the resources that are read is above the threshold."""
     assert trigger is not None
     script = claimed(Logic("not", (_now(facts.tree(trigger)),)), {**facts.values, **shown})
     message = f"{blind.loop.name} spares a {blind.thing} on which {blind.holder.name} runs: it shows in what is read"

@@ -53,7 +53,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per loop that has a sensor chain and a window against scaling down."""
+    """Yields one answer per loop that has a sensor chain and a window against scaling down."""
     for loop in subject.design.loops.values():
         hold = loop.timescale.hold_down if loop.timescale else None
         if (
@@ -112,7 +112,7 @@ def _proved(
 def _touching(
     loop: Loop, visible: Fraction, period: Fraction, held: int, numbers: Numbers, places: tuple[Place, ...]
 ) -> Finding:
-    """The window is as long as the delay: one decision more than those that still see a sample."""
+    """Answers that the window is as long as the delay: one decision more than those that still see a sample."""
     fact = f"(< (* {rational(period)} (- (to_real seen) 1.0)) {rational(visible)})"
     script = Certificate({"seen": "Int"}, (fact,), f"(< (to_real seen) {rational(held)})").script()
     message = f"hold_down of {loop.name} is as long as its longest delay, with one decision to spare and no more"
@@ -155,7 +155,7 @@ def _conflict(
 
 
 def _repairs(subject: Subject, loop: Loop, hold: Quantity, value: Fraction) -> list[Repair]:
-    """A longer window: where it stands, or written into the loop where a part supplied it."""
+    """Returns a longer window: where it stands, or written into the loop where a part supplied it."""
     period = loop.timescale.period if loop.timescale else None
     text = repairs.duration_text(subject, value)
     if hold.place.file in subject.sources:

@@ -68,7 +68,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per proportional loop whose measurement is bounded above."""
+    """Yields one answer per proportional loop whose measurement is bounded above."""
     if not any(loop.target for loop in subject.design.loops.values()):
         return
     facts = known(subject)
@@ -122,7 +122,7 @@ class SaturationCase:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The setpoint, and what bounds the measurement."""
+        """Returns the setpoint, and what bounds the measurement."""
         assert self.target.setpoint is not None
         assert self.target.signal is not None
         acts = self.target.setpoint.place.labelled(
@@ -137,7 +137,7 @@ class SaturationCase:
 
 
 def _limits_on(facts: Known, path: str) -> Iterator[Limit]:
-    """Limits that count exactly this signal: the smallest cap last, so that it wins."""
+    """Yields limits that count exactly this signal: the smallest cap last, so that it wins."""
     limits = [limit for limit in facts.counted.get(path, ()) if limit.during is None]
     caps = [(facts.range(tree).high, limit) for limit in limits if (tree := cap(facts, limit)) is not None]
     bounded = [(high, limit) for high, limit in caps if high is not None]
@@ -205,7 +205,7 @@ def _conflict(subject: Subject, case: SaturationCase, *, certain: bool) -> Findi
 
 
 def _repairs(subject: Subject, case: SaturationCase) -> Iterator[Repair]:
-    """A cap above the point of action, or a setpoint below the cap with a tenth to spare."""
+    """Yields a cap above the point of action, or a setpoint below the cap with a tenth to spare."""
     edits = []
     for stated in (limit.at_most for limit in case.caps.values()):
         if isinstance(stated, Quantity) and stated.exact:

@@ -50,7 +50,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per window that needs samples."""
+    """Yields one answer per window that needs samples."""
     for loop in subject.design.loops.values():
         for sampler, link in windows(loop):
             yield _answer(subject, loop, sampler, link)

@@ -30,13 +30,13 @@ class TimedBarrier:
 
     @property
     def pause(self) -> Window:
-        """What one member may lose in a step, each pause once."""
+        """Returns what one member may lose in a step, each pause once."""
         longest = {name: span.high for _, name, span in self.pauses}
         return Window(Fraction(0), sum(longest.values(), Fraction(0)))
 
     @property
     def wait(self) -> Fraction:
-        """The longest wait of the first member for the last, in seconds."""
+        """Returns the longest wait of the first member for the last, in seconds."""
         if isinstance(self.component.copies, Quantity) and self.component.copies.high <= 1:
             return Fraction(0)
         return firing.longest_wait(Window(self.step.low, self.step.high), self.pause) or Fraction(0)
@@ -70,7 +70,7 @@ def _signal(loop: Loop) -> str:
 
 
 def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
-    """The barrier, or the fact that is missing."""
+    """Returns the barrier, or the fact that is missing."""
     start, unless = timer.start, timer.unless
     assert start is not None
     assert unless is not None

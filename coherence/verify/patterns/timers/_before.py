@@ -47,7 +47,7 @@ class OrderPromise:
 
     @property
     def worst(self) -> tuple[Order, str]:
-        """The comparison that decides, and its relation (`after` only where every way says so)."""
+        """Returns the comparison that decides, and its relation (`after` only where every way says so)."""
         known = [order for order in self.ways if order is not None]
         relations = [orders.relation(order) for order in known]
         index = max(range(len(known)), key=lambda i: RANKS.index(relations[i]))
@@ -56,7 +56,7 @@ class OrderPromise:
 
 
 def pairs(design: Design) -> tuple[OrderPromise, ...]:
-    """Every promise that one event comes before another, both of timers or activities; gathered once."""
+    """Returns every promise that one event comes before another, both of timers or activities; gathered once."""
     return design.once("promises of what comes before what", lambda: tuple(_pairs(design)))
 
 
@@ -74,7 +74,7 @@ def _pairs(design: Design) -> Iterator[OrderPromise]:
 
 
 def gentle(design: Design) -> Iterator[OrderPromise]:
-    """An overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
+    """Yields an overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
     sparing, ending = list(_acting(design, SPARING)), list(_acting(design, ENDING))
     promised = {frozenset((p.first.text, p.second.text)) for p in design.promises.values() if p.first and p.second}
     causes = occurrences.causes(design) if sparing and ending else {}
@@ -104,12 +104,12 @@ def _is_activity(event: Event, design: Design) -> bool:
 
 
 def timeline(order: Order, *, kind: bool) -> tuple[Step, ...]:
-    """One run: the first event as early and the second as late as can be (`kind`), or the reverse."""
+    """Returns one run: the first event as early and the second as late as can be (`kind`), or the reverse."""
     moments = orders.moments(order.first, early=kind) + orders.moments(order.second, early=not kind)
     return orders.sorted_steps([Step(Fraction(0), order.common), *(Step(time, link.effect) for time, link in moments)])
 
 
 def chain_text(chain: Chain) -> str:
-    """The parts of a chain in order of time: `heartbeat 600 s, then rank.dump 120 s`."""
+    """Returns the parts of a chain in order of time: `heartbeat 600 s, then rank.dump 120 s`."""
     timed = [link for link in reversed(chain) if link.kind in ("timer", "activity")]
     return ", then ".join(f"{link.name} {orders.between(link.window)}" for link in timed) or seconds(0)

@@ -32,7 +32,7 @@ class OverrunCase:
 
 
 def cases(design: Design) -> tuple[OverrunCase, ...]:
-    """Every timer that another event may end, with its worst case; gathered once."""
+    """Returns every timer that another event may end, with its worst case; gathered once."""
     return design.once("timers that another event may end", lambda: tuple(_cases(design)))
 
 
@@ -99,7 +99,7 @@ def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
 
 
 def undecided(question: Question, case: OverrunCase) -> Finding:
-    """The missing fact, by name."""
+    """Returns the missing fact, by name."""
     assert case.timer.unless is not None
     places = (
         case.timer.unless.place.labelled("when this happens is not known"),
@@ -111,14 +111,14 @@ def undecided(question: Question, case: OverrunCase) -> Finding:
 
 
 def harmless(question: Question, case: OverrunCase) -> Finding:
-    """A timer that ends nothing may fire during the activity."""
+    """Answers that a timer that ends nothing may fire during the activity."""
     then = case.timer.then.text if case.timer.then is not None else ""
     message = f"{case.timer.name} only does '{then}': an activity that outlasts it is not ended"
     return question.note(message, places_of(case), names_of(case), evidence_of(case))
 
 
 def proved(question: Question, case: OverrunCase) -> Finding:
-    """The activity always ends before the timer fires."""
+    """Answers that the activity always ends before the timer fires."""
     order, unless = case.order, case.timer.unless
     assert unless is not None
     evidence = evidence_of(case, certificate=orders.certificate(order, "<" if order.first else "<="))
@@ -139,7 +139,7 @@ def conflict(
     consequence: str = "",
     figures: Figures | None = None,
 ) -> Finding:
-    """The timer fires while the activity still runs, in every run or in some."""
+    """Answers that the timer fires while the activity still runs, in every run or in some."""
     order, timer = case.order, case.timer
     first, second = order.windows
     certain = case.relation == "after"
@@ -163,7 +163,7 @@ def conflict(
 def evidence_of(
     case: OverrunCase, *, witness: tuple[Step, ...] = (), certificate: str | None = None, figures: Figures | None = None
 ) -> Evidence:
-    """The two windows as far as they are known, and what else decided."""
+    """Returns the two windows as far as they are known, and what else decided."""
     first, second = case.order.windows
     ends = {"fires at the earliest": second.earliest, "fires at the latest": second.latest}
     if not any(link.missing for link in case.order.first):
@@ -173,7 +173,7 @@ def evidence_of(
 
 
 def names_of(case: OverrunCase) -> tuple[str, ...]:
-    """The timer, and the timers and things whose times decide."""
+    """Returns the timer, and the timers and things whose times decide."""
     unless = [case.timer.unless.thing] if case.timer.unless is not None and case.timer.unless.kind != "outside" else []
     return tuple(
         dict.fromkeys([case.timer.name, *deciding(case.order.second + case.order.first), *case.loops, *unless])
@@ -181,13 +181,13 @@ def names_of(case: OverrunCase) -> tuple[str, ...]:
 
 
 def deciding(chain: Chain) -> tuple[str, ...]:
-    """The timers, and the things of the activities, of a chain."""
+    """Returns the timers, and the things of the activities, of a chain."""
     timed = (link for link in chain if link.kind in ("timer", "activity"))
     return tuple(link.name if link.kind == "timer" else link.name.split(".")[0] for link in timed)
 
 
 def places_of(case: OverrunCase) -> tuple[Place, ...]:
-    """The timer's deciding value, then every other value with what it does, then what a default left out."""
+    """Returns the timer's deciding value, then every other value with what it does, then what a default left out."""
     timer = case.timer
     links = [*case.order.second, *case.order.first]
     places = [link.places[0].labelled(link_text(link)) for link in links if link.kind in ("timer", "activity")]
@@ -198,13 +198,15 @@ def places_of(case: OverrunCase) -> tuple[Place, ...]:
 
 
 def link_text(link: Link) -> str:
-    """What a number does: `fires 140 s to 151 s after server.load starts`, `server.load takes 3 min to 10 min`."""
+    """Returns what a number does: `fires 140 s to 151 s after server.load starts`, `server.load takes 3 min to 10
+    min`.
+    """
     times = between(link.window)
     return f"fires {times} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {times}"
 
 
 def timeline(case: OverrunCase) -> tuple[Step, ...]:
-    """The kindest run where every run breaks, else the worst one."""
+    """Returns the kindest run where every run breaks, else the worst one."""
     kind = case.relation == "after"
     order, then = case.order, case.timer.then
     fired = orders.moments(order.second, early=not kind)

@@ -57,7 +57,7 @@ def _renewal(design: Design, timer: Timer) -> Renewal | None:
 
 
 def _sent(design: Design, renew: Event) -> Renewal | None:
-    """The interval of a timer that repeats: one with `every`, or one that runs from its own last firing."""
+    """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing."""
     sender = design.timers.get(occurrences.key_of(renew, design).removesuffix(" fires"))
     fires = firing.firing(sender) if sender is not None else None
     if sender is None or fires is None or sender.start is None:

@@ -51,7 +51,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per promise about two activities that no common event times."""
+    """Yields one answer per promise about two activities that no common event times."""
     causes = occurrences.causes(subject.design)
     for pair in _before.pairs(subject.design):
         if not pair.activities:
@@ -94,7 +94,7 @@ def _missing(subject: Subject, pair: OrderPromise, causes: Causes) -> Finding:
 
 
 def _window(key: str, found: Causes) -> Window | None:
-    """The time from the start of an activity to the event; None where it is the start itself, or not stated."""
+    """Returns the time from the start of an activity to the event; None where it is the start itself, or not stated."""
     return next((link.window for link in found.get(key, ()) if link.kind == "activity" and not link.missing), None)
 
 
@@ -148,7 +148,7 @@ def _repairs(subject: Subject, pair: OrderPromise, causes: Causes) -> Iterator[R
 
 
 def _inserted(subject: Subject, name: str, value: str) -> Edit | None:
-    """The timer in front of the first one, or in a section of its own at the end of the file."""
+    """Returns the timer in front of the first one, or in a section of its own at the end of the file."""
     text = subject.sources.get(subject.design.file)
     if text is None:
         return None

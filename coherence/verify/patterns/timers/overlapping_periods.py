@@ -49,7 +49,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per repeating timer that starts an activity whose time is stated."""
+    """Yields one answer per repeating timer that starts an activity whose time is stated."""
     for timer in subject.design.timers.values():
         then, every = timer.then, _every(timer)
         if then is None or then.kind != "starts" or not then.activity or every is None or firing.never(timer):
@@ -67,7 +67,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _every(timer: Timer) -> Quantity | None:
-    """The time between two firings: `every`, or `after` of a timer that runs from its own last firing."""
+    """Returns the time between two firings: `every`, or `after` of a timer that runs from its own last firing."""
     again = timer.start is not None and timer.start.text == f"last {timer.name}"
     return timer.after if again and timer.every is None and isinstance(timer.after, Quantity) else timer.every
 

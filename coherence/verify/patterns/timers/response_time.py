@@ -80,7 +80,7 @@ class ResponsePath:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per promise of this kind whose events timers or activities bring about."""
+    """Yields one answer per promise of this kind whose events timers or activities bring about."""
     design = subject.design
     promises = [promise for promise in design.promises.values() if promise.kind == "response"]
     if not promises or not (design.timers or any(c.takes for c in design.components.values())):
@@ -99,7 +99,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 def _ways(
     subject: Subject, promise: Promise, by_event: occurrences.Causes, first: str, second: str
 ) -> list[ResponsePath]:
-    """Every way back from the second event that meets the first."""
+    """Returns every way back from the second event that meets the first."""
     limit = promise.within.low if promise.within is not None else Fraction(0)
     reached = []
     for chain in dict.fromkeys(occurrences.chains(second, by_event)):
@@ -182,7 +182,7 @@ def _conflict(subject: Subject, way: ResponsePath, *, certain: bool) -> Finding:
 
 
 def _repairs(subject: Subject, way: ResponsePath) -> Iterator[Repair]:
-    """Each timer on the way as much sooner as the whole is late."""
+    """Yields each timer on the way as much sooner as the whole is late."""
     late = (way.window.latest or way.limit) - way.limit
     for link in way.chain:
         if link.kind == "timer" and link.window.latest is not None and link.window.latest > late:

@@ -80,7 +80,7 @@ class FailureBudget:
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per budget and cause, and per budget whose scope is another thing."""
+    """Yields one answer per budget and cause, and per budget whose scope is another thing."""
     if not any(limit.counts is not None for limit in subject.design.limits.values()):
         return
     facts = known(subject)
@@ -185,7 +185,7 @@ def _spent(subject: Subject, budget: FailureBudget, cause: Recurrence, *, certai
 
 
 def _repairs(subject: Subject, budget: FailureBudget, cause: Recurrence) -> Iterator[Repair]:
-    """A window that holds fewer, or more lives."""
+    """Yields a window that holds fewer, or more lives."""
     low = cause.apart.low or Fraction(0)
     stated, window = budget.limit.at_most, budget.limit.window
     fits = repairs.downward_round(budget.lives * low)
@@ -202,7 +202,7 @@ def _repairs(subject: Subject, budget: FailureBudget, cause: Recurrence) -> Iter
 
 
 def _scoped(facts: Known, budget: FailureBudget) -> str | None:
-    """The declared thing for which the limit counts, where that is not the thing that it counts."""
+    """Returns the declared thing for which the limit counts, where that is not the thing that it counts."""
     stated = budget.limit.per or budget.limit.scope
     name = stated.text if stated is not None else ""
     return name if name in facts.design.components and name != budget.thing else None
@@ -239,7 +239,7 @@ def _scope(subject: Subject, facts: Known, budget: FailureBudget) -> Iterator[Fi
 
 
 def _bounds(promise: Promise, budget: FailureBudget) -> Fraction | None:
-    """The most that a promise allows of what the budget counts."""
+    """Returns the most that a promise allows of what the budget counts."""
     tree = promise.condition.tree if promise.kind == "always" and promise.condition is not None else None
     if not isinstance(tree, Compare) or tree.op not in ("<=", "<") or not isinstance(tree.right, Number):
         return None

@@ -56,7 +56,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per probe that an activity may keep from firing."""
+    """Yields one answer per probe that an activity may keep from firing."""
     for case in _overrun.cases(subject.design):
         if is_probe(case.timer):
             yield _answer(subject, case)

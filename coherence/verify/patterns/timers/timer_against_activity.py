@@ -60,7 +60,7 @@ LEASES = frozenset({"reassign", "redeliver", "redispatch", "release", "requeue",
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per timer that another event may end, probes apart."""
+    """Yields one answer per timer that another event may end, probes apart."""
     for case in _overrun.cases(subject.design):
         if not is_probe(case.timer):
             yield _answer(subject, case)

@@ -60,7 +60,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per promise about the order of two timed events, gates apart."""
+    """Yields one answer per promise about the order of two timed events, gates apart."""
     for pair in (*_before.pairs(subject.design), *_before.gentle(subject.design)):
         if pair.activities and (pair.apart or pair.gated):
             continue
@@ -96,7 +96,7 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
 
 
 def _looks(subject: Subject, order: Order) -> str:
-    """What the two timers look at, where both say it and it differs."""
+    """Returns what the two timers look at, where both say it and it differs."""
     timers = [next((link.name for link in chain if link.kind == "timer"), "") for chain in (order.first, order.second)]
     seen = [subject.design.timers[name].sees if name else None for name in timers]
     if None in seen or seen[0] == seen[1]:
@@ -133,7 +133,7 @@ def _conflict(subject: Subject, pair: OrderPromise, order: Order, *, certain: bo
 
 
 def _order_text(pair: OrderPromise, words: str) -> str:
-    """The two events in the words of the promise, with `words` between them."""
+    """Returns the two events in the words of the promise, with `words` between them."""
     first, _, second = pair.promise.text.partition(" before ")
     return f"'{first}' {words} '{second}'"
 
@@ -150,7 +150,7 @@ def _evidence(order: Order, *, certificate: str | None = None, kind: bool = Fals
 
 
 def _places(pair: OrderPromise, order: Order) -> tuple[Place, ...]:
-    """The value that makes the second event early, those of the first, and the promise."""
+    """Returns the value that makes the second event early, those of the first, and the promise."""
     links = [link for link in (*order.second, *order.first) if link.kind in ("timer", "activity")]
     places = [link.places[0].labelled(_overrun.link_text(link)) for link in links]
     name = pair.promise.name

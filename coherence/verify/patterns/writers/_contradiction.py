@@ -48,7 +48,7 @@ class Apart:
 
 
 def clash(facts: Known, signal: str, pairs: Iterable[tuple[Move, Move]]) -> Clash | Apart:
-    """The first pair of moves that one state allows, or why there is none."""
+    """Returns the first pair of moves that one state allows, or why there is none."""
     scripts: list[str] = []
     unclear = ""
     for first, second in pairs:
@@ -81,7 +81,7 @@ def _enters(facts: Known, move: Move) -> bool:
 
 
 def effective(move: Move) -> Tree | None:
-    """Where the move changes something: inside the bounds of its loop."""
+    """Returns where the move changes something: inside the bounds of its loop."""
     here, span = Name(move.writer.signal), move.writer.values
     if move.to is not None:
         return move.when
@@ -91,7 +91,7 @@ def effective(move: Move) -> Tree | None:
 
 
 def opposed(one: tuple[Move, ...], other: tuple[Move, ...]) -> Iterator[tuple[Move, Move]]:
-    """Moves of two loops in opposite directions."""
+    """Returns moves of two loops in opposite directions."""
     return ((a, b) for a, b in itertools.product(one, other) if a.way == -b.way)
 
 
@@ -109,11 +109,11 @@ def proved(ask: Question, apart: Apart, first: Move, second: Move, signal: str) 
     return ask.proved(message, places(first, second), (first.name, second.name), evidence, assumptions=assumptions)
 
 
-def places(one: Move, other: Move) -> tuple[Place, Place]:
-    """Where the two conditions stand."""
+def places(first: Move, second: Move) -> tuple[Place, Place]:
+    """Returns where the two conditions stand."""
     return tuple(  # type: ignore[return-value]
         move.place.labelled(f"{move.name} {verb(move)} {move.writer.signal} {condition_text(move)}")
-        for move in (one, other)
+        for move in (first, second)
     )
 
 
@@ -127,7 +127,7 @@ def condition_text(move: Move) -> str:
 
 
 def shown(at: World, trees: Iterable[Tree | None], loops: Iterable[str]) -> dict[str, str]:
-    """The values of a world in words, with the units that the conditions compare them in."""
+    """Returns the values of a world in words, with the units that the conditions compare them in."""
     dimensions = dict(_dimensions(tree for tree in trees if tree is not None))
     rendered = {}
     for name, level in sorted(at.at.items()):
@@ -150,13 +150,13 @@ def _dimensions(trees: Iterable[Tree]) -> Iterator[tuple[str, units.Dimension]]:
 
 
 def outside(subject: Subject, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of the names that no section declares."""
+    """Returns those of the names that no section declares."""
     declared = paths.things(subject.design) | set(subject.design.loops)
     return tuple(name for name in names if name.partition(".")[0].lstrip("?") not in declared)
 
 
 def one_thing(subject: Subject, clash: Clash) -> str:
-    """The outside thing whose signals alone, different ones, let both act; empty where it is not so."""
+    """Returns the outside thing whose signals alone, different ones, let both act; empty where it is not so."""
     mine, theirs = (
         set(outside(subject, used(tree))) if (tree := found_tree) is not None else set()
         for found_tree in (clash.first.when, clash.second.when)
@@ -180,7 +180,7 @@ def exclusive_repairs(subject: Subject, clash: Clash) -> Iterator[Repair]:
 
 
 def apart_repairs(subject: Subject, clash: Clash) -> Iterator[Repair]:
-    """Move the threshold of one condition to that of the other, where both compare one signal with a number."""
+    """Moves the threshold of one condition to that of the other, where both compare one signal with a number."""
     for mine, theirs in ((clash.first, clash.second), (clash.second, clash.first)):
         trigger, rival = loop_trigger(mine.writer.loop), loop_trigger(theirs.writer.loop)
         if trigger is None or rival is None or mine.writer.loop.rules or theirs.writer.loop.rules:
@@ -195,7 +195,7 @@ def apart_repairs(subject: Subject, clash: Clash) -> Iterator[Repair]:
 
 
 def state_steps(clash: Clash, values: Mapping[str, str]) -> tuple[Step, ...]:
-    """The state, then what each of the two does in it."""
+    """Returns the state, then what each of the two does in it."""
     state = ", ".join(f"{name} = {text}" for name, text in values.items()) or "any state"
     steps = [Step(Fraction(0), state)]
     for move in (clash.first, clash.second):

@@ -38,7 +38,7 @@ class Regulator:
 
 
 def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
-    """One answer per reading and pair of loops with different commands that act against each other on it."""
+    """Yields one answer per reading and pair of loops with different commands that act against each other on it."""
     shared = _shared(facts)
     if not shared:
         return

@@ -43,7 +43,7 @@ class WriterPair:
 
     @property
     def dimension(self) -> Dimension:
-        """The dimension of the field, as the values that are written to it say."""
+        """Returns the dimension of the field, as the values that are written to it say."""
         stated = (quantity for writer in (self.first, self.second) for quantity in quantities(writer))
         return next((quantity.dimension for quantity in stated if quantity.dimension != ONE), ONE)
 
@@ -55,7 +55,7 @@ class WriterPair:
         return units.show(value, self.dimension)
 
     def values(self, writer: Writer) -> Interval:
-        """What it writes; a formula is evaluated over the constants."""
+        """Returns what it writes; a formula is evaluated over the constants."""
         if writer.to is None:
             return writer.values
         interval = self.facts.range(writer.to)
@@ -66,12 +66,12 @@ class WriterPair:
         )
 
     def places(self, labels: Mapping[str, str] | None = None) -> tuple[Place, ...]:
-        """The values that decide, the first writer's first."""
+        """Returns the values that decide, the first writer's first."""
         given = labels or {}
         return tuple(w.place.labelled(given.get(w.name) or self.label(w)) for w in (self.first, self.second))
 
     def label(self, writer: Writer) -> str:
-        """What the value of a writer does."""
+        """Returns what the value of a writer does."""
         match writer.kind:
             case "unset":
                 return f"{writer.name} leaves {self.signal} alone"
@@ -92,7 +92,7 @@ class WriterPair:
         assumptions: Iterable[str] = (),
         proposals: Iterable[Repair | None] = (),
     ) -> Finding:
-        """The two never rest together."""
+        """Answers that the two never rest together."""
         proposed = [repair for repair in proposals if repair is not None]
         where = places or self.places()
         return self.question.conflict(
@@ -120,7 +120,7 @@ class WriterPair:
 
 
 def quantities(writer: Writer) -> tuple[Quantity, ...]:
-    """The plain quantities that a writer states for its field."""
+    """Returns the plain quantities that a writer states for its field."""
     actuation = writer.loop.actuation
     stated = (actuation.to, *actuation.bounds) if actuation else ()
     return tuple(value for value in stated if isinstance(value, Quantity))

@@ -22,7 +22,7 @@ SHARED = "the signal is a load that the members share evenly"
 
 
 def scalers(pair: WriterPair) -> Finding:
-    """The answer for two proportional writers."""
+    """Returns the answer for two proportional writers."""
     if (separate := apart(pair)) is not None:
         return separate
     first, second = scaler_of(pair, pair.first), scaler_of(pair, pair.second)
@@ -41,7 +41,7 @@ def scalers(pair: WriterPair) -> Finding:
 
 
 def apart(pair: WriterPair) -> Finding | None:
-    """A certain conflict where what the two may write does not meet at all."""
+    """Returns a certain conflict where what the two may write does not meet at all."""
     first, second = pair.values(pair.first), pair.values(pair.second)
     below, above = (pair.first, pair.second) if _below(first, second) else (pair.second, pair.first)
     low, high = pair.values(below).high, pair.values(above).low
@@ -75,7 +75,7 @@ def _below(one: Interval, other: Interval) -> bool:
 
 
 def _meet(pair: WriterPair, below: Writer, above: Writer) -> Iterator[Repair | None]:
-    """Give both the same bounds, or leave the field to one of them."""
+    """Gives both the same bounds, or leave the field to one of them."""
     for keeps, changed in ((above, below), (below, above)):
         if changed.kind == "set":
             yield pair.unset(changed)
@@ -84,7 +84,7 @@ def _meet(pair: WriterPair, below: Writer, above: Writer) -> Iterator[Repair | N
 
 
 def same_bounds(pair: WriterPair, keeps: Writer, changed: Writer) -> Repair | None:
-    """The bounds of one loop written into the other."""
+    """Returns the bounds of one loop written into the other."""
     old, new = quantities(changed), quantities(keeps)
     if len(old) != 2 or len(new) != 2:
         return None
@@ -93,7 +93,7 @@ def same_bounds(pair: WriterPair, keeps: Writer, changed: Writer) -> Repair | No
 
 
 def scaler_of(pair: WriterPair, writer: Writer) -> Scaler | str:
-    """The proportional law, or what it lacks."""
+    """Returns the proportional law, or what it lacks."""
     target, values = writer.loop.target, pair.values(writer)
     if values.low is None or values.high is None:
         return f"bounds of {writer.name}"
@@ -123,7 +123,7 @@ def _setpoint(pair: WriterPair, value: Quantity | Formula) -> Fraction | None:
 
 
 def _same(pair: WriterPair, first: Scaler, second: Scaler) -> Finding:
-    """Equal maps move nothing that the other one left alone."""
+    """Answers that equal maps move nothing that the other one left alone."""
     facts = (_clipped("first", first), _clipped("second", second))
     pairs = ((first.setpoint, second.setpoint), (first.tolerance, second.tolerance))
     law = " ".join(f"(= {rational(a)} {rational(b)})" for a, b in pairs)
@@ -169,7 +169,7 @@ def _may_be_one(pair: WriterPair) -> bool:
 
 
 def _fight(pair: WriterPair, first: Scaler, second: Scaler, value: Fraction, view: str) -> Finding:
-    """Both read the same signal, and at `value` there is no common rest."""
+    """Answers that both read the same signal, and at `value` there is no common rest."""
     shared = view == SHARED
     shown = units.show(value, _dimension(pair))
     seen = f"a load of {shown} that the members share" if shared else f"{shown}"
@@ -192,7 +192,7 @@ def _dimension(pair: WriterPair) -> units.Dimension:
 
 
 def _places(pair: WriterPair, first: Scaler, second: Scaler) -> tuple[Place, ...]:
-    """The setpoints where they differ, else the bounds."""
+    """Returns the setpoints where they differ, else the bounds."""
     if first.setpoint == second.setpoint:
         return pair.places()
     places = []

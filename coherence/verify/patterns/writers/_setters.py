@@ -45,14 +45,14 @@ def setters(pair: WriterPair) -> Iterator[Finding]:
 
 
 def equal(pair: WriterPair) -> Finding:
-    """Both set the same value, whatever it is."""
+    """Answers that both set the same value, whatever it is."""
     names = {"value": "Real", "first": "Real", "second": "Real"}
     script = Certificate(names, ("(= first value)", "(= second value)"), "(= first second)").script()
     return pair.proved(f"{pair.first.name} and {pair.second.name} set {pair.signal} to the same value", {}, script)
 
 
 def _differ(pair: WriterPair, left: Interval, other: Interval) -> Finding:
-    """Ranges that overlap: the two values may differ."""
+    """Answers where ranges overlap: the two values may differ."""
     ends = [(a, b) for a in (left.low, left.high) for b in (other.high, other.low) if a is not None and b is not None]
     first, second = next(((a, b) for a, b in ends if a != b), (None, None))
     if first is None or second is None:
@@ -68,7 +68,7 @@ def _differ(pair: WriterPair, left: Interval, other: Interval) -> Finding:
 
 
 def mode_missing(pair: WriterPair) -> Finding | None:
-    """How often a bare `set` writes decides between a fight and one write."""
+    """Answers that how often a bare `set` writes decides between a fight and one write."""
     silent = [writer for writer in (pair.first, pair.second) if not writer.mode]
     return pair.undecided(f"needs mode of {silent[0].name} (always, on change or once)") if silent else None
 
@@ -82,7 +82,7 @@ def _resolved_by_rank(pair: WriterPair) -> bool:
 
 
 def against_scaler(pair: WriterPair) -> Iterator[Finding]:
-    """A loop that sets the field against one that moves it as its signal asks."""
+    """Yields a loop that sets the field against one that moves it as its signal asks."""
     setter, scaler = pair.of_kind("set"), pair.of_kind("scale")
     value, reach = pair.values(setter), pair.values(scaler)
     if value.exact and value == reach:
@@ -139,7 +139,9 @@ def _once(pair: WriterPair, setter: Writer) -> Repair | None:
 
 
 def against_step(pair: WriterPair) -> Iterator[Finding]:
-    """A loop that always sets the field against one that steps it: fixed only while the step's condition is false."""
+    """Yields a loop that always sets the field against one that steps it: fixed only while the step's condition is
+    false.
+    """
     setter, step = pair.of_kind("set"), pair.of_kind("step")
     value = pair.values(setter)
     if setter.condition is not None or setter.mode != "always" or not value.exact or value.low is None:

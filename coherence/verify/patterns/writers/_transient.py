@@ -21,7 +21,7 @@ from coherence.verify.patterns.writers._setters import equal
 
 
 def transient(pair: WriterPair, writer: Writer) -> Iterator[Finding]:
-    """The answer about such a writer and a loop that acts again and again."""
+    """Yields the answer about such a writer and a loop that acts again and again."""
     other, value = pair.rival(writer), pair.values(writer)
     if other.mode in TRANSIENT or value.low is None or value.high is None:
         return
@@ -55,7 +55,7 @@ def _holds(pair: WriterPair, promise: Promise, value: Interval) -> bool | None:
 
 
 def _breaking(pair: WriterPair, promise: Promise, value: Interval) -> Fraction | None:
-    """An end of the range of what is written with which the promise is broken."""
+    """Returns an end of the range of what is written with which the promise is broken."""
     ends = (end for end in (value.low, value.high) if end is not None)
     return next((end for end in ends if _holds(pair, promise, point(end)) is False), None)
 
@@ -65,7 +65,7 @@ def _lasts(other: Writer) -> str:
 
 
 def _dips(pair: WriterPair, writer: Writer, promise: Promise, value: Fraction) -> Finding:
-    """The promise about the field is broken until the other writer acts."""
+    """Answers that the promise about the field is broken until the other writer acts."""
     other, back = pair.rival(writer), pair.values(pair.rival(writer)).low
     message = f"{promise.text}: broken {_lasts(other)} when {writer.name} writes {pair.shown(value)}"
     before = pair.shown(back) if back is not None else "as promised"
@@ -97,7 +97,7 @@ def _holds_meanwhile(pair: WriterPair, writer: Writer, promised: list[Promise], 
 
 
 def _overwritten(pair: WriterPair, writer: Writer, other: Writer) -> Finding:
-    """A value that another loop overwrites at its next write never takes effect."""
+    """Answers that a value that another loop overwrites at its next write never takes effect."""
     mine, theirs = pair.values(writer), pair.values(other)
     if mine == theirs and mine.exact:
         return equal(pair)
@@ -116,7 +116,8 @@ def _overwritten(pair: WriterPair, writer: Writer, other: Writer) -> Finding:
 
 
 def _passing(pair: WriterPair, writer: Writer, other: Writer, value: Interval) -> Finding:
-    """No promise about the field: inside the other's bounds nothing happens, outside it is brought back."""
+    """Answers that no promise about the field: inside the other's bounds nothing happens, outside it is brought
+    back."""
     reach = pair.values(other)
     inside = all(reach.clip(end) == end for end in (value.low, value.high) if end is not None)
     if inside and other.kind == "scale" and value.low is not None and value.high is not None:

@@ -42,7 +42,7 @@ class TurnCycle:
 
 
 def cycle(facts: Known, signal: str, first: Move, second: Move) -> TurnCycle | list[str]:
-    """A cycle, the scripts that exclude one, or nothing where neither is shown."""
+    """Returns a cycle, the scripts that exclude one, or nothing where neither is shown."""
     if signal not in facts.whole:
         return _cycle(facts, signal, first, second, frozenset())
     counted = frozenset({signal, *(f"{signal}@{move.name}" for move in (first, second))})
@@ -54,7 +54,7 @@ def cycle(facts: Known, signal: str, first: Move, second: Move) -> TurnCycle | l
 
 
 def _cycle(facts: Known, signal: str, first: Move, second: Move, counted: frozenset[str]) -> TurnCycle | list[str]:
-    """The same where the `counted` names take whole numbers only."""
+    """Returns the same where the `counted` names take whole numbers only."""
     wakes = _wakes(facts, signal, first, second)
     back = _wakes(facts, signal, second, first)
     conditions = _counting(question(facts, [wakes, back], steady=False), counted)
@@ -106,12 +106,12 @@ def _range(facts: Known, signal: str, name: str) -> list[Tree]:
 
 
 def rename_flags(tree: Tree, loops: frozenset[str], actor: str) -> Tree:
-    """The loops' own names at the time at which `actor` acts."""
+    """Returns the loops' own names at the time at which `actor` acts."""
     return rename(tree, lambda path: f"{path}@{actor}" if path in loops else path)
 
 
 def _after(move: Move, here: Tree) -> Tree:
-    """What the move writes, within its bounds."""
+    """Returns what the move writes, within its bounds."""
     span = move.writer.values
     if move.to is not None:
         return Number(span.clip(move.to))
@@ -124,7 +124,7 @@ def _after(move: Move, here: Tree) -> Tree:
 def _iterate(
     facts: Known, signal: str, first: Move, second: Move, at: World
 ) -> tuple[tuple[str, Fraction, Fraction], ...]:
-    """The lap of the two maps in turns from the solver's state; empty where they come to rest."""
+    """Returns the lap of the two maps in turns from the solver's state; empty where they come to rest."""
     start = at.at.get(f"{signal}@{first.name}")
     if start is None or isinstance(start, bool):
         return ()
@@ -146,7 +146,7 @@ def _iterate(
 
 
 def _step(facts: Known, signal: str, move: Move, x: Fraction, at: World) -> Fraction | None:
-    """What the loop writes at this value; None where it does not act."""
+    """Returns what the loop writes at this value; None where it does not act."""
     here = {**at.at, **dict.fromkeys(facts.design.loops, False), signal: x, move.name: True}
     tree = told.effective(move)
     if tree is not None and not World(here).holds(plain(facts.tree(tree), steady=True)):

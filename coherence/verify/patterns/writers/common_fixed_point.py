@@ -63,7 +63,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per pair of loops that write one signal and whose maps alone decide."""
+    """Yields one answer per pair of loops that write one signal and whose maps alone decide."""
     if len(subject.design.loops) < 2:
         return
     facts = known(subject)

@@ -70,7 +70,7 @@ LEAST_TAIL = 20  # instants without a recurrence that count as lasting
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per pair of loops that step one signal, then per pair that pushes one reading two ways."""
+    """Yields one answer per pair of loops that step one signal, then per pair that pushes one reading two ways."""
     if len(subject.design.loops) < 2:
         return
     facts, deadline = known(subject), time.monotonic() + subject.time_limit
@@ -212,8 +212,8 @@ def _run(subject: Subject, clash: Clash, part: object) -> Iterator[Finding]:
 
 
 def _last(run: LongRun) -> tuple[Instant, ...]:
-    """The recurring lap; where the run only closes in on one, its last quarter if the two act against each other there
-    at every instant at which a loop acts.
+    """Returns the recurring lap; where the run only closes in on one, its last quarter if the two act against each
+    other there at every instant at which a loop acts.
     """
     if run.orbit is not None:
         return run.orbit.lap
@@ -229,7 +229,7 @@ def _sentence(found: Clash) -> str:
 
 
 def conflict(subject: Subject, clash: Clash, *, certain: bool) -> Finding:
-    """The finding for a state in which both act."""
+    """Returns the finding for a state in which both act."""
     assert clash.at is not None
     values = found_by.shown(clash.at, (clash.first.when, clash.second.when), subject.design.loops)
     numbers = {

@@ -60,7 +60,7 @@ MOST_PAIRS, MOST_TURNS = 2_000, 400
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per pair of conditional loops that write one signal and never at once."""
+    """Yields one answer per pair of conditional loops that write one signal and never at once."""
     if len(subject.design.loops) < 2:
         return
     facts, deadline = known(subject), time.monotonic() + subject.time_limit
@@ -111,7 +111,7 @@ def _pair(subject: Subject, facts: Known, signal: str, left: Writer, other: Writ
 
 
 def _plain_moves(facts: Known, writer: Writer) -> tuple[Move, ...]:
-    """Moves whose step or value is one number."""
+    """Returns moves whose step or value is one number."""
     return tuple(move for move in moves(facts, writer) if move.by is not None or move.to is not None)
 
 
@@ -157,7 +157,9 @@ def _settled_elsewhere(subject: Subject, facts: Known, pairs: list[tuple[Move, M
 
 
 def _in_between(signal: str, cycle: TurnCycle) -> Finding:
-    """Steps and bounds are whole numbers and the start is not said: whole numbers do not cycle, others do."""
+    """Answers that steps and bounds are whole numbers and the start is not said: whole numbers do not cycle, others
+    do.
+    """
     first, second = cycle.first, cycle.second
     _, before, after = cycle.lap[0]
     return QUESTION.undecided(

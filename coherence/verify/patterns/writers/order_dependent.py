@@ -69,7 +69,7 @@ LEAST_DIFFERENCE = Fraction(1, 5)  # two rests of one load this far apart are tw
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per pair of loops whose order is open and matters."""
+    """Yields one answer per pair of loops whose order is open and matters."""
     yield from _unrelated(subject)
     timed = [loop for loop in subject.design.loops.values() if loop.timescale and loop.timescale.period]
     if len(timed) < 2:
@@ -153,7 +153,7 @@ def _pair(subject: Subject, left: SampledLoop, other: SampledLoop) -> Iterator[F
 
 
 def _ordered(part: ClosedRuns, run: LongRun, first: SampledLoop, second: SampledLoop) -> LongRun | None:
-    """The run with these two in this order, the others where they are."""
+    """Returns the run with these two in this order, the others where they are."""
     from coherence.simulate.execute.exact import Choices
 
     order = [loop.name for loop in part.model.loops]
@@ -230,7 +230,7 @@ def _shown(model: Model, run: LongRun, signals: tuple[str, ...]) -> str:
 
 
 def _torn(subject: Subject, part: ClosedRuns, first: LongRun, second: LongRun) -> tuple[str, Place] | None:
-    """A promise about lasting states that one rest keeps and the other one breaks."""
+    """Returns a promise about lasting states that one rest keeps and the other one breaks."""
     from coherence.language.expressions import names as used
 
     for promise in subject.design.promises.values():

@@ -63,7 +63,7 @@ PERIODS = (1, 10, 1000)  # after which the witness tells where the signal is
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One answer per loop that nothing stops, then one per limit that does not limit."""
+    """Yields one answer per loop that nothing stops, then one per limit that does not limit."""
     design = subject.design
     if design.loops:
         facts = known(subject)
@@ -180,7 +180,7 @@ def _conflict(subject: Subject, move: Move, signal: str, at: World, *, certain: 
 
 
 def _repairs(subject: Subject, move: Move) -> Iterator[Repair]:
-    """An upper bound: a hundred steps are a start."""
+    """Yields an upper bound: a hundred steps are a start."""
     actuation = move.writer.loop.actuation
     if move.by is None or actuation is None or actuation.by is None or actuation.bounds:
         return
@@ -191,7 +191,7 @@ def _repairs(subject: Subject, move: Move) -> Iterator[Repair]:
 
 
 def _unlimited(subject: Subject, limit: Limit) -> Iterator[Finding]:
-    """A limit of `unlimited` on what a run counts, where no range says how much that is."""
+    """Yields a limit of `unlimited` on what a run counts, where no range says how much that is."""
     if not isinstance(limit.at_most, Word) or limit.counts is None or limit.per is None:
         return
     facts = known(subject)
