@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
@@ -233,7 +233,7 @@ def circle_counts(graph: Graph) -> Counts:
 
 
 # What is allowed
-MEASURES = {
+MEASURES: Mapping[str, Callable[[], Counts]] = {
     "class names in several files": shared_class_names,
     "names that say nothing": empty_names,
     "long files": long_files,
