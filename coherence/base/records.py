@@ -6,10 +6,10 @@ methods); the two dozen classes of the vocabulary would take a fifth of the time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, dataclass_transform
 
-T = TypeVar("T")
+from coherence.base.queries import TABLE, QueryTable
 
 
 class Key:
@@ -80,7 +80,7 @@ class Record:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted: records are frozen")
 
     def _compared(self) -> tuple[Any, ...]:
-        return tuple(self.__dict__[name] for name, made in self.fields.items() if made.compare)
+        return tuple(getattr(self, name) for name, made in self.fields.items() if made.compare)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._compared() == other._compared()
@@ -92,13 +92,18 @@ class Record:
         told = ", ".join(f"{n}={v!r}" for n, v in self.__dict__.items() if n in self.fields and v not in (None, (), {}))
         return f"{type(self).__name__}({told})"
 
-    def but(self, **changes: Any) -> Self:
-        """A copy with some fields changed."""
-        return type(self)(**{**{name: self.__dict__[name] for name in self.fields}, **changes})
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != TABLE}
 
-    def once(self, key: str, compute: Callable[[], T]) -> T:
-        """`compute()`, kept with the record under a name of its own: records do not change."""
-        found = self.__dict__.get(key)
-        if found is None:
-            found = self.__dict__[key] = compute()
-        return found
+    def replace(self, **changes: Any) -> Self:
+        """Returns a copy with some fields changed."""
+        return type(self)(**{**{name: getattr(self, name) for name in self.fields}, **changes})
+
+    @property
+    def queries(self) -> QueryTable:
+        """The table of what was computed from the record."""
+        own = self.__dict__
+        table: QueryTable | None = own.get(TABLE)
+        if table is None:
+            table = own[TABLE] = QueryTable()
+        return table

@@ -6,21 +6,20 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coherence.base.clock import record_cut, recorded_cuts, wall_is_over, wall_left_until
+from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
+from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, carry_over
 from coherence.checking.repair.blame import blamed
 from coherence.checking.repair.rechecks import Asked as Rechecked
 from coherence.checking.repair.rechecks import Rebuild, with_repairs
 from coherence.checking.rereading import reread
-from coherence.checking.slicing import Names, Piece, clashes, moved, pieces, same_entries, whole
-from coherence.checking.tracing import changed, reads, watched
+from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.findings.accounting import account
-from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
+from coherence.findings.finding import Accounting, Finding, Severity, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language import names
 from coherence.language.design import Design
-from coherence.language.expressions.evaluate import NotExactError
 
 
 @dataclass(frozen=True)
@@ -65,31 +64,26 @@ REPAIRS = 3  # times the limit of one question, for the repairs of a design: bey
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What one question module said about a piece, and the fields of the design that it read."""
-
-    findings: tuple[Finding, ...]
-    reads: frozenset[str]
-    cut_short: bool = False
-
-
-@dataclass(frozen=True)
-class Done:
-    """A piece of a design, what each question module said about it, and the findings with their repairs."""
+class PieceAnswers:
+    """A piece of a design, what the question modules said about it, and the findings with their repairs."""
 
     piece: Piece
-    asked: Mapping[str, Asked]
+    said: tuple[Finding, ...]
     findings: tuple[Finding, ...] = ()
     cut_short: bool = False
+
+
+Known = Mapping[Names, PieceAnswers]
 
 
 @dataclass(frozen=True)
 class Analysis:
     """The answers about a design, piece by piece: what an analysis of the edited design need not ask again."""
 
+    design: Design
     answers: Answers
     options: Options
-    done: Mapping[tuple[object, ...], Done]
+    pieces: Known
 
 
 def analyse(  # noqa: PLR0913  (one parameter for each option)
@@ -112,58 +106,37 @@ def analysis(
     design: Design, sources: Mapping[str, str], rebuild: Rebuild, *, options: Options = DEFAULT, cut: bool = True
 ) -> Analysis:
     """As `analyse`, with what `reanalyse` needs.  `cut=False` asks every question of the design in one piece."""
-    parts = pieces(design, sources) if cut else (whole(design, sources),)
+    parts = pieces(design, sources) if cut else (whole(design),)
     return _joined(design, sources, rebuild, options, parts, {})
 
 
 def reanalyse(previous: Analysis, design: Design, sources: Mapping[str, str], rebuild: Rebuild) -> Analysis:
-    """The analysis of an edited design; only the pieces that the edit touched are asked again."""
-    old = {done.piece.names: done.piece for done in previous.done.values()}
-    parts = pieces(design, sources, old)
-    return _joined(design, sources, rebuild, previous.options, parts, previous.done)
+    """Returns the analysis of an edited design; only the pieces with entries that are other objects are asked again.
 
-
-def _stands(piece: Piece, rebuild: Rebuild, before: Piece | None = None) -> bool:
-    """Can the piece be read by itself?  Beside it, the piece before an edit, of which little has to be read again."""
-    if not piece.total:
-        return True  # it has the whole text
-    if before is not None and before.total == piece.total:
-        return piece.stands(lambda text: reread(before.alone(), text))
-    return piece.stands(lambda text: rebuild({piece.design.file: text}))
-
-
-def _known_still(piece: Piece, known: Mapping[tuple[object, ...], Done], rebuild: Rebuild) -> bool:
-    """Are the answers about a piece of the same lines those about this one?
-
-    Equal lines of two texts may say two things (an anchor elsewhere is another), unless both pieces stand.
+    `reread` gives a design that shares all but the edited entries with the previous one.
     """
-    if piece.key not in known:
-        return False
-    before = known[piece.key].piece
-    return same_entries(before, piece) or (_stands(before, rebuild) and _stands(piece, rebuild))
+    parts = pieces(design, sources, {name: known.piece for name, known in previous.pieces.items()})
+    return _joined(design, sources, rebuild, previous.options, parts, previous.pieces)
 
 
 def _joined(
-    design: Design, sources: Mapping[str, str], rebuild: Rebuild, options: Options, parts: Sequence[Piece],
-    known: Mapping[tuple[object, ...], Done],
-) -> Analysis:  # fmt: skip
-    kept = {part.key: _kept(known[part.key], part) for part in parts if _known_still(part, known, rebuild)}
-    fresh = [part for part in parts if kept.get(part.key) is None]
-    before = {done.piece.names: done for done in known.values()}
-    made = ask_pieces([(part, before.get(part.names)) for part in fresh], sources, options)
-    if options.verify_repairs and not all(_may_repair(one, before, rebuild) for one in made):
-        return _joined(design, sources, rebuild, options, (whole(design, sources),), {})
+    design: Design, sources: Mapping[str, str], rebuild: Rebuild, options: Options, parts: Sequence[Piece], known: Known
+) -> Analysis:
+    fresh = [part for part in parts if part.names not in known or not same_entries(known[part.names].piece, part)]
+    asked = ask_pieces(fresh, known, sources, options)
+    if options.verify_repairs and not all(_may_repair(answers, known, rebuild) for answers in asked):
+        return _joined(design, sources, rebuild, options, (whole(design),), {})
     taken = frozenset(names.things(design)) if fresh else frozenset()
     end = time.monotonic() + REPAIRS * options.time_limit
-    for one in made:
-        kept[one.piece.key] = _repaired(one, sources, rebuild, options, taken, end)
-    done = {part.key: found for part in parts if (found := kept[part.key]) is not None}
-    answers = tuple(_once(f for one in done.values() for f in one.findings))
-    reviewed = _reviewed(Subject(design, sources), answers, options)
-    ordered = tuple(sorted((*answers, *reviewed), key=order_key))
+    repaired = (_repaired(answers, sources, rebuild, options, taken, end) for answers in asked)
+    every = {**known, **{answers.piece.names: answers for answers in repaired}}
+    answered = {part.names: every[part.names] for part in parts}
+    findings = tuple(_unique(f for answers in answered.values() for f in answers.findings))
+    reviewed = _reviewed(Subject(design, sources), findings, options)
+    ordered = tuple(sorted((*findings, *reviewed), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
-    cut_short = any(one.cut_short for one in done.values())
-    return Analysis(Answers(ordered, account(design, ordered), outside, cut_short), options, done)
+    cut_short = any(answers.cut_short for answers in answered.values())
+    return Analysis(design, Answers(ordered, account(design, ordered), outside, cut_short), options, answered)
 
 
 def _reviewed(subject: Subject, answers: Sequence[Finding], options: Options) -> Iterator[Finding]:
@@ -173,57 +146,47 @@ def _reviewed(subject: Subject, answers: Sequence[Finding], options: Options) ->
             yield from module.review(subject, answers) if module.review is not None else ()
 
 
-def _may_repair(done: Done, before: Mapping[Names, Done], rebuild: Rebuild) -> bool:
-    """Can the piece be read by itself after an edit, where that will be done?"""
-    conflicts = any(f.verdict is Verdict.CONFLICT for one in done.asked.values() for f in one.findings)
-    old = before.get(done.piece.names)
-    return not conflicts or _stands(done.piece, rebuild, old.piece if old is not None else None)
-
-
-def _kept(done: Done, part: Piece) -> Done | None:
-    """What is known of a piece whose lines are the same, perhaps with other numbers."""
-    if part.numbers == done.piece.numbers and part.total == done.piece.total:
-        return done
-    findings = moved(done.findings, done.piece, part)
-    return Done(part, {}, findings, done.cut_short) if findings is not None else None
+def _may_repair(answers: PieceAnswers, known: Known, rebuild: Rebuild) -> bool:
+    """Returns whether the piece can be read by itself after an edit, where that will be done."""
+    if not any(f.verdict is Verdict.CONFLICT for f in answers.said) or not answers.piece.total:
+        return True  # nothing will be edited, or the piece has the whole text
+    piece, before = answers.piece, known.get(answers.piece.names)
+    if before is not None and before.piece.total == piece.total:
+        return piece.stands(lambda text: reread(before.piece.alone, text))
+    return piece.stands(lambda text: rebuild({piece.design.file: text}))
 
 
 def _repaired(
-    done: Done, sources: Mapping[str, str], rebuild: Rebuild, options: Options, taken: frozenset[str], end: float
-) -> Done:  # fmt: skip
-    own = [_own_place_first(f, sources) for one in done.asked.values() for f in one.findings if options.wants(f.code)]
+    answers: PieceAnswers, sources: Mapping[str, str], rebuild: Rebuild, options: Options, taken: frozenset[str],
+    end: float,
+) -> PieceAnswers:  # fmt: skip
+    own = [_own_place_first(finding, sources) for finding in answers.said if options.wants(finding.code)]
     if not options.verify_repairs:
-        return replace(done, findings=tuple(replace(f, repairs=()) for f in own))
+        return replace(answers, findings=tuple(replace(f, repairs=()) for f in own))
     free = [replace(f, repairs=tuple(r for r in f.repairs if not clashes(r, taken))) for f in own]
-    piece = done.piece
+    piece = answers.piece
     subject = Subject(piece.design, piece.sources(sources), options.time_limit)
 
-    base = piece.alone() if piece.total else piece.design
+    base = piece.alone if piece.total else piece.design
     by_hand = subject.sources == {base.file: base.text} and not base.spelling
 
     def again(edited: Mapping[str, str]) -> Design:
         return reread(base, edited[base.file]) if by_hand else rebuild(edited)
 
-    def ask_again(subject: Subject, chosen: Iterable[QuestionModule]) -> list[Finding]:
+    def ask_again(edited: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
         if wall_is_over(end):
             raise CoherenceError("the time for repairs is over")
-        other = changed(piece.design, subject.design)
-        return [f for module in chosen for f in _unless_known(module, subject, done, other).findings]
+        carry_over(piece.design, edited.design)
+        return [finding for module in modules for finding in ask_once(edited, module).findings]
 
     asked = Rechecked(subject, again, options.modules(), free, ask_again)
     with recorded_cuts() as cuts:
         asked = replace(asked, findings=blamed(asked, thorough=options.thorough))
         repaired = tuple(with_repairs(asked, thorough=options.thorough))
-    return replace(done, findings=repaired, cut_short=done.cut_short or cuts.happened)
+    return replace(answers, findings=repaired, cut_short=answers.cut_short or cuts.happened)
 
 
-def _unless_known(module: QuestionModule, subject: Subject, done: Done, other: frozenset[str]) -> Asked:
-    """The answer that is known where nothing that it read is different, else a new one."""
-    known = done.asked.get(module.name)
-    return known if known is not None and not known.reads & other else _asked(module, subject)
-
-
-def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _unique(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Each finding once: what is no unit belongs to every piece, and is answered in each."""
     seen: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
@@ -251,78 +214,33 @@ def passes(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
     return (not select or any(code.startswith(p) for p in select)) and not any(code.startswith(p) for p in ignore)
 
 
-def ask_all(subject: Subject, chosen: Iterable[QuestionModule]) -> list[Finding]:
-    """Every answer; a question that cannot be carried out answers `undecided` with its reason."""
-    return [finding for module in chosen for finding in _asked(module, subject).findings]
+def ask_pieces(
+    parts: Sequence[Piece], known: Known, sources: Mapping[str, str], options: Options
+) -> list[PieceAnswers]:  # fmt: skip
+    """Returns the answers about each piece.  A question has the time limit for all of them together.
 
-
-def ask_pieces(parts: Sequence[tuple[Piece, Done | None]], sources: Mapping[str, str], options: Options) -> list[Done]:
-    """The answers about each piece.  A question has the time limit for all of them together.
-
-    Beside a piece stands what is known of it from before an edit.
+    Of a piece that was edited only those modules are asked that read what was edited.  Raises InputError.
     """
-    fresh = [(replace(part, design=watched(part.design)), before) for part, before in parts]
-    subjects = [Subject(part.design, part.sources(sources), options.time_limit) for part, _ in fresh]
-    others = [changed(before.piece.design, part.design) if before else frozenset() for part, before in fresh]
-    found: list[dict[str, Asked]] = [{} for _ in fresh]
+    for part in parts:
+        if part.names in known:
+            carry_over(known[part.names].piece.design, part.design)
+    subjects = [Subject(part.design, part.sources(sources), options.time_limit) for part in parts]
+    answers: list[list[ModuleAnswer]] = [[] for _ in parts]
     problems: list[Problem] = []
     for module in options.modules():
         end = time.monotonic() + options.time_limit
-        for (_, before), subject, other, made in zip(fresh, subjects, others, found, strict=True):
-            left = wall_left_until(end)
-            limited = replace(subject, time_limit=max(left, 0.0)) if len(subjects) > 1 else subject
+        for subject, own in zip(subjects, answers, strict=True):
+            left = max(wall_left_until(end), 0.0)
             try:
-                made[module.name] = _unless_known(module, limited, before, other) if before else _asked(module, limited)
+                own.append(ask_once(replace(subject, time_limit=left) if len(subjects) > 1 else subject, module))
             except InputError as error:
                 problems += error.problems
     if problems:
         raise InputError(dict.fromkeys(problems))
     return [
-        Done(part, made, cut_short=any(one.cut_short for one in made.values()))
-        for (part, _), made in zip(fresh, found, strict=True)
+        PieceAnswers(part, tuple(f for answer in own for f in answer.findings), cut_short=any(a.cut_short for a in own))
+        for part, own in zip(parts, answers, strict=True)
     ]
 
 
-def _asked(module: QuestionModule, subject: Subject) -> Asked:
-    with recorded_cuts() as cuts:
-        findings, read = reads(subject.design, lambda: tuple(_said(module, subject)))
-    unclear = cuts.happened and not (findings and all(f.verdict.decides for f in findings))
-    return Asked(tuple(_marked(f) for f in findings) if unclear else findings, read, cut_short=unclear)
-
-
-def _marked(finding: Finding) -> Finding:
-    """Returns the finding with a sign that a time limit cut its search short; what is decided stays as it is."""
-    if finding.verdict.decides:
-        return finding
-    return replace(finding, evidence=replace(finding.evidence, cut_short=True))
-
-
-def _said(module: QuestionModule, subject: Subject) -> list[Finding]:
-    found: list[Finding] = []
-    if subject.time_limit <= 0:
-        record_cut()
-        return [_failed(module, subject, TimeoutError("the time limit of this question is over"))]
-    try:
-        found.extend(module.ask(subject))
-    except InputError:
-        raise
-    except (NotExactError, CoherenceError, RecursionError, OverflowError) as error:
-        found.append(_failed(module, subject, error))
-    return found
-
-
-def _failed(module: QuestionModule, subject: Subject, error: Exception) -> Finding:
-    question = module.questions[0]
-    places = tuple(loop.place for loop in list(subject.design.loops.values())[:1])
-    reason = str(error) or type(error).__name__
-    evidence = Evidence(Grade.BOUNDED, "not decided", bound=reason)
-    return Finding(
-        question.code,
-        question.slug,
-        Verdict.UNDECIDED,
-        Severity.INFO,
-        f"not decided: {reason}",
-        places,
-        tuple(subject.design.loops),
-        evidence,
-    )
+__all__ = ["Analysis", "Answers", "Options", "analyse", "analysis", "ask_all", "order_key", "passes", "reanalyse"]

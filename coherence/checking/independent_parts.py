@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.base.records import Record
 from coherence.language import names
 from coherence.language.design import Design
@@ -61,14 +62,17 @@ class Shared:
     context: Mapping[str, str]
 
 
+@cached
 def parts(design: Design) -> tuple[tuple[Unit, ...], ...]:
-    """The units of a design, those that share something together, in the order of their first units; made once."""
-    return design.once("parts", lambda: _parts(units_of(design)))
+    """Returns the units of a design, those that share something together, in the order of their first units."""
+    return _parts(units_of(design))
 
 
+@cached
 def units_of(design: Design) -> tuple[Unit, ...]:
-    """Every entry of every section, with the things that it shares with others; made once for each design."""
-    return design.once("units", lambda: tuple(_units(design)))
+    """Returns every entry of every section, with the things that it shares with others."""
+    shared = _shared(design)
+    return tuple(_unit(design, shared, section, name, entry) for section, name, entry in _all_entries(design))
 
 
 def carry(previous: Design, made: Design, touched: Iterable[Unit]) -> bool:
@@ -85,10 +89,9 @@ def carry(previous: Design, made: Design, touched: Iterable[Unit]) -> bool:
             return False
         if _unit(made, old, unit.section, unit.name, entry) != unit:
             return False
-    units, groups = units_of(previous), parts(previous)
-    made.once("units", lambda: units)
-    made.once("parts", lambda: groups)
-    made.once("shared words", lambda: old)
+    for query in (units_of, parts, _shared):
+        query(previous)
+        made.queries.carry(previous.queries, (query,))
     return True
 
 
@@ -118,17 +121,9 @@ def _join(parent: dict[str, str], one: str, other: str) -> None:
         parent[b] = a
 
 
-def _units(design: Design) -> list[Unit]:
-    shared = _shared(design)
-    return [_unit(design, shared, section, name, entry) for section, name, entry in _all_entries(design)]
-
-
+@cached
 def _shared(design: Design) -> Shared:
-    """What joins the entries of a design; made once."""
-    return design.once("shared words", lambda: _made_shared(design))
-
-
-def _made_shared(design: Design) -> Shared:
+    """Returns what joins the entries of a design."""
     told = [words_of(entry) for _, _, entry in _all_entries(design)]
     declared = _declared(design).union(*(one.heads for one in told))
     awaited = frozenset(event for one in told for event in one.awaited)
@@ -168,25 +163,23 @@ def _own(section: str, name: str | int, design: Design) -> frozenset[str]:
 
 def _memory(section: str, told: Words, design: Design) -> frozenset[str]:
     """`sum of request.tokens` is about the workload `requests`, all that is admitted, and what is done again."""
-    if not design.once("redoes", lambda: _redoes(design)):
+    if not _redoes(design):
         return frozenset()
     many = {f"{head}s" for head in told.heads if f"{head}s" in design.workload}
     shares = {"sum", "running", "ongoing", "admitted"} & told.words if section == "limits" else {"redone"} & told.words
     return frozenset(many | ({MEMORY} if shares else set()))
 
 
+@cached
 def _redoes(design: Design) -> bool:
     """Does some limit throw work away that is done again?"""
     words = (limit.when_full.text for limit in design.limits.values() if limit.when_full is not None)
     return "evict and redo" in words
 
 
+@cached
 def _capacities(design: Design) -> bool:
     """Do the places have more than a number and labels, or jobs that wait for them?"""
-    return design.once("capacities", lambda: _has_capacities(design))
-
-
-def _has_capacities(design: Design) -> bool:
     items = (pair for place in design.places.values() for pair in place.items())
     plain = all(key == "count" or not isinstance(item, Quantity) for key, item in items)
     return bool(design.jobs) or design.order is not None or not plain
@@ -234,7 +227,7 @@ def _line(entry: Any) -> int:
 def words_of(entry: Any) -> Words:
     """The words of an entry; kept with it where it is a record."""
     if isinstance(entry, Record):
-        return entry.once("words", lambda: _gathered(entry))
+        return entry.queries.get(words_of, lambda: _gathered(entry))
     return _gathered(entry)
 
 
@@ -264,9 +257,9 @@ def _event(event: Event) -> str:
 def _leaves(key: str, item: Any) -> Iterator[tuple[str, Any]]:
     """Every text, number, expression and event below, with the key that it stands under."""
     if isinstance(item, Record):
-        for name, inner in item.__dict__.items():
-            if name in item.fields and name not in _NAMES_OF_MANY:
-                yield from _leaves(name, inner)
+        for name in item.fields:
+            if name not in _NAMES_OF_MANY:
+                yield from _leaves(name, getattr(item, name))
     elif isinstance(item, dict):
         for name, inner in item.items():
             yield key, name
@@ -288,7 +281,7 @@ def part_of(design: Design, members: Sequence[Unit]) -> Design:
         whole = getattr(design, section)
         made[section] = _only(whole, chosen[section])
     keeps_order = design.order is not None and any(JOBS in unit.mentions or unit.section == "jobs" for unit in members)
-    return design.but(**made, order=design.order if keeps_order else None)
+    return design.replace(**made, order=design.order if keeps_order else None)
 
 
 def _only(whole: Any, chosen: Iterable[str | int]) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from coherence.base.errors import InputError
+from coherence.base.queries import cached
 from coherence.checking.independent_parts import SECTIONS, Unit, carry, part_of, parts
 from coherence.checking.slicing import blanked, carry_layout, layout_of, rows_of
 from coherence.language import dimensions, document, names
@@ -24,13 +25,16 @@ _BLOCK_TEXT = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")
 
 
 def reread(previous: Design, text: str) -> Design:
-    """The design of an edited text, as `read_text` gives it.  Raises InputError."""
-    found = _edited(previous, text)
-    return found if found is not None else read_text(text, previous.file)
+    """Returns the design of an edited text, as `read_text` gives it.  Raises InputError."""
+    edited = reread_entries(previous, text)
+    return edited if edited is not None else read_text(text, previous.file)
 
 
-def _edited(previous: Design, text: str) -> Design | None:
-    """None where the whole text has to be read."""
+def reread_entries(previous: Design, text: str) -> Design | None:
+    """Returns the design of an edited text with all entries but the edited ones taken over from the previous design.
+
+    None where the whole text has to be read.  Raises InputError.
+    """
     old, new = previous.text.split("\n"), text.split("\n")
     if len(old) != len(new) or "\r" in text or not text.endswith("\n") or previous.spelling:
         return None
@@ -50,8 +54,9 @@ def _edited(previous: Design, text: str) -> Design | None:
     return _put(previous, touched, entries, text, [(n, new[n]) for n in changed]) if entries is not None else None
 
 
+@cached
 def _has_anchors(design: Design) -> bool:
-    return design.once("anchors", lambda: bool(_ANCHORS.search(design.text)))
+    return bool(_ANCHORS.search(design.text))
 
 
 def _entries(text: str, touched: Sequence[Unit], file: str) -> Design | None:
@@ -84,11 +89,11 @@ def _put(
         else:
             numbers = dict(zip(sorted(int(u.name) for u in touched if u.section == section), new, strict=True))
             fields[section] = tuple(numbers.get(n, old) for n, old in enumerate(whole))
-    made = previous.but(**fields, text=text, comments=tuple(document.comments(text)))
+    made = previous.replace(**fields, text=text, comments=tuple(document.comments(text)))
     same = names.things(previous) == names.things(made) and names.bare_names(previous) == names.bare_names(made)
     if same and carry(previous, made, touched):
         carry_layout(previous, made, edited)
-    made.once("anchors", lambda: False)  # else all had been read again
+    made.queries.carry(previous.queries, (_has_anchors,))  # an edit with anchors has the whole text read
     _check(made, touched, same=same)
     return made
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
 from coherence.base.errors import CoherenceError
-from coherence.base.places import Place
+from coherence.base.queries import cached
+from coherence.checking.answers import changed_fields
 from coherence.checking.independent_parts import SECTIONS, Unit, part_of, parts, units_of
-from coherence.checking.tracing import same
-from coherence.findings.finding import Finding, Repair
+from coherence.findings.finding import Repair
 from coherence.language import dimensions, names
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Reading
@@ -39,11 +39,6 @@ class Piece:
     numbers: tuple[int, ...]
     total: int  # lines of the whole file; 0 where the piece cannot be read by itself
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for two pieces that differ in the numbers of their lines at most."""
-        return (self.names, self.lines, bool(self.total))
-
     def text(self) -> str:
         """The file with the lines of all other units blank."""
         rows = [""] * self.total
@@ -51,18 +46,19 @@ class Piece:
             rows[number - 1] = line
         return "\n".join(rows)
 
-    @property
+    @cached_property
     def names(self) -> Names:
-        """Its units."""
-        return self.design.once("names of units", lambda: tuple((unit.section, unit.name) for unit in self.members))
+        """The section and name of each unit: what makes pieces of two designs the same piece."""
+        return tuple((unit.section, unit.name) for unit in self.members)
 
     def stands(self, read: Callable[[str], Design]) -> bool:
-        """Is what its lines say the piece, and nothing else?  Asked once."""
-        return self.design.once("stands", lambda: says(self, read))
+        """Returns whether parsing its lines alone gives exactly this piece; decided once."""
+        return self.design.queries.get(says, lambda: says(self, read))
 
+    @cached_property
     def alone(self) -> Design:
         """Its part of the design with its own text, as if there were no other."""
-        return self.design.once("alone", lambda: Design(**{**_fields(self.design), "text": self.text()}))
+        return self.design.replace(text=self.text())
 
     def sources(self, every: Mapping[str, str]) -> Mapping[str, str]:
         """The file of the piece; all files where it cannot be read by itself."""
@@ -77,13 +73,9 @@ class Layout:
     rows: tuple[tuple[int, ...], ...]
 
 
-def _fields(design: Design) -> dict[str, Any]:
-    return {name: getattr(design, name) for name in design.fields}
-
-
-def whole(design: Design, sources: Mapping[str, str]) -> Piece:
+def whole(design: Design) -> Piece:
     """The design in one piece."""
-    return Piece(units_of(design), design, tuple(f"{name}\n{text}" for name, text in sources.items()), (), 0)
+    return Piece(units_of(design), design.replace(), (), (), 0)  # a copy: nothing is known about it
 
 
 def pieces(
@@ -97,13 +89,13 @@ def pieces(
     lines = _lines(design, sources) if len(found) > 1 else None
     layout = _layout(design, lines, found) if lines is not None else None
     if lines is None or layout is None:
-        return (whole(design, sources),)
+        return (whole(design),)
     made = tuple(
         Piece(group, part_of(design, group), tuple([lines[n - 1] for n in row]), row, len(lines))
         for group, row in zip(found, layout.rows, strict=True)
     )
     fresh = (one for one in made if (old := before.get(one.names)) is None or not same_entries(old, one))
-    return made if all(map(_complete, fresh)) else (whole(design, sources),)
+    return made if all(map(_complete, fresh)) else (whole(design),)
 
 
 def _complete(piece: Piece) -> bool:
@@ -114,10 +106,10 @@ def _complete(piece: Piece) -> bool:
     return not reading.problems
 
 
-def same_entries(one: Piece, other: Piece) -> bool:
-    """Do two pieces of one name consist of the same values, not of equal ones?"""
-    mine, others = one.design.__dict__, other.design.__dict__
-    return all(same(mine[name], others[name]) for name, made in Design.fields.items() if made.compare)
+def same_entries(piece: Piece, other: Piece) -> bool:
+    """Returns whether two pieces consist of the same values, not of equal ones: places are the same too."""
+    compared = {name for name, made in Design.fields.items() if made.compare}
+    return bool(piece.total) == bool(other.total) and not compared & changed_fields(piece.design, other.design)
 
 
 def _layout(design: Design, lines: Sequence[str], found: Sequence[tuple[Unit, ...]]) -> Layout | None:
@@ -127,10 +119,10 @@ def _layout(design: Design, lines: Sequence[str], found: Sequence[tuple[Unit, ..
     return layout_of(design)
 
 
+@cached
 def layout_of(design: Design) -> Layout | None:
-    """The layout of the text of a design; made once."""
-    made = design.once("layout", lambda: _laid_out(design.text.split("\n"), parts(design)) or Layout((), ()))
-    return made if made.owners else None
+    """Returns the layout of the text of a design."""
+    return _laid_out(design.text.split("\n"), parts(design))
 
 
 def _laid_out(lines: Sequence[str], found: Sequence[tuple[Unit, ...]]) -> Layout | None:
@@ -148,7 +140,7 @@ def carry_layout(previous: Design, made: Design, edited: Iterable[tuple[int, str
         return
     if all(not _TOP.match(line) or (owner is not None and owner.line == number + 1)
            for number, line in edited for owner in (old.owners[number],)):  # fmt: skip
-        made.once("layout", lambda: old)
+        made.queries.carry(previous.queries, (layout_of,))
 
 
 def rows_of(
@@ -183,9 +175,9 @@ def blanked(lines: Sequence[str], numbers: Iterable[int]) -> str:
 
 
 def says(piece: Piece, read: Callable[[str], Design]) -> bool:
-    """Is what its lines say the piece, and nothing else?"""
+    """Returns whether parsing the lines of the piece alone gives exactly the piece."""
     try:
-        return read(piece.text()) == piece.alone()
+        return read(piece.text()) == piece.alone
     except CoherenceError:
         return False
 
@@ -219,34 +211,3 @@ def owned(lines: Sequence[str], found: Iterable[Unit]) -> list[Unit | None] | No
 def clashes(repair: Repair, taken: Collection[str]) -> bool:
     """Does the repair add an entry under a name that the design has already, perhaps in another piece?"""
     return any(match[1] in taken for edit in repair.edits if (match := _ENTRY.match(edit.new)))
-
-
-def moved(findings: Iterable[Finding], old: Piece, new: Piece) -> tuple[Finding, ...] | None:
-    """The findings about a piece whose lines have other numbers now; None where they cannot be carried over."""
-    if old.numbers == new.numbers and old.total == new.total:
-        return tuple(findings)
-    to, file = dict(zip(old.numbers, new.numbers, strict=True)), new.design.file
-    try:
-        return tuple(_moved(finding, file, to) for finding in findings)
-    except KeyError:
-        return None
-
-
-def _moved(finding: Finding, file: str, to: Mapping[int, int]) -> Finding:
-    """Raises KeyError where a place has no line in the piece, or where a text speaks of a line."""
-    evidence = finding.evidence
-    texts = (finding.message, evidence.certificate or "", evidence.bound, *finding.assumptions)
-    if any(f"{file}:" in text for text in (*texts, *(step.text for step in evidence.witness), *evidence.numbers)):
-        raise KeyError(file)
-    places = tuple(_put(place, file, to) for place in finding.places)
-    repairs = tuple(
-        replace(repair, edits=tuple(replace(edit, place=_put(edit.place, file, to)) for edit in repair.edits))
-        for repair in finding.repairs
-    )
-    return replace(finding, places=places, repairs=repairs)
-
-
-def _put(place: Place, file: str, to: Mapping[int, int]) -> Place:
-    if place.file != file:
-        return place
-    return Place(file, to[place.line], place.column, to[place.end_line], place.end_column, place.label)

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from coherence.checking.design_check import Analysis, Answers, Options, analysis, reanalyse
+from coherence.checking.rereading import reread_entries
 from coherence.checking.workspace import Entry, files
+from coherence.language.design import Design
 
 EVERY = 0.3  # s between looks
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -64,6 +66,13 @@ class Memory:
         if before is None or before.options != chosen:
             made = analysis(entry.design, entry.sources, entry.rebuild, options=chosen)
         else:
-            made = reanalyse(before, entry.design, entry.sources, entry.rebuild)
+            made = reanalyse(before, _sharing(before.design, entry), entry.sources, entry.rebuild)
         self.known[key] = made
         return made.answers
+
+
+def _sharing(previous: Design, entry: Entry) -> Design:
+    """Returns the design of the entry, made of the same entries as the previous one where those were not edited."""
+    text = entry.sources.get(previous.file)
+    edited = reread_entries(previous, text) if text is not None and len(entry.sources) == 1 else None
+    return edited if edited is not None else entry.design

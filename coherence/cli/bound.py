@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -213,11 +212,11 @@ def _design(target: str, measured: Sequence[str], output: str) -> int:
     from coherence.minimums.design_floors import design_floors
     from coherence.minimums.loop_floors import loop_floors
     from coherence.minimums.measured import measurements
-    from coherence.model.elaborate import elaborate
+    from coherence.model.elaborate import model_of
 
     made: list[dict[str, Any]] = []
     for entry in open_workspace([target]).entries:
-        model = entry.design.once("model", partial(elaborate, entry.design))
+        model = model_of(entry.design)
         found, path = (*design_floors(entry.design), *loop_floors(model)), entry.design.file or target
         split = measurements(measured, entry.design, found, read_span)
         if output == "json":

@@ -103,7 +103,7 @@ def things_of(design: Design, name: str) -> frozenset[str]:
 
 def things_of_all(design: Design) -> Mapping[str, frozenset[str]]:
     """Policy -> the things that it reads or writes; made once for each design."""
-    return design.once("things of policies", lambda: _things_of_all(design))
+    return design.queries.get(things_of_all, lambda: _things_of_all(design))
 
 
 def _things_of_all(design: Design) -> dict[str, frozenset[str]]:
@@ -127,7 +127,7 @@ def _policies_with_words(design: Design) -> Iterator[tuple[str, frozenset[str]]]
 
 def _kept(policy: P, words: Callable[[P], Iterable[str]]) -> frozenset[str]:
     """The words of a policy, kept with it: after an edit the others need not be walked again."""
-    return policy.once("things", lambda: frozenset(words(policy)))
+    return policy.queries.get(words, lambda: frozenset(words(policy)))
 
 
 def _whole(things: Iterable[str], bare: Mapping[str, str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 from dataclasses import dataclass, field
 
 from coherence.base.places import Place
+from coherence.base.queries import QueryTable
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,15 @@ class Subject:
 
     @property
     def model(self) -> Model:
-        """The model of the design; kept with it."""
-        from coherence.model.elaborate import elaborate
+        """The model of the design, elaborated once."""
+        from coherence.model.elaborate import model_of
 
-        return self.design.once("model", lambda: elaborate(self.design))
+        return model_of(self.design)
+
+    @property
+    def queries(self) -> QueryTable:
+        """The table of what was computed from the design."""
+        return self.design.queries
 
 
 @dataclass(frozen=True)

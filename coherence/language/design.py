@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from coherence.base.places import Place
+from coherence.base.queries import note_readers
 from coherence.base.records import Record, plain
 from coherence.base.units import ONE, SECOND
 from coherence.language.document import Node, Scalar, Table
@@ -404,3 +405,6 @@ class Design(Record):
     @property
     def tiers(self) -> dict[str, Tier]:
         return (self.infrastructure.tiers or {}) if self.infrastructure else {}
+
+
+note_readers(Design, Design.fields)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.base.records import Record
 from coherence.base.units import shorten
 from coherence.language.design import Component, Design, Limit, Relay
@@ -25,12 +26,9 @@ BUILT_IN = frozenset({"time"})
 LONGEST = 64  # characters of a name of which near misses are looked for
 
 
+@cached
 def things(design: Design) -> frozenset[str]:
     """Every declared name that may stand before a dot; gathered once."""
-    return design.once("declared things", lambda: _things(design))
-
-
-def _things(design: Design) -> frozenset[str]:
     found: set[str] = set(design.components) | set(design.workload) | set(design.loops) | set(design.timers)
     found |= set(design.limits) | set(design.jobs) | set(design.places) | set(design.tiers) | set(design.boundaries)
     for call in design.calls:
@@ -57,18 +55,15 @@ def state_formula(component: Component) -> Formula | None:
         return None
 
 
+@cached
 def written(design: Design) -> dict[str, tuple[str, ...]]:
     """Thing -> the signals of it that loops write."""
-
-    def compute() -> dict[str, tuple[str, ...]]:
-        found: dict[str, dict[str, None]] = {}
-        for loop in design.loops.values():
-            if loop.actuation and loop.actuation.signal:
-                thing, _, signal = loop.actuation.signal.text.partition(".")
-                found.setdefault(thing, {})[signal] = None
-        return {thing: tuple(signal for signal in signals if signal) for thing, signals in found.items()}
-
-    return design.once("written by loops", compute)
+    signals: dict[str, dict[str, None]] = {}
+    for loop in design.loops.values():
+        if loop.actuation and loop.actuation.signal:
+            thing, _, signal = loop.actuation.signal.text.partition(".")
+            signals.setdefault(thing, {})[signal] = None
+    return {thing: tuple(filter(None, own)) for thing, own in signals.items()}
 
 
 def members(component: Component, design: Design) -> tuple[str, ...]:
@@ -78,17 +73,14 @@ def members(component: Component, design: Design) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *written(design).get(component.name, ()))))
 
 
+@cached
 def bare_names(design: Design) -> dict[str, str]:
     """Bare name -> full signal path, where one component alone has it."""
-
-    def compute() -> dict[str, str]:
-        owners: dict[str, list[str]] = {}
-        for component in design.components.values():
-            for name in members(component, design):
-                owners.setdefault(name, []).append(f"{component.name}.{name}")
-        return {name: paths[0] for name, paths in owners.items() if len(paths) == 1}
-
-    return design.once("bare names", compute)
+    owners: dict[str, list[str]] = {}
+    for component in design.components.values():
+        for name in members(component, design):
+            owners.setdefault(name, []).append(f"{component.name}.{name}")
+    return {name: paths[0] for name, paths in owners.items() if len(paths) == 1}
 
 
 def scope(component: Component, design: Design) -> dict[str, str]:
@@ -302,7 +294,7 @@ def distance(one: str, other: str, limit: int) -> int:
 
 def _kept_heads(one: R, own: Callable[[R], Iterable[Formula]]) -> tuple[str, ...]:
     """The words before dots in the expressions of a record; kept with it."""
-    return one.once("heads", lambda: tuple(_heads(own(one))))
+    return one.queries.get(_heads, lambda: tuple(_heads(own(one))))
 
 
 def _heads(found: Iterable[Formula]) -> Iterator[str]:

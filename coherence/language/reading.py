@@ -90,7 +90,7 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
         if made.version is not None and made.version.low != 1:
             message = f"version {made.version.text} of the language is not known"
             reading.problem(made.version.place, message, "write `coherence: 1`")
-        made = made.but(promises={name: promise.named(name) for name, promise in made.promises.items()})
+        made = made.replace(promises={name: promise.named(name) for name, promise in made.promises.items()})
         if whole:
             names.check(made, reading)
             dimensions.check(made, reading)

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.base.units import ONE, Dimension
 from coherence.language import catalogue, names
 from coherence.language.design import Component, Design, Loop, Rate, Relay
@@ -46,6 +47,12 @@ class _Parts:
 
     def gap(self, of: str, needs: str, place: Place) -> None:
         self.gaps.append(Gap(of, needs, place))
+
+
+@cached
+def model_of(design: Design) -> Model:
+    """Returns the model of a design, elaborated once.  Raises InputError as `elaborate` does."""
+    return elaborate(design)
 
 
 def elaborate(design: Design) -> Model:

@@ -47,10 +47,10 @@ def test_records_are_frozen_and_copied_with_changes() -> None:
         lamp.name = "b"  # type: ignore[misc]
     with pytest.raises(AttributeError, match="records are frozen"):
         del lamp.name
-    assert lamp.but(name="b").name == "b"
+    assert lamp.replace(name="b").name == "b"
     assert lamp.name == "a"
     with pytest.raises(TypeError):
-        lamp.but(shade=1)
+        lamp.replace(shade=1)
 
 
 def test_equality_leaves_places_out() -> None:

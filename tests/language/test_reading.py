@@ -355,7 +355,7 @@ def test_what_may_be_missing_is_none() -> None:
 def test_a_design_is_read_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "d.yaml"
     path.write_text(FULL)
-    assert read_design(path) == read(FULL).but(file=str(path))
+    assert read_design(path) == read(FULL).replace(file=str(path))
     assert read_design(path, shown_as="x.yaml").loops["autoscaler"].place.file == "x.yaml"
     path.write_text("coherence: 1\n---\na: 1\n")
     assert "2 documents" in problems_in(lambda: read_design(path))[0].message

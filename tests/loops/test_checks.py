@@ -23,6 +23,7 @@ from coherence.loops.checks import (
 )
 from coherence.loops.checks._cascade_amplification import chains
 from coherence.loops.checks._coupling import chained, feeds_back, reach
+from coherence.model.elaborate import model_of
 
 MODULES = {
     "COH302": amplification,
@@ -88,7 +89,7 @@ loops:
     actuation: {signal: web.desired, law: proportional, bounds: [1, 10], from: 1}
 """)
     assert not list(MODULES[code].ask(plain))
-    assert "model" not in plain.__dict__
+    assert (model_of,) not in plain.queries.rows
 
 
 def test_names_tell_feedback_and_chains() -> None:

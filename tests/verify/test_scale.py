@@ -16,7 +16,6 @@ from coherence.base.errors import InputError
 from coherence.checking.design_check import Options, analysis, reanalyse
 from coherence.checking.independent_parts import parts
 from coherence.checking.rereading import reread
-from coherence.checking.tracing import reads, watched
 from coherence.findings.accounting import account, policies, things_of
 from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
 from coherence.language.design import Design
@@ -85,7 +84,7 @@ def test_pieces_answer_as_the_whole() -> None:
     sources = {FILE: text}
     whole = analysis(read_text(text, FILE), sources, rebuild, options=QUICK, cut=False)
     cut = analysis(read_text(text, FILE), sources, rebuild, options=QUICK)
-    assert len(whole.done) == 1 < len(cut.done)
+    assert len(whole.pieces) == 1 < len(cut.pieces)
     assert cut.answers == whole.answers
     assert any(f.verdict is Verdict.CONFLICT for f in cut.answers.findings)
 
@@ -105,7 +104,7 @@ def test_pieces_repair_as_the_whole() -> None:
     )
     whole = analysis(read_text(text, FILE), {FILE: text}, rebuild, cut=False)
     cut = analysis(read_text(text, FILE), {FILE: text}, rebuild)
-    assert len(cut.done) == 2
+    assert len(cut.pieces) == 2
     assert cut.answers == whole.answers
     assert all(f.repairs for f in cut.answers.findings if f.verdict is Verdict.CONFLICT)
 
@@ -161,13 +160,12 @@ def test_an_edit_asked_alone_gives_the_same_answers(draw: random.Random) -> None
     assert again.answers == analysis(read_text(after, FILE), {FILE: after}, rebuild, options=QUICK, cut=False).answers
 
 
-def test_lines_put_in_move_what_is_known() -> None:
+def test_lines_put_in_give_the_same_answers_as_from_nothing() -> None:
     text = large(120)
     before = analysis(read_text(text, FILE), {FILE: text}, rebuild, options=QUICK)
     after = text.replace("  s3_hpa:\n", "  # the first\n\n  s3_hpa:\n")
-    again = reanalyse(before, read_text(after, FILE), {FILE: after}, rebuild)
+    again = reanalyse(before, reread(before.design, after), {FILE: after}, rebuild)
     assert again.answers == analysis(read_text(after, FILE), {FILE: after}, rebuild, options=QUICK, cut=False).answers
-    assert sum(key in before.done for key in again.done) >= len(again.done) - 1
 
 
 def test_an_edit_asks_one_piece_again() -> None:
@@ -184,7 +182,7 @@ def test_an_edit_asks_one_piece_again() -> None:
     start = time.process_time()
     again = reanalyse(before, reread(design, after), {FILE: after}, rebuild)
     warm = time.process_time() - start
-    assert sum(key not in before.done for key in again.done) == 1
+    assert sum(known is not before.pieces.get(names) for names, known in again.pieces.items()) == 1
     assert warm < cold / 3
 
 
@@ -209,17 +207,6 @@ timers:
 """
     groups = [{unit.name for unit in group} for group in parts(read_text(text))]
     assert groups == [{"a", "b", "one", "two"}, {"c", "three"}, {"four", "five"}]
-
-
-def test_what_was_read_is_noted_through_what_is_kept() -> None:
-    design = watched(read_text("coherence: 1\nlimits: {l: {counts: a.b, at_most: 3}}\n"))
-
-    def kept() -> int:
-        return design.once("count", lambda: len(design.limits))
-
-    assert reads(design, kept) == (1, frozenset({"limits"}))
-    assert reads(design, kept) == (1, frozenset({"limits"}))
-    assert reads(design, lambda: design.system)[1] == {"system"}
 
 
 def test_an_entry_that_names_an_anchor_elsewhere_is_asked_again() -> None:

@@ -77,9 +77,9 @@ class Context:
     @cached_property
     def model(self) -> Model:
         """The model of the design."""
-        from coherence.model.elaborate import elaborate
+        from coherence.model.elaborate import model_of
 
-        return self.design.once("model", lambda: elaborate(self.design))
+        return model_of(self.design)
 
     @cached_property
     def usable(self) -> tuple[Series, tuple[Excluded, ...]]:

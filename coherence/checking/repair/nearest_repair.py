@@ -46,7 +46,7 @@ def nearest(finding: Finding, subject: Subject, holds: Holds, asks: Asks) -> Ite
     """Repairs of one knob, else of two, after which `holds` says that the finding is gone; nearest first."""
     if asks.left <= 0:
         return
-    turned = candidates(finding, subject.design.once("knobs", lambda: knobs(subject)))
+    turned = candidates(finding, subject.queries.get(knobs, lambda: knobs(subject)))
 
     def good(*settings: tuple[Knob, Fraction]) -> bool:
         made = _repair(subject, settings)

@@ -20,7 +20,7 @@ Reach = Mapping[str, frozenset[str]]
 
 def reach(design: Design) -> Reach:
     """Loop -> the loops (itself among them where it sees its own effect) that may change what it reads."""
-    return design.once("loops that may change what a loop reads", lambda: _reach(design))
+    return design.queries.get(reach, lambda: _reach(design))
 
 
 def feeds_back(design: Design) -> bool:

@@ -78,8 +78,7 @@ def linear_at(subject: Subject, group: Group) -> Linear | None:
     """Returns the linear verdict near where the first run ends; None for other laws and where there is none."""
     if not all(smooth(loop) for loop in group.loops):
         return None
-    key = f"linear verdict of {', '.join(group.names)}"
-    return subject.design.once(key, lambda: (tried(lambda: _linear(subject, group)),))[0]
+    return subject.queries.get((linear_at, *group.names), lambda: tried(lambda: _linear(subject, group)))
 
 
 def _linear(subject: Subject, group: Group) -> Linear | None:

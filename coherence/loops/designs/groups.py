@@ -10,6 +10,7 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.clock import wall_is_over
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Verdict
 from coherence.findings.question_input import Question, Subject
@@ -54,15 +55,12 @@ def place(loop: SampledLoop) -> Place:
     return loop.source.place.labelled(f"{loop.name} decides every {units.seconds(loop.period)}")
 
 
+@cached
 def groups(subject: Subject) -> tuple[Group, ...]:
     """Returns loops in feedback, in order of declaration."""
-
-    def feedback_parts() -> tuple[Group, ...]:
-        model = subject.model
-        signals = ((loops, tuple(loop.signal for loop in loops if loop.signal)) for loops in feedback_groups(model))
-        return tuple(Group(loops, sliced(model, written)) for loops, written in signals)
-
-    return subject.design.once("groups of loops in feedback", feedback_parts)
+    model = subject.model
+    signals = ((loops, tuple(loop.signal for loop in loops if loop.signal)) for loops in feedback_groups(model))
+    return tuple(Group(loops, sliced(model, written)) for loops, written in signals)
 
 
 def needs(subject: Subject, group: Group) -> str:
@@ -76,8 +74,8 @@ def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
 
     Raises NotExactError, MissingValueError.
     """
-    key = f"exact runs of {', '.join(group.names)}"
-    return subject.design.once(key, lambda: _runs(group.model, time.monotonic() + subject.time_limit))
+    query = (runs, *group.names)
+    return subject.queries.get(query, lambda: _runs(group.model, time.monotonic() + subject.time_limit))
 
 
 def _runs(model: Model, deadline: float) -> tuple[LongRun, ...]:

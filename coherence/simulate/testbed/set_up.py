@@ -100,8 +100,8 @@ def set_up(design: Design, *, before: float, pause: float) -> SetUp:
     if len(design.calls) != 1:
         raise InputError([_calls(design)])
     call = design.calls[0]
-    quiet = {name: one.but(burst=None) for name, one in design.workload.items()}
-    requests = processes(design.but(workload=quiet) if pause else design, first_burst=before)
+    quiet = {name: one.replace(burst=None) for name, one in design.workload.items()}
+    requests = processes(design.replace(workload=quiet) if pause else design, first_burst=before)
     program, notes = requests.program, list(requests.assumptions)
     notes += [f"{kind} of the design are not run: {', '.join(getattr(design, kind))}" for kind in NOT_RUN
               if getattr(design, kind)]  # fmt: skip

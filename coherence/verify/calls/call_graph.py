@@ -53,7 +53,7 @@ class CallTree:
 
 def call_tree(design: Design) -> CallTree:
     """The calls of a design as a graph; made once for each design."""
-    return design.once("call tree", lambda: _made(design))
+    return design.queries.get(call_tree, lambda: _made(design))
 
 
 def _made(design: Design) -> CallTree:

@@ -113,7 +113,7 @@ class Plan:
 
 def plan_of(call: Call) -> Plan:
     """The call in numbers; kept with it."""
-    return call.once("plan", lambda: _plan_of(call))
+    return call.queries.get(plan_of, lambda: _plan_of(call))
 
 
 def _plan_of(call: Call) -> Plan:
@@ -216,12 +216,12 @@ def retry_end(plan: Plan) -> Fraction | None:
 
 def known_end(plan: Plan) -> Fraction | None:
     """End of the call in its worst known run: known failures, then a last try that hangs; None if unbounded."""
-    return _kept(plan, "known end", lambda: _least_of(_latest(plan, plan.known()), plan.deadline))
+    return _kept(plan, known_end, lambda: _least_of(_latest(plan, plan.known()), plan.deadline))
 
 
 def longest_end(plan: Plan) -> Fraction | None:
     """An upper bound of the call's duration, with causes of unknown time at their longest; None if there is none."""
-    return _kept(plan, "longest end", lambda: _longest_end(plan))
+    return _kept(plan, longest_end, lambda: _longest_end(plan))
 
 
 def _longest_end(plan: Plan) -> Fraction | None:
@@ -229,9 +229,9 @@ def _longest_end(plan: Plan) -> Fraction | None:
     return _least_of(None if unbounded else _latest(plan, plan.causes), plan.deadline)
 
 
-def _kept(plan: Plan, key: str, compute: Callable[[], Fraction | None]) -> Fraction | None:
+def _kept(plan: Plan, query: object, compute: Callable[[], Fraction | None]) -> Fraction | None:
     """Kept with the call, where the plan is that of the call as it is stated."""
-    return plan.call.once(key, lambda: (compute(),))[0] if plan.call.once("plan", lambda: plan) is plan else compute()
+    return plan.call.queries.get(query, compute) if plan_of(plan.call) is plan else compute()
 
 
 def _latest(plan: Plan, causes: tuple[Cause, ...]) -> Fraction | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from coherence.base.places import Place
+from coherence.base.queries import QueryTable
 from coherence.findings.question_input import Subject
 from coherence.language import names
 from coherence.language.design import Component, Design, Limit
@@ -34,6 +35,11 @@ class Known:
     written: dict[str, list[Writer]] = field(default_factory=dict)
     counted: dict[str, list[Limit]] = field(default_factory=dict)
     bare: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def queries(self) -> QueryTable:
+        """The table of what was computed from the design."""
+        return self.design.queries
 
     def put(self, path: str, value: Quantity) -> None:
         self.values[path], self.places[path], self.quantities[path] = interval(value), value.place, value
@@ -75,7 +81,7 @@ class Known:
 
 def known(subject: Subject) -> Known:
     """Everything that the design states about its numbers; gathered once."""
-    return subject.design.once("known numbers", lambda: _gathered(subject))
+    return subject.queries.get(known, lambda: _gathered(subject))
 
 
 def _gathered(subject: Subject) -> Known:

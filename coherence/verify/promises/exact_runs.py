@@ -49,7 +49,7 @@ def not_carried() -> tuple[type[Exception], ...]:
 
 def closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:
     """Returns runs from every corner where the part is closed; else what it lacks."""
-    return subject.design.once(f"closed runs of {', '.join(sorted(signals))}", lambda: _closed(subject, signals))
+    return subject.queries.get((closed, *sorted(signals)), lambda: _closed(subject, signals))
 
 
 def _closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:

@@ -123,7 +123,7 @@ def _asked(facts: Known, tree: Tree) -> Asked | None:
 
 def latencies(facts: Known) -> dict[str, Latency]:
     """Path -> what it is made of, for every queue of the design."""
-    return facts.design.once("latencies of queues", lambda: dict(_latencies(facts)))
+    return facts.queries.get(latencies, lambda: dict(_latencies(facts)))
 
 
 def _latencies(facts: Known) -> Iterator[tuple[str, Latency]]:

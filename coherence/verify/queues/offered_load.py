@@ -42,7 +42,7 @@ class Rate:
 
 def offered(facts: Known, thing: str) -> Rate | None:
     """The first tries that reach a thing; None where the design does not say."""
-    return facts.design.once(f"offered to {thing}", lambda: (_offered(facts, thing),))[0]
+    return facts.queries.get((offered, thing), lambda: _offered(facts, thing))
 
 
 def _offered(facts: Known, thing: str) -> Rate | None:

@@ -85,7 +85,7 @@ def _activities(component: Component | None) -> tuple[str, ...]:
 
 def causes(design: Design) -> Causes:
     """Returns effect -> the links that can bring it about (several: any of them may); cached on the design."""
-    return design.once("causes of events", lambda: _gathered(design))
+    return design.queries.get(causes, lambda: _gathered(design))
 
 
 def _gathered(design: Design) -> Causes:

@@ -65,7 +65,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _own(subject: Subject, plan: Plan) -> tuple[Finding, ...]:
     """Of the call by itself; kept with it, so that an edit elsewhere does not ask it again."""
-    return plan.call.once(f"COH201 by itself{_sourced(subject)}", lambda: tuple(own_budget(QUESTION, subject, plan)))
+    query = (own_budget, bool(subject.sources))  # without its text a design has no repairs
+    return plan.call.queries.get(query, lambda: tuple(own_budget(QUESTION, subject, plan)))
 
 
 def _inside(subject: Subject, tree: CallTree, around: Enclosure) -> tuple[Finding, ...]:
@@ -73,16 +74,11 @@ def _inside(subject: Subject, tree: CallTree, around: Enclosure) -> tuple[Findin
     work = tree.work.get(around.inside, Work())
     if not work.calls:
         return tuple(inner_budget(QUESTION, subject, tree, around))
-    findings_of: dict[Enclosure, tuple[Work, tuple[Finding, ...]]] = work.calls[0].call.once(
-        f"COH201 inside{_sourced(subject)}", dict
+    findings_of: dict[Enclosure, tuple[Work, tuple[Finding, ...]]] = work.calls[0].call.queries.get(
+        (inner_budget, bool(subject.sources)), dict
     )
     if around not in findings_of or findings_of[around][0] != work:
         if len(findings_of) >= MOST_KEPT:
             findings_of.clear()
         findings_of[around] = (work, tuple(inner_budget(QUESTION, subject, tree, around)))
     return findings_of[around][1]
-
-
-def _sourced(subject: Subject) -> str:
-    """Answers with repairs are kept apart from those about a design without its text."""
-    return "" if subject.sources else ", without text"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
@@ -41,9 +42,10 @@ def _evicts(facts: Known, limit: Limit) -> bool:
     """Is the cap about evictions?  (A cap on unavailable members may also be about a rollout.)"""
     thing = _thing(limit)
     named = any("evict" in action.text or "drain" in action.text for action in limit.actions)
-    return _is_part(limit) or named or thing in facts.design.once("evicted things", lambda: _evicted(facts.design))
+    return _is_part(limit) or named or thing in _evicted(facts.design)
 
 
+@cached
 def _evicted(design: Design) -> frozenset[str]:
     """Returns things that some loop evicts."""
     evictions = (loop.actuation.evict for loop in design.loops.values() if loop.actuation)

@@ -57,7 +57,7 @@ class OrderPromise:
 
 def pairs(design: Design) -> tuple[OrderPromise, ...]:
     """Returns every promise that one event comes before another, both of timers or activities; gathered once."""
-    return design.once("promises of what comes before what", lambda: tuple(_pairs(design)))
+    return design.queries.get(pairs, lambda: tuple(_pairs(design)))
 
 
 def _pairs(design: Design) -> Iterator[OrderPromise]:

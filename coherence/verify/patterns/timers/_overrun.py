@@ -33,7 +33,7 @@ class OverrunCase:
 
 def cases(design: Design) -> tuple[OverrunCase, ...]:
     """Returns every timer that another event may end, with its worst case; gathered once."""
-    return design.once("timers that another event may end", lambda: tuple(_cases(design)))
+    return design.queries.get(cases, lambda: tuple(_cases(design)))
 
 
 def _cases(design: Design) -> Iterator[OverrunCase]:

@@ -1,0 +1,107 @@
+"""Asks the question modules about a design, and carries their findings over to an edited design.
+
+The findings of a module stand in the query table of the design that it was asked about, with the sections of the
+design that it read.  After an edit those stand whose sections have the same entries as before; the others are asked
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from operator import is_
+from typing import Any
+
+from coherence.base.clock import record_cut, recorded_cuts
+from coherence.base.errors import CoherenceError, InputError
+from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import QuestionModule
+from coherence.language.design import Design
+from coherence.language.expressions.evaluate import NotExactError
+
+
+@dataclass(frozen=True)
+class ModuleAnswer:
+    """The findings of a question module about a design, and whether a time limit left some of them open."""
+
+    findings: tuple[Finding, ...]
+    cut_short: bool = False
+
+
+def ask_all(subject: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
+    """Returns every finding; a question that cannot be carried out answers `undecided` with its reason."""
+    return [finding for module in modules for finding in _ask(module, subject).findings]
+
+
+def ask_once(subject: Subject, module: QuestionModule) -> ModuleAnswer:
+    """Returns the findings of a module about a design, asked where they are not known.  Raises InputError."""
+    return subject.queries.get((ask_once, module.name), lambda: _ask(module, subject))
+
+
+def carry_over(previous: Design, edited: Design) -> None:
+    """Gives an edited design the findings about the previous one whose modules read nothing that differs."""
+    changed = changed_fields(previous, edited)
+    for query, row in previous.queries.rows.items():
+        if isinstance(query, tuple) and query[0] is ask_once and not row.reads & changed:
+            edited.queries.carry(previous.queries, query)
+
+
+def changed_fields(design: Design, other: Design) -> frozenset[str]:
+    """Returns the fields of which some entry is another object."""
+    mine, others = design.__dict__, other.__dict__
+    return frozenset(name for name in Design.fields if not _same(mine[name], others[name]))
+
+
+def _same(section: Any, other: Any) -> bool:
+    """Returns whether two sections are one object, or have the same objects as entries."""
+    if isinstance(section, dict) and isinstance(other, dict):
+        return list(section) == list(other) and all(section[name] is other[name] for name in section)
+    if isinstance(section, tuple) and isinstance(other, tuple):
+        return len(section) == len(other) and all(map(is_, section, other))
+    return section is other
+
+
+def _ask(module: QuestionModule, subject: Subject) -> ModuleAnswer:
+    with recorded_cuts() as cuts:
+        findings = _findings(module, subject)
+    unclear = cuts.happened and not (findings and all(f.verdict.decides for f in findings))
+    return ModuleAnswer(tuple(_marked(f) for f in findings) if unclear else tuple(findings), cut_short=unclear)
+
+
+def _marked(finding: Finding) -> Finding:
+    """Returns the finding with a sign that a time limit cut its search short; what is decided stays as it is."""
+    if finding.verdict.decides:
+        return finding
+    return replace(finding, evidence=replace(finding.evidence, cut_short=True))
+
+
+def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
+    if subject.time_limit <= 0:
+        record_cut()
+        return [_undecided(module, subject, TimeoutError("the time limit of this question is over"))]
+    findings: list[Finding] = []
+    try:
+        findings.extend(module.ask(subject))
+    except InputError:
+        raise
+    except (NotExactError, CoherenceError, RecursionError, OverflowError) as error:
+        findings.append(_undecided(module, subject, error))
+    return findings
+
+
+def _undecided(module: QuestionModule, subject: Subject, error: Exception) -> Finding:
+    question = module.questions[0]
+    places = tuple(loop.place for loop in list(subject.design.loops.values())[:1])
+    reason = str(error) or type(error).__name__
+    evidence = Evidence(Grade.BOUNDED, "not decided", bound=reason)
+    return Finding(
+        question.code,
+        question.slug,
+        Verdict.UNDECIDED,
+        Severity.INFO,
+        f"not decided: {reason}",
+        places,
+        tuple(subject.design.loops),
+        evidence,
+    )

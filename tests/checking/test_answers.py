@@ -1,0 +1,80 @@
+"""Findings are carried over to an edited design where their modules read nothing that was edited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from coherence.checking.answers import ask_all, ask_once, carry_over, changed_fields
+from coherence.checking.rereading import reread
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Question, Subject
+from coherence.findings.registry import QuestionModule
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.reading import read_text
+
+TEXT = """coherence: 1
+timers:
+  t: {from: a starts, after: 3 s}
+limits:
+  l: {counts: a.b, at_most: 3}
+"""
+QUESTION = Question("COH999", "tried")
+
+
+def module(*sections: str) -> tuple[QuestionModule, list[Subject]]:
+    """A question module that reads some sections, and whom it was asked about."""
+    seen: list[Subject] = []
+
+    def ask(subject: Subject) -> Iterable[Finding]:
+        seen.append(subject)
+        sizes = [len(getattr(subject.design, section)) for section in sections]
+        yield QUESTION.undecided(f"{sizes}", (), ())
+
+    return QuestionModule("tried", (QUESTION,), ask, ""), seen
+
+
+def test_only_the_section_of_the_edited_entry_differs() -> None:
+    before = read_text(TEXT)
+    assert changed_fields(before, reread(before, TEXT.replace("3 s", "4 s"))) == {"timers", "text"}
+    assert changed_fields(before, before.replace()) == frozenset()
+
+
+def test_a_design_read_anew_differs_in_every_section_with_entries() -> None:
+    assert {"timers", "limits"} <= changed_fields(read_text(TEXT), read_text(TEXT))
+
+
+def test_what_read_another_section_is_not_asked_again() -> None:
+    before = read_text(TEXT)
+    after = reread(before, TEXT.replace("3 s", "4 s"))
+    limits, seen = module("limits")
+    answer = ask_once(Subject(before), limits)
+    carry_over(before, after)
+    assert ask_once(Subject(after), limits) is answer
+    assert len(seen) == 1
+
+
+def test_what_read_the_edited_section_is_asked_again() -> None:
+    before = read_text(TEXT)
+    after = reread(before, TEXT.replace("3 s", "4 s"))
+    both, seen = module("limits", "timers")
+    ask_once(Subject(before), both)
+    carry_over(before, after)
+    ask_once(Subject(after), both)
+    assert [subject.design for subject in seen] == [before, after]
+
+
+def test_a_question_without_time_left_is_undecided() -> None:
+    (finding,) = ask_all(Subject(read_text(TEXT), {}, 0.0), [module()[0]])
+    assert (finding.verdict, finding.message) == (
+        Verdict.UNDECIDED,
+        "not decided: the time limit of this question is over",
+    )
+
+
+def test_a_question_that_cannot_be_carried_out_is_undecided_with_what_it_said_before() -> None:
+    def ask(subject: Subject) -> Iterable[Finding]:
+        yield QUESTION.undecided("first", (), subject.design.timers)
+        raise NotExactError("no")
+
+    findings = ask_all(Subject(read_text(TEXT)), [QuestionModule("tried", (QUESTION,), ask, "")])
+    assert [finding.message for finding in findings] == ["first", "not decided: no"]
