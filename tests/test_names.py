@@ -118,9 +118,9 @@ def lines(scope: ast.AST) -> int:
 
 
 def long_files() -> Counts:
-    """Returns the files of more than 400 lines, with their lines."""
+    """Returns the files of more than 400 lines, each with 1."""
     sizes = {path: len((PACKAGE / path).read_text(encoding="utf-8").splitlines()) for path in package_trees()}
-    return {path: size for path, size in sizes.items() if size > FILE_LINES}
+    return {path: 1 for path, size in sizes.items() if size > FILE_LINES}
 
 
 def crowded_folders() -> Counts:

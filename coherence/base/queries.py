@@ -19,7 +19,7 @@ P = ParamSpec("P")
 TABLE = " queries"  # where a record keeps its table: no field begins with a space
 
 
-class Row(NamedTuple):
+class KnownValue(NamedTuple):
     """One value, the fields of the record that it was computed from, and whether a time limit cut it short."""
 
     value: Any
@@ -33,7 +33,7 @@ class QueryTable:
     __slots__ = ("reading", "rows")
 
     def __init__(self) -> None:
-        self.rows: dict[Hashable, Row] = {}
+        self.rows: dict[Hashable, KnownValue] = {}
         self.reading: list[set[str]] = []  # the fields read so far, for each query that is being computed
 
     def get(self, query: Hashable, compute: Callable[[], T]) -> T:
@@ -47,7 +47,7 @@ class QueryTable:
             finally:
                 reads = self.reading.pop()
                 self._note(reads)
-            self.rows[query] = Row(value, frozenset(reads), cuts.happened)
+            self.rows[query] = KnownValue(value, frozenset(reads), cuts.happened)
             return value
         self._note(row.reads)
         if row.cut_short:
