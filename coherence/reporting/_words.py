@@ -137,8 +137,8 @@ def baseline(report: Report) -> dict[str, int]:
 
 def summary(report: Report) -> str:
     """`Found 1 error, 2 warnings, 1 note, 3 undecided, 33 proved; 1 suppressed.`"""
-    found = Counter(map(headword, report.findings))
-    parts = [plural(found[name], name) for name in ("error", "warning", "info", "note") if found[name]]
-    parts += [f"{found[name]} {name}" for name in ("undecided", "proved") if found[name]]
+    counts = Counter(map(headword, report.findings))
+    parts = [plural(counts[name], name) for name in ("error", "warning", "info", "note") if counts[name]]
+    parts += [f"{counts[name]} {name}" for name in ("undecided", "proved") if counts[name]]
     hidden = f"; {len(report.suppressed)} suppressed" if report.suppressed else ""
     return f"Found {', '.join(parts) or 'nothing'}{hidden}."
