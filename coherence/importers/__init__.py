@@ -54,7 +54,7 @@ def kind_of(source: Document) -> str:
 
 
 def recognises(source: Document) -> bool:
-    """Is the document a Kubernetes object (of a kind that is known here or not), or a list of such?"""
+    """Returns whether the document is a Kubernetes object (of a kind that is known here or not), or a list of such."""
     root = source.root
     return isinstance(root, Table) and "kind" in root and "apiVersion" in root
 

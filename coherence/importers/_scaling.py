@@ -142,7 +142,7 @@ def separate_totals(sketch: Sketch) -> None:
 
 
 def _close(one: Table, other: Table) -> bool:
-    """Do two targets have about the same setpoint?"""
+    """Returns whether two targets have about the same setpoint."""
     stated = [table.get("setpoint") for table in (one, other)]
     low, high = sorted(units.quantity(s.text)[0] for s in stated if isinstance(s, Scalar))
     return high <= low * CLOSE

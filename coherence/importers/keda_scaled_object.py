@@ -99,7 +99,7 @@ def _way_to_zero(spec: FieldView, sketch: Sketch, name: str, thing: str, *, zero
 
 
 def _caches(spec: FieldView) -> bool:
-    """Does every trigger answer the HPA from the value of the last poll?"""
+    """Returns whether every trigger answers the HPA from the value of the last poll."""
     views = spec.tables("triggers")
     return bool(views) and all((flag := view.scalar("useCachedMetrics")) and flag.text == "true" for view in views)
 

@@ -36,7 +36,7 @@ class Status(StrEnum):
 
     @property
     def floor(self) -> bool:
-        """May it stand as a floor of what is measured?"""
+        """Returns whether it may stand as a floor of what is measured."""
         return self in (Status.THEOREM, Status.TIGHT, Status.EXACT)
 
 
@@ -80,7 +80,7 @@ class Symbol:
         return units.unit(self.unit)[1] if self.unit != "1" else units.ONE
 
     def allows(self, number: Fraction | float) -> bool:
-        """Does the value lie in the range?  What is infinite or no number lies in none."""
+        """Returns whether the value lies in the range.  What is infinite or no number lies in none."""
         if not math.isfinite(number):
             return False
         inside = (number > self.least if self.open_ else number >= self.least) and number <= self.most
@@ -172,12 +172,12 @@ class Bound:
 
     @property
     def stands(self) -> bool:
-        """May it be taken from a measurement, and composed with others, as a floor?"""
+        """Returns whether it may be taken from a measurement, and composed with others, as a floor."""
         return self.kind.floor and self.role is Role.FLOOR
 
     @property
     def proved(self) -> bool:
-        """Is it re-proved by machine, not only cited?"""
+        """Returns whether it is re-proved by machine, not only cited."""
         return bool(self.proofs)
 
     def symbol(self, name: str) -> Symbol:

@@ -35,7 +35,8 @@ def _sends(sender: int, receiver: int, turn: int, crash: Crash) -> bool:
 
 
 def script(processes: int, rounds: int) -> str:
-    """Is there a decision for each view so that in every run all agree, on a value that was proposed?  SMT-LIB."""
+    """Returns, as SMT-LIB, whether each view has a decision so that in every run all agree on a value that was
+    proposed."""
     names: dict[View, str] = {}
     claims: list[str] = []
     for values in itertools.product((0, 1), repeat=processes):

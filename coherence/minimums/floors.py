@@ -30,7 +30,7 @@ class Floor:
 
     @property
     def point(self) -> bool:
-        """Is it one number?"""
+        """Returns whether it is one number."""
         return self.low == self.high
 
 

@@ -166,7 +166,7 @@ def _common(one: Fraction, other: Fraction) -> Fraction:
 
 
 def _decisions(operations: tuple[Operation, ...], loop: SampledLoop, into: Fraction) -> int:
-    """How many decisions old is the command that is seen `into` seconds deep in the window, at the decision at 0?"""
+    """Returns how many decisions old the command is that is seen `into` seconds deep in the window, at decision 0."""
     time, phase = Fraction(0), loop.phase or Fraction(0)
     for kind, span in operations:
         if kind == "delayed":

@@ -191,7 +191,7 @@ def _about(group: Group, loop: SampledLoop, rest: Fraction) -> str:
 
 
 def _promised(subject: Subject, loop: SampledLoop) -> bool:
-    """Does the design itself say, by a promise, what matters about this command?"""
+    """Returns whether the design itself says, by a promise, what matters about this command."""
     model = subject.model
     stated = [p.condition.tree for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
     return any(loop.signal in influences(model, names_of(rename(tree, model.resolve))) for tree in stated)
@@ -208,7 +208,7 @@ def _waits(loop: SampledLoop, overshoot: Overshoot) -> list[Fraction]:
 
 
 def _mends(subject: Subject, group: Group, loop: SampledLoop, wait: Fraction) -> bool:
-    """With this cooldown, does every run settle without passing so far, and keep the promises?"""
+    """Returns whether every run with this cooldown settles without passing so far, and keeps the promises."""
     model = altered(group.model, loop, cooldown=wait)
     again = Group(tuple(x for x in model.loops if x.name in group.names), model)
     changed = next(x for x in again.loops if x.name == loop.name)

@@ -71,7 +71,7 @@ def chains(model: Model) -> Iterator[tuple[SampledLoop, ...]]:
 def _next(
     model: Model, acting: list[SampledLoop], seen: dict[str, frozenset[str]], upper: SampledLoop, other: SampledLoop
 ) -> bool:
-    """Does `other` read what `one` writes, not through a third loop, and `one` nothing of `other`?"""
+    """Returns whether `other` reads what `upper` writes, not through a third loop, and `upper` nothing of `other`."""
     if upper.signal not in seen[other.name] or other.signal in seen[upper.name] or upper.signal == other.signal:
         return False
     between = (

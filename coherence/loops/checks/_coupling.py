@@ -24,12 +24,13 @@ def reach(design: Design) -> Reach:
 
 
 def feeds_back(design: Design) -> bool:
-    """May any loop see its own effect?"""
+    """Returns whether any loop may see its own effect."""
     return any(name in found for name, found in reach(design).items())
 
 
 def chained(design: Design) -> bool:
-    """May any loop with a smooth law read what another such loop changes, without the other reading it?"""
+    """Returns whether a loop with a smooth law may read what another such loop changes, without the other reading
+    it."""
     following = [loop.name for loop in design.loops.values() if _follows(loop)]
     if len(following) < 2:
         return False
@@ -38,7 +39,7 @@ def chained(design: Design) -> bool:
 
 
 def _follows(loop: Loop) -> bool:
-    """Does the loop write always, in proportion or to an expression?"""
+    """Returns whether the loop writes always, in proportion or to an expression."""
     trigger, actuation = loop.trigger, loop.actuation
     always = trigger is None or (isinstance(trigger, Formula) and trigger.text.strip() == "always")
     if actuation is None or actuation.signal is None or loop.rules or not always:

@@ -60,17 +60,17 @@ def tried(compute: Callable[..., T], *arguments: Any) -> T | None:
 
 
 def swings(group: Group, run: LongRun) -> bool:
-    """Does a command of the group keep changing on the orbit?"""
+    """Returns whether a command of the group keeps changing on the orbit."""
     return run.orbit is not None and any(run.orbit.turns(loop.signal) for loop in group.loops if loop.signal)
 
 
 def settled(run: LongRun) -> bool:
-    """Does the run come to rest (or close in on a point)?"""
+    """Returns whether the run comes to rest (or closes in on a point)."""
     return run.orbit is not None and run.orbit.still
 
 
 def smooth(loop: SampledLoop) -> bool:
-    """Has its law a derivative once rounding, windows and bounds are taken out?"""
+    """Returns whether its law has a derivative once rounding, windows and bounds are taken out."""
     return loop.law in SMOOTH and not loop.relay and loop.trigger is None and not loop.rules
 
 

@@ -53,7 +53,7 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
 
 
 def rounds(model: Model) -> bool:
-    """Is anything rounded to whole numbers or multiples?"""
+    """Returns whether anything is rounded to whole numbers or multiples."""
     return any(loop.integer and loop.law == "proportional" for loop in model.loops) or any(
         isinstance(node, Call) and node.function in WHOLE for tree in trees_of(model) for node in walk(tree)
     )
@@ -101,7 +101,7 @@ def real(tree: Tree) -> Tree:
 
 
 def rests(model: Model, choices: Choices) -> bool:
-    """Does the run in floating point come to rest?"""
+    """Returns whether the run in floating point comes to rest."""
     from coherence.simulate.execute.hybrid import execute
 
     until = hyperperiod(model) * LAPS

@@ -255,7 +255,7 @@ def _added(a: Polynomial, b: Polynomial) -> Polynomial:
 
 
 def bounded(above: Polynomial, below: Polynomial, limit: Fraction) -> bool:
-    """Is above < limit * below on all of [-1, 1]?  Exact."""
+    """Decides exactly whether above < limit * below on all of [-1, 1]."""
     p = sturm.primitive(_added([limit * x for x in below], [-x for x in above]))
     if not p or sturm.value(p, -1) <= 0 or sturm.value(p, 1) <= 0:
         return False

@@ -57,7 +57,7 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
 
 
 def _coupled(model: Model, one: SampledLoop, other: SampledLoop) -> bool:
-    """Does one write what the other writes, or read what the other changes without a third loop between?"""
+    """Returns whether one writes what the other writes, or reads what it changes without a third loop between."""
     return one.signal == other.signal or _sees(model, one, other) or _sees(model, other, one)
 
 
@@ -116,7 +116,7 @@ class View:
 
 
 def _rest(model: Model) -> bool:
-    """Does the run from each end of the ranges settle soon?"""
+    """Returns whether the run from each end of the ranges settles soon."""
     slow = (long_run(model, choices, laps=SLOWER_LAPS, most=MOST_SLOWER) for choices in corners(model))
     return all(settled(run) for run in slow)
 
@@ -144,7 +144,8 @@ def alone(model: Model, loop: SampledLoop) -> Alone | None:
 
 
 def _memoryless(model: Model) -> bool:
-    """Is everything that decides the future in the commands?  Else a start has a past, and past starts are not run."""
+    """Returns whether everything that decides the future is in the commands.  Else a start has a past, and past
+    starts are not run."""
     quiet = all(
         not (loop.hold_down or loop.hold_up or loop.rates or loop.lands or loop.relay) and loop.cooldown is None
         for loop in model.loops

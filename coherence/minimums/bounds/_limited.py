@@ -21,7 +21,7 @@ def characteristic(weights: Sequence[Fraction], gain: Fraction) -> list[Fraction
 
 
 def stable(weights: Sequence[Fraction], gain: Fraction) -> bool:
-    """Are all roots inside the unit circle?  By exact counts."""
+    """Decides by exact counts whether all roots lie inside the unit circle."""
     from coherence.base.polynomials import count_roots
 
     roots = count_roots(characteristic(weights, gain))

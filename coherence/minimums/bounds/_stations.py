@@ -43,14 +43,14 @@ def offered(design: Design) -> Iterator[Application]:
 
 
 def leaves(stage: ServingStage) -> bool:
-    """Do tries that take too long leave the queue?"""
+    """Returns whether tries that take too long leave the queue."""
     call = stage.call
     limited = call is not None and any(isinstance(limit, Quantity) for limit in (call.per_try, call.deadline))
     return limited and call is not None and str(call.on_timeout) == "cancel"
 
 
 def poisson(stage: ServingStage) -> bool:
-    """Does the design leave or state Poisson arrivals?"""
+    """Returns whether the design leaves or states Poisson arrivals."""
     arrivals = stage.workload.arrivals
     if arrivals is None or str(arrivals) == "poisson":
         return True

@@ -39,7 +39,7 @@ def fluid(inputs: Inputs) -> Fraction:
 
 
 def _drains(sent: Fraction) -> bool:
-    """Does a backlog of 50 s of work go away while so much is sent per second and one unit is served?"""
+    """Returns whether a backlog of 50 s of work goes away while so much is sent per second and one unit is served."""
     backlog = Fraction(50)
     for _ in range(SECONDS):
         backlog += sent - 1

@@ -198,7 +198,7 @@ def _classes(colours: Colours) -> dict[int, list[str]]:
 
 
 def _keeps(graph: _Graph, renamed: dict[str, str]) -> bool:
-    """Does the renaming keep labels and rates?"""
+    """Returns whether the renaming keeps labels and rates."""
     return all(
         graph.label[name] == graph.label[to]
         and {renamed[other]: rate for other, rate in graph.out[name].items()} == graph.out[to]

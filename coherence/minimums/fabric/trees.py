@@ -67,7 +67,7 @@ def trees(fabric: Fabric) -> tuple[Tree, ...]:
 
 
 def _served(fabric: Fabric, room: Mapping[Path, int], batches: Iterable[_Batch]) -> bool:
-    """Can each member still be reached by every batch that has not reached it?"""
+    """Returns whether each member can still be reached by every batch that has not reached it."""
     listed = list(batches)
     ends = dict.fromkeys(end for path, many in room.items() if many for end in (path[0], path[-1]))
     index = {name: k for k, name in enumerate(dict.fromkeys((*fabric.names, *ends)))}

@@ -36,7 +36,7 @@ class ColdStart:
 
 
 def cold_start(question: Question, subject: Subject, plan: Plan) -> Iterator[Finding]:
-    """May some try of the call wait until the first member has started and answered?"""
+    """Answers whether some try of the call waits until the first member has started and answered."""
     none = may_be_zero(subject, plan.callee)
     if none is None or plan.limit is None or plan.limit.high is None:
         return
@@ -152,7 +152,7 @@ def surely_reached(plan: Plan, begin: Fraction, answer: Fraction) -> Reached | N
 
 
 def perhaps_reached(plan: Plan, begin: Fraction, answer: Fraction) -> bool:
-    """Is there a try that still waits for some length of the pauses?"""
+    """Returns whether some try still waits, for some length of the pauses."""
     limit, deadline = plan.limit.high if plan.limit else None, plan.deadline.high if plan.deadline else None
     for k in _tries(plan):
         early, late = _start(plan, k)

@@ -20,7 +20,7 @@ _NEVER = Fraction(10**18)
 
 
 def inner_budget(question: Question, subject: Subject, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
-    """Do the retries that the callee configures end before its caller's limit does?"""
+    """Answers whether the retries that the callee configures end before its caller's limit does."""
     work = tree.work.get(around.inside, Work())
     retrying = [plan for plan in work.calls if plan.retries]
     if not retrying or around.limit.high is None:
@@ -37,7 +37,7 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
 
 
 def _may_be_late(plan: Plan, limit: Span) -> bool:
-    """May failures or pauses of unknown time push the last try beyond the limit, where known ones do not?"""
+    """Returns whether only failures or pauses of unknown time may push the last try beyond the limit."""
     if all(cause.known for cause in plan.causes) and not plan.open_pause():
         return False
     end = longest_end(plan)
@@ -77,7 +77,7 @@ def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -
 
 
 def _always_late(plan: Plan, limit: Span) -> bool:
-    """Does every run in which all tries fail end too late?"""
+    """Returns whether every run in which all tries fail ends too late."""
     own = plan.deadline.low if plan.deadline else None
     ends = [least(last_end(plan.best(cause)), own) for cause in plan.causes]
     return limit.high is not None and all(end is not None and end >= limit.high for end in ends)

@@ -228,7 +228,7 @@ def retry_limits(design: Design, plan: Plan) -> Iterator[Limit]:
 
 
 def _always(limit: Limit) -> bool:
-    """Is there one of it, and does it hold at every time?"""
+    """Returns whether there is one of it and it holds at every time."""
     return limit.per is None and limit.during is None
 
 

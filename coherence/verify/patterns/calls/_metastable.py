@@ -103,7 +103,7 @@ def _unclear(subject: Subject, load: AmplifiedLoad) -> str:
 
 
 def _overload(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding:
-    """While all time out the load reaches the capacity: is work given up still done, and what begins it?"""
+    """Answers, where the load reaches the capacity while all time out: is work given up still done, what begins it."""
     on_timeouts = [(plan, plan.call.on_timeout.text if plan.call.on_timeout else "") for plan in load.retrying]
     unsaid = next((plan.name for plan, word in on_timeouts if not word), None)
     if unsaid is not None:

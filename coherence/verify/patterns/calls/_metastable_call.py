@@ -32,12 +32,12 @@ class CallFacts:
 
     @property
     def memoryless(self) -> bool:
-        """Are servers and exponential service times stated?"""
+        """Returns whether servers and exponential service times are stated."""
         return not self.missing and self.call.server.cv == 1
 
     @property
     def capped(self) -> bool:
-        """Does anything but the number of tries bound the load?"""
+        """Returns whether anything but the number of tries bounds the load."""
         call = self.call
         return not all(math.isinf(cap) for cap in (call.share, call.most_retries, call.breaker))
 
@@ -106,7 +106,7 @@ def pause_of(plan: Plan) -> Fraction | None:
 
 
 def far_apart(plan: Plan) -> bool:
-    """Are the tries of one request too far apart, or unknown in distance, for retries to keep an overload up?"""
+    """Returns whether the tries of one request are too far apart, or unknown, for retries to keep an overload up."""
     pause = pause_of(plan)
     return pause is None or (plan.limit is not None and pause > LONGEST_PAUSE * plan.limit.low)
 

@@ -20,7 +20,7 @@ LONGEST_PAUSES = "pauses at their longest"
 
 
 def own_budget(question: Question, subject: Subject, plan: Plan) -> Iterator[Finding]:
-    """Do all configured tries fit the call's own deadline?"""
+    """Answers whether all configured tries fit the call's own deadline."""
     limit = plan.deadline
     if limit is None or plan.tries == 1:
         return
@@ -61,7 +61,7 @@ def _from_part(place: Place) -> bool:
 
 
 def breaks(plan: Plan, cause: Cause, deadline: Span) -> bool:
-    """Can a run of such failures keep a configured try from running to its end?"""
+    """Returns whether a run of such failures can keep a configured try from running to its end."""
     if plan.tries is None:  # unlimited: until the deadline; but one retry there must be
         return cause.whole
     latest = last_end(plan.worst(cause))
@@ -69,7 +69,7 @@ def breaks(plan: Plan, cause: Cause, deadline: Span) -> bool:
 
 
 def always_breaks(plan: Plan, deadline: Span) -> bool:
-    """Does every run in which all tries fail lose a configured try?"""
+    """Returns whether every run in which all tries fail loses a configured try."""
     return all(_surely_breaks(plan, cause, deadline) for cause in plan.causes)
 
 

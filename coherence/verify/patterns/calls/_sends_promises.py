@@ -69,7 +69,7 @@ def _limit(limit: Limit, callee: str, caller: str) -> Iterator[SendsBound]:
 
 
 def bound_answers(question: Question, subject: Subject, tree: CallTree, bound: SendsBound) -> Iterator[Finding]:
-    """Do the calls of the design keep the bound?"""
+    """Answers whether the calls of the design keep the bound."""
     of, places = [bound.name], [bound.place.labelled("the bound on sends")]
     facts, paths = known(subject), ways(tree, bound.caller, bound.callee)
     limit, missing = facts.range(bound.limit), facts.missing(bound.limit)

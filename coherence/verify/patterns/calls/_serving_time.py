@@ -20,7 +20,7 @@ from coherence.verify.patterns.calls._cold_start import STARTING
 
 
 def serving_time(question: Question, subject: Subject, plan: Plan) -> Iterator[Finding]:
-    """Does one try leave the callee the time that it says it needs?"""
+    """Answers whether one try leaves the callee the time that it says it needs."""
     serve = serve_time(subject.design, plan.callee)
     if serve is None or plan.limit is None or plan.limit.high is None:
         return

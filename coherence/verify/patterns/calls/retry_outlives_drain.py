@@ -176,7 +176,7 @@ def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None,
 
 
 def _surely(plan: Plan, drain: Drain) -> bool:
-    """Do tries that hang, as they do against a thing that is gone, outlive every value of the drain?"""
+    """Returns whether tries that hang, as against a thing that is gone, outlive every value of the drain."""
     hang = next((cause for cause in plan.causes if cause.name == "timeout"), None)
     if hang is None or not plan.retries or drain.lasts.high is None:
         return False

@@ -76,7 +76,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _from_its_start(timer: Timer, component: Component) -> bool:
-    """Does the timer run from a start of the work itself?  A grace runs from a drain: there the work is over."""
+    """Returns whether the timer runs from a start of the work itself.  A grace runs from a drain: there the work is
+    over."""
     start = timer.start
     own = start is not None and start.kind == "starts" and start.thing == component.name
     return own and start is not None and start.activity not in AFTERWARDS

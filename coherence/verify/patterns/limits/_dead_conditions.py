@@ -43,7 +43,7 @@ def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
 
 
 def _sees_more(loop: Loop) -> bool:
-    """Does a sensor see what a limit keeps waiting?"""
+    """Returns whether a sensor sees what a limit keeps waiting."""
     return loop.target is not None and any(link.kind == "sees" for link in loop.target.sensor)
 
 
@@ -86,7 +86,7 @@ def _capped(span: Interval, high: Fraction) -> Interval:
 
 
 def _bounds(limit: Limit) -> bool:
-    """Is the count itself held at the cap, at all times and as a whole?"""
+    """Returns whether the count itself is held at the cap, at all times and as a whole."""
     partial = (limit.per, limit.scope, limit.window, limit.during)
     meant = limit.when_full is not None and limit.when_full.text in MEANT_TO_FILL
     return meant and not limit.actions and all(key is None for key in partial)
@@ -151,7 +151,7 @@ def _refuted(facts: Known, trees: tuple[Tree, ...], values: Values) -> bool:
 
 
 def _stated_alone(subject: Subject, facts: Known, tree: Tree) -> bool:
-    """Does the condition contradict itself, or a constant that it reads by name (a vacuous design)?"""
+    """Returns whether the condition contradicts itself, or a constant that it reads by name (a vacuous design)."""
     full = rename(tree, lambda path: facts.bare.get(path, path))
     constants = {
         f"{component.name}.{key}": Interval(value.low, value.high)

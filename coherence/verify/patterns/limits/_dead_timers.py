@@ -30,7 +30,7 @@ def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
 
 
 def _forestalls(early: Timer, other: Timer) -> bool:
-    """Whenever `other` would fire: is `one` armed too, and does its firing end what both run from?"""
+    """Returns whether `early` is armed whenever `other` would fire, and its firing ends what both run from."""
     armed = early.unless is None or early.unless == other.unless
     if not armed or early.then is None or early.start is None or early.sees != other.sees:
         return False

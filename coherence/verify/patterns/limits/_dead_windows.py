@@ -41,7 +41,7 @@ def _held(tree: Tree) -> Held | None:
 
 
 def _only_in_bursts(held: Held, workload: Workload, values: Values) -> bool:
-    """Read at once from the rate alone, false in calm, true in a burst, and needed for longer than one lasts?"""
+    """Returns whether it is read at once from the rate alone, false in calm, true in a burst, and needed for longer."""
     burst, rate = workload.burst, workload.rate
     assert burst is not None
     assert rate is not None

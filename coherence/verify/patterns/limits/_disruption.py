@@ -39,7 +39,7 @@ def is_budget(facts: Known, limit: Limit) -> bool:
 
 
 def _evicts(facts: Known, limit: Limit) -> bool:
-    """Is the cap about evictions?  (A cap on unavailable members may also be about a rollout.)"""
+    """Returns whether the cap is about evictions.  (A cap on unavailable members may also be about a rollout.)"""
     thing = _thing(limit)
     named = any("evict" in action.text or "drain" in action.text for action in limit.actions)
     return _is_part(limit) or named or thing in _evicted(facts.design)

@@ -125,7 +125,7 @@ def _expected(facts: Known, tree: Tree, lengths: dict[str, tuple[Interval, Inter
 
 
 def _varies(tree: Tree) -> bool:
-    """Does it differ from request to request?"""
+    """Returns whether it differs from request to request."""
     return any(_length(path) for path in used(tree))
 
 

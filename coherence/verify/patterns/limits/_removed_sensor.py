@@ -45,7 +45,7 @@ def _sensors(facts: Known, loop: Loop) -> Iterator[Component]:
 
 
 def _alone(facts: Known, sensor: Component) -> bool:
-    """Is there one of it, as far as the design says?"""
+    """Returns whether there is one of it, as far as the design says."""
     many = copies(facts, sensor.name)
     return many is None or many.high is None or many.high <= 1
 

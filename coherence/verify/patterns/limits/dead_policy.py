@@ -95,13 +95,13 @@ def _zero(facts: Known, path: str) -> Iterator[Limit]:
 
 
 def _covers(limit: Limit, writer: Writer) -> bool:
-    """Does the cap hold this loop back?"""
+    """Returns whether the cap holds this loop back."""
     words = {action.text for action in limit.actions}
     return not words or writer.name in words
 
 
 def raises(facts: Known, writer: Writer) -> bool | None:
-    """Does the loop only ever raise its signal above 0?  None where that is not known."""
+    """Returns whether the loop only ever raises its signal above 0.  None where that is not known."""
     actuation = writer.loop.actuation
     if actuation is None:
         return None

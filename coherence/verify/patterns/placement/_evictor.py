@@ -62,7 +62,7 @@ def proposals(subject: Subject, facts: Known, case: EvictionCase, there: Cluster
 
 
 def _helps(facts: Known, case: EvictionCase, there: Cluster, members: int, *, places: int | None) -> bool:
-    """Under the stated placement, does it come to rest with so many members (and places)?"""
+    """Returns whether, under the stated placement, it comes to rest with so many members (and places)."""
     if case.evictor.thing not in facts.design.placement:
         return True
     numbers = dict.fromkeys(facts.design.places, places) if places is not None else dict(there.chosen)

@@ -97,7 +97,7 @@ def _answers(subject: Subject, facts: Known, loop: Loop, trigger: Formula, evict
 
 
 def _returns(subject: Subject, facts: Known, thing: str) -> bool:
-    """Does an evicted member come back?  Where a loop says how many there are, it does."""
+    """Returns whether an evicted member comes back.  Where a loop says how many there are, it does."""
     component = subject.design.components.get(thing)
     returns = component.returns if component is not None else None
     if returns is not None:
@@ -154,7 +154,7 @@ def _results(case: EvictionCase, there: Cluster) -> dict[int, Chase]:
 
 
 def _even_with_most(facts: Known, case: EvictionCase, there: Cluster) -> bool:
-    """Is it certain as well when every place that may be added is there?"""
+    """Returns whether it is certain as well when every place that may be added is there."""
     numbers = {site.name: site.most for site in there.sites if site.most > site.number}
     if not numbers:
         return False

@@ -80,7 +80,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _any_barrier(subject: Subject) -> bool:
-    """Does anything in the design speak of members that wait for each other?"""
+    """Returns whether anything in the design speaks of members that wait for each other."""
     from coherence.language.names import events
 
     design = subject.design

@@ -92,7 +92,7 @@ class HopelessCase:
         return (*both, returns.place.labelled("it returns")) if returns is not None else both
 
     def holds(self, facts: Known, amount: Interval) -> bool | None:
-        """Does the condition hold while so much is held?"""
+        """Returns whether the condition holds while so much is held."""
         return truth(self.condition, {**facts.values, self.path: amount})
 
 

@@ -74,13 +74,13 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _defined(facts: Known, tree: Tree) -> bool:
-    """Is nothing divided by what may be 0?"""
+    """Returns whether nothing is divided by what may be 0."""
     divisors = (node.right for node in walk(tree) if isinstance(node, Arithmetic) and node.op == "/")
     return all(truth(Compare("!=", divisor, Number(Fraction(0))), facts.values) for divisor in divisors)
 
 
 def _constant(facts: Known, path: str) -> bool:
-    """Does the name stand for one number for ever?"""
+    """Returns whether the name stands for one number for ever."""
     return path in facts.quantities and path not in facts.written
 
 

@@ -214,7 +214,7 @@ def _between(name: str, node: Tree, constant: frozenset[str], number: int) -> It
 
 
 def _ours(core: list[Requirement], ranges: tuple[str, ...]) -> bool:
-    """Is it more than what one limit, one claim, or the words of two promises say by themselves?"""
+    """Returns whether it is more than what one limit, one claim, or the words of two promises say by themselves."""
     kinds = {one.kind for one in core}
     if len(core) == 1:
         return kinds == {"promise"} and bool(ranges)
@@ -266,7 +266,7 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
 
 
 def _enough_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) -> bool:
-    """Does no state in which the loops rest have fewer servers than are enough?"""
+    """Returns whether every state in which the loops rest has enough servers."""
     assert promise.condition is not None
     for latency in asked_in(facts, promise.condition.tree):
         count = enough(facts, latency)
@@ -288,7 +288,7 @@ def _latency_words(facts: Known, latency: Asked) -> str:
 
 
 def _certain(facts: Known, core: list[Requirement]) -> bool:
-    """Where a loop's rest is part of it: does anything keep the loop from resting?"""
+    """Returns whether anything keeps a loop from resting, where its rest is part of it."""
     rests = [one for one in core if one.kind == "target"]
     read = {name for one in rests for name in used(one.tree)}
     return not any(name not in facts.values or _moves(facts, name) for name in read)

@@ -22,7 +22,7 @@ def windows(loop: Loop) -> Iterator[tuple[SensorLink | None, SensorLink]]:
 
 
 def lacks_samples(loop: Loop) -> bool:
-    """Is there a moment at which a window of the chain holds too few samples for a value?"""
+    """Returns whether at some moment a window of the chain holds too few samples for a value."""
     return any(
         sampler is not None and sampler.duration is not None and link.duration is not None
         and link.duration.low < NEEDED[link.kind] * sampler.duration.high

@@ -130,7 +130,7 @@ def _read(facts: Known, loop: Loop, thing: str, resources: set[str]) -> set[str]
 
 
 def _reads(facts: Known, loop: Loop, thing: str) -> bool:
-    """Does the loop compare some signal of the thing with a number (a load, a utilization)?"""
+    """Returns whether the loop compares some signal of the thing with a number (a load, a utilization)."""
     paths = {facts.bare.get(path, path) for formula in names.loop_formulas(loop) for path in _compared(formula.tree)}
     return any(path.partition(".")[0] == thing for path in paths)
 

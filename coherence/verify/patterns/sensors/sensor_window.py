@@ -73,7 +73,7 @@ def _answer(subject: Subject, loop: Loop, sampler: SensorLink | None, link: Sens
 
 
 def _surely(loop: Loop, scrape: Fraction, window: Fraction, needed: int) -> bool:
-    """Does the loop meet a moment with too few samples in every run?"""
+    """Returns whether the loop meets a moment with too few samples in every run."""
     gap = needed * scrape - window  # of each scrape interval, so long the window holds one sample less
     period = loop.timescale.period if loop.timescale else None
     return window <= (needed - 1) * scrape or (gap > 0 and period is not None and period.high <= gap)

@@ -43,7 +43,7 @@ class TimedBarrier:
 
 
 def answer(subject: Subject, question: Question, timer: Timer) -> Finding:
-    """Does the watchdog outlast the longest wait?"""
+    """Answers whether the watchdog outlasts the longest wait."""
     barrier, fires = _barrier(subject.design, timer), firing.firing(timer)
     if isinstance(barrier, str) or fires is None:
         needs = barrier if isinstance(barrier, str) else f"{firing.missing(timer)} of {timer.name}"

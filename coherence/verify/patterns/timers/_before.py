@@ -36,12 +36,12 @@ class OrderPromise:
 
     @property
     def apart(self) -> bool:
-        """Does some way lead to one event without the other?"""
+        """Returns whether some way leads to one event without the other."""
         return None in self.ways
 
     @property
     def gated(self) -> bool:
-        """Is the first event a cause of the second, whatever way leads there?"""
+        """Returns whether the first event is a cause of the second, whatever way leads there."""
         known = [order for order in self.ways if order is not None and not order.rests]
         return len(known) == len(self.ways) and all(order.second and not order.first for order in known)
 
@@ -94,7 +94,7 @@ def _acting(design: Design, verbs: tuple[str, ...]) -> Iterator[tuple[Timer, str
 
 
 def _overloaded(timer: Timer) -> bool:
-    """Does it run from an event that an overloaded member is in?"""
+    """Returns whether it runs from an event that an overloaded member is in."""
     start = timer.start
     return start is not None and start.kind == "outside" and bool(LOADED & set(start.text.split()))
 

@@ -30,7 +30,7 @@ class Renewal:
 
 
 def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding:
-    """The task outlasts the lease; do the renewals come in time?"""
+    """Answers, where the task outlasts the lease, whether the renewals come in time."""
     timer, lease = case.timer, firing.firing(case.timer)
     assert timer.renew is not None
     renewal = _renewal(subject.design, timer)

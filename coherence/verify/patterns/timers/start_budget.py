@@ -63,7 +63,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def is_probe(timer: Timer) -> bool:
-    """Does the timer look again and again (`every`) until misses add up?"""
+    """Returns whether the timer looks again and again (`every`) until misses add up."""
     return timer.every is not None and timer.renew is None and (timer.start is None or timer.start.kind != "waits")
 
 

@@ -73,7 +73,7 @@ def clash(facts: Known, signal: str, pairs: Iterable[tuple[Move, Move]]) -> Clas
 
 
 def _enters(facts: Known, move: Move) -> bool:
-    """Can the loop begin to act at all?"""
+    """Returns whether the loop can begin to act at all."""
     if move.enters is None:
         return True
     state = world(question(facts, [move.enters], steady=True))

@@ -26,7 +26,8 @@ def exclusive(pair: WriterPair) -> Finding | None:
 
 
 def in_turns(pair: WriterPair) -> bool:
-    """Do the conditions exclude each other by the signal that both write?  Then the next write may undo this one."""
+    """Returns whether the conditions exclude each other by the signal that both write: the next write may undo this
+    one."""
     return any(
         _apart(first, second) and _full(pair, _path(first)) == pair.signal
         for first in _literals(pair.first) for second in _literals(pair.second)
@@ -47,7 +48,8 @@ def _proved(pair: WriterPair, first: Tree, second: Tree) -> Finding:
 
 
 def _seen_alike(pair: WriterPair, path: str) -> bool:
-    """Do both loops see the signal with the same delay?  A loop sees its target through its sensor chain."""
+    """Returns whether both loops see the signal with the same delay.  A loop sees its target through its sensor
+    chain."""
     return _chain(pair.first, path, pair.facts) == _chain(pair.second, path, pair.facts)
 
 
@@ -91,7 +93,7 @@ def _path(literal: Tree) -> str:
 
 
 def _apart(first: Tree, second: Tree) -> bool:
-    """Do the two contradict each other?"""
+    """Returns whether the two contradict each other."""
     if _path(first) != _path(second):
         return False
     if isinstance(first, Compare) and isinstance(second, Compare):

@@ -84,7 +84,7 @@ def _regulators(subject: Subject, facts: Known, writer: Writer, reading: str) ->
 
 
 def _condition(writer: Writer, move: Move, reading: str, facts: Known) -> int:
-    """Does the loop act while the reading is high (UP) or low (DOWN)?"""
+    """Returns whether the loop acts while the reading is high (UP) or low (DOWN)."""
     if writer.kind == "scale":
         target = writer.loop.target
         same = target and target.signal and facts.bare.get(str(target.signal), str(target.signal)) == reading
@@ -125,7 +125,7 @@ def _answer(ask: Question, subject: Subject, facts: Known, first: Regulator, sec
 
 
 def _stuck(run: LongRun, names: tuple[str, str]) -> bool:
-    """Does the run rest where both are still triggered: each has gone as far as it can?"""
+    """Returns whether the run rests where both are still triggered: each has gone as far as it can."""
     return run.orbit is not None and run.orbit.still and all(run.orbit.lap[-1].after[name] is True for name in names)
 
 

@@ -167,6 +167,6 @@ def against_step(pair: WriterPair) -> Iterator[Finding]:
 
 
 def _outside(pair: WriterPair, condition: Tree) -> bool:
-    """Is the condition about outside things alone, which may take any value?"""
+    """Returns whether the condition is about outside things alone, which may take any value."""
     declared = paths.things(pair.subject.design)
     return all("." in path and path.partition(".")[0] not in declared for path in used(pair.facts.tree(condition)))

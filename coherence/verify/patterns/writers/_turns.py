@@ -79,7 +79,7 @@ def _split(found: Fraction | bool | None) -> bool:
 
 
 def _together(facts: Known, first: Move, second: Move) -> bool:
-    """Can both act at once?  Then it is a contradiction, and another question's."""
+    """Returns whether both can act at once.  Then it is a contradiction, and another question's."""
     trees = [tree for tree in (told.effective(first), told.effective(second)) if tree is not None]
     if len(trees) == 2 and contradiction(trees[0], trees[1]) is not None:
         return False
@@ -169,7 +169,7 @@ def executed(ask: Question, subject: Subject, signal: str, pairs: list[tuple[Mov
 
 
 def _at_once(subject: Subject, pairs: list[tuple[Move, Move]]) -> bool:
-    """Does one state let both act?  Then it is a contradiction, and another question's."""
+    """Returns whether one state lets both act.  Then it is a contradiction, and another question's."""
     return any(_together(known(subject), first, second) for first, second in pairs)
 
 

@@ -97,5 +97,5 @@ def _pair(subject: Subject, facts: Known, signal: str, first: Writer, second: Wr
 
 
 def _never(facts: Known, writer: Writer) -> bool:
-    """Is its condition false for every value of what it reads?"""
+    """Returns whether its condition is false for every value of what it reads."""
     return writer.condition is not None and truth(facts.tree(writer.condition), facts.values) is False

@@ -93,7 +93,8 @@ def _pairs(facts: Known) -> Iterator[tuple[str, Writer, Writer]]:
 
 
 def ours(first: Writer, second: Writer) -> bool:
-    """Is the pair this question's?  What sets or scales alone is decided by its maps, what is written once passes."""
+    """Returns whether the pair is this question's.  What sets or scales alone is decided by its maps, what is written
+    once passes."""
     if "step" not in (first.kind, second.kind) or first.mode in TRANSIENT or second.mode in TRANSIENT:
         return False
     if separated(first, second):
@@ -102,7 +103,7 @@ def ours(first: Writer, second: Writer) -> bool:
 
 
 def separated(one: Writer, other: Writer) -> bool:
-    """Do stated ranks say who has the last word?"""
+    """Returns whether stated ranks say who has the last word."""
     return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
 
 
@@ -133,13 +134,13 @@ def _pair(subject: Subject, facts: Known, signal: str, first: Writer, second: Wr
 
 
 def _untold(move: Move) -> bool:
-    """Does the design not say when the loop acts?  (Its part may say `always`.)"""
+    """Returns whether the design does not say when the loop acts.  (Its part may say `always`.)"""
     loop = move.writer.loop
     return loop.trigger is None and not loop.rules and move.writer.kind != "scale"
 
 
 def _reached(subject: Subject, clash: Clash) -> Iterator[Finding]:
-    """Does a run come there?  Executed where the part is complete, else by what is open."""
+    """Answers whether a run comes there.  Executed where the part is complete, else by what is open."""
     from coherence.verify.promises import exact_runs
 
     part = exact_runs.closed(subject, (clash.signal,))

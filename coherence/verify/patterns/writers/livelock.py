@@ -116,7 +116,8 @@ def _plain_moves(facts: Known, writer: Writer) -> tuple[Move, ...]:
 
 
 def _reads(pairs: list[tuple[Move, Move]], signal: str) -> bool:
-    """Does the signal itself, in what it makes true, decide who acts?  Comparing with the value set is no condition."""
+    """Returns whether the signal decides who acts by what it makes true; comparing with the value set is no
+    condition."""
     return any(_own_condition(move, signal) for pair in pairs for move in pair)
 
 
@@ -147,7 +148,7 @@ def _dynamics(subject: Subject, signal: str, pairs: list[tuple[Move, Move]], sta
 
 
 def _settled_elsewhere(subject: Subject, facts: Known, pairs: list[tuple[Move, Move]], signal: str) -> bool:
-    """Is everything stated, so that the loops' questions execute it, or do those find them swinging already?"""
+    """Returns whether the loops' questions execute it (everything is stated), or find them swinging already."""
     from coherence.verify.promises import exact_runs
 
     spans = [facts.values.get(name) for name in _read(subject, pairs) - {signal}]

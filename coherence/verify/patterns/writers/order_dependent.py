@@ -108,7 +108,7 @@ def _unrelated(subject: Subject) -> Iterator[Finding]:
 
 
 def _steers(loop: Loop) -> bool:
-    """Does it hold one signal at a setpoint by another one?"""
+    """Returns whether it holds one signal at a setpoint by another one."""
     actuation, target = loop.actuation, loop.target
     if actuation is None or actuation.signal is None or target is None or target.signal is None:
         return False

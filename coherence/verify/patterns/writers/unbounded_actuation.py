@@ -88,7 +88,7 @@ def _loop(subject: Subject, facts: Known, signal: str, writer: Writer) -> Iterat
 
 
 def _bounded(subject: Subject, facts: Known, signal: str, writer: Writer) -> bool:
-    """Does anything else end the rise?"""
+    """Returns whether anything else ends the rise."""
     command = subject.model.commands.get(signal)
     if command is not None and command.range.high is not None:
         return True
@@ -105,7 +105,7 @@ def _bounded(subject: Subject, facts: Known, signal: str, writer: Writer) -> boo
 
 
 def _lasts(subject: Subject, facts: Known, signal: str, move: Move) -> Finding | None:
-    """Does the condition hold for ever, whatever the loop does?"""
+    """Answers whether the condition holds for ever, whatever the loop does."""
     if move.when is None and move.writer.loop.trigger is None:
         places = (move.writer.loop.place.labelled("without a trigger"), _where(move))
         return QUESTION.undecided(f"needs the trigger or the bounds of {move.name}", places, (move.name,))
