@@ -7,7 +7,6 @@ tags do not add or compare, but a bare number goes with any of them.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -158,64 +157,3 @@ def shorten(text: str, limit: int = 60) -> str:
     """The text on one line, cut in the middle where it is long."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[: limit - 20]}...{line[-15:]}"
-
-
-_STEPS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
-
-
-def show(value: Fraction | float, dimension: Dimension = ONE) -> str:
-    """A number with a unit that a person would write: `1.5 min`, `250 ms`, `10 kW`, `64 req`."""
-    if dimension == SECOND:
-        return seconds(value)
-    for name, step in (("W", 1000), ("B", 1024)):
-        if dimension.powers == ((name, 1),):
-            return _prefixed(value, name, step)
-    return decimal(value) + ("" if dimension == ONE else f" {dimension}")
-
-
-def _prefixed(value: Fraction | float, name: str, step: int) -> str:
-    prefixes = ("", "k", "M", "G", "T", "P") if step == 1000 else ("", "Ki", "Mi", "Gi", "Ti", "Pi")
-    exact, index = Fraction(value), 0
-    while abs(exact) >= step and index < len(prefixes) - 1:
-        exact, index = exact / step, index + 1
-    return f"{decimal(exact)} {prefixes[index]}{name}"
-
-
-def seconds(value: Fraction | float) -> str:
-    """A duration in its most natural unit: exact where a decimal of six digits is."""
-    exact = Fraction(value)
-    if exact == 0:
-        return "0 s"
-    if abs(exact) < 1:
-        return f"{decimal(exact * 1000)} ms" if abs(exact) >= Fraction(1, 1000) else f"{decimal(exact * 10**6)} us"
-    for name, size in _STEPS:
-        if abs(exact) >= 2 * size and (exact / size * 2).denominator == 1:
-            return f"{decimal(exact / size)} {name}"
-    return f"{decimal(exact)} s"
-
-
-def clock(value: Fraction | float) -> str:
-    """A time for reading, in at most two units: `2 min 50 s` (not for writing back into a design)."""
-    exact = Fraction(value)
-    if exact.denominator != 1 or exact < 60:
-        return seconds(exact)
-    for (big, size), (small, part) in itertools.pairwise(_STEPS):
-        if exact >= size:
-            rest = exact % size // part
-            return f"{exact // size} {big}" + (f" {rest} {small}" if rest else "")
-    return seconds(exact)
-
-
-def decimal(value: Fraction | float) -> str:
-    """At most six significant decimals, without trailing zeros."""
-    exact = Fraction(value)
-    if exact.denominator == 1:
-        return str(exact.numerator) if abs(exact) < 10**15 else f"{_approximate(exact):.6g}"
-    return f"{_approximate(exact):.7g}"
-
-
-def _approximate(exact: Fraction) -> float:
-    try:
-        return float(exact)
-    except OverflowError:
-        return float("inf") if exact > 0 else float("-inf")

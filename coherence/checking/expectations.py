@@ -9,6 +9,7 @@ from pathlib import Path
 
 from coherence.base import units
 from coherence.base.errors import InputError, Problem
+from coherence.base.number_text import render_decimal
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.language import document
@@ -121,7 +122,7 @@ def _numbers(root: Table, made: Report) -> list[str]:
         value = units.quantity(text)[0]
         tolerance = Fraction(_text(entry, "rtol") or "0")
         if not any(abs(one - value) <= tolerance * abs(value) for one in found.get(name, ())):
-            seen = ", ".join(units.decimal(one) for one in found.get(name, ())) or "nothing"
+            seen = ", ".join(render_decimal(one) for one in found.get(name, ())) or "nothing"
             wrong.append(f"{name}: {text} expected, {seen} found")
     return wrong
 

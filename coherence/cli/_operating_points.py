@@ -22,7 +22,7 @@ def loads(subject: Subject) -> tuple[Finding, ...]:
 
 def text(found: Sequence[Finding]) -> Iterator[str]:
     """Verdict and message of each, its numbers in columns."""
-    from coherence.reporting._quantities import figure
+    from coherence.base.number_text import render_figure
 
     if found:
         yield "\nOperating points of retries (the whole answer: coherence check --select COH224):"
@@ -30,7 +30,7 @@ def text(found: Sequence[Finding]) -> Iterator[str]:
         yield f"  {one.verdict}: {one.message}"
         width = max((len(name) for name in one.evidence.numbers), default=0)
         for name, (number, unit) in one.evidence.numbers.items():
-            yield f"    {name:<{width}}  {figure(number, unit)}"
+            yield f"    {name:<{width}}  {render_figure(number, unit)}"
 
 
 def as_json(found: Sequence[Finding]) -> list[dict[str, Any]]:

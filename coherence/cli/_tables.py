@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from coherence.base.number_text import render_measured
 
 if TYPE_CHECKING:
     from coherence.simulate.study.repeated_runs import Reading
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
 
 def readings_table(columns: Sequence[Sequence[Reading]], changed: Sequence[Reading] = ()) -> list[str]:
     """Lines; with two columns a third one shows the change, starred where its interval leaves out zero."""
-    cells = [{reading.key: shown(reading) for reading in column} for column in columns]
+    cells = [{reading.key: render_reading(reading) for reading in column} for column in columns]
     if changed:
-        cells.append({reading.key: shown(reading, sign=True) + _mark(reading) for reading in changed})
+        cells.append({reading.key: render_reading(reading, sign=True) + _mark(reading) for reading in changed})
     told = (reading for column in columns for reading in column)
     keys = list(dict.fromkeys(r.key for r in told if r.value or r.low or r.high))  # what is nothing in all is not told
     width = max((len(what) for _, what, _ in keys), default=0)
@@ -34,7 +35,7 @@ def _mark(reading: Reading) -> str:
     return " *" if apart else ""
 
 
-def shown(reading: Reading, *, sign: bool = False) -> str:
+def render_reading(reading: Reading, *, sign: bool = False) -> str:
     """`212 ms [208 ms, 216 ms]`."""
     value = _number(reading.value, reading.unit, sign=sign)
     if reading.low is None or reading.high is None:
@@ -43,18 +44,5 @@ def shown(reading: Reading, *, sign: bool = False) -> str:
 
 
 def _number(value: float, unit: str, *, sign: bool = False) -> str:
-    text = _with_unit(value, unit)
+    text = render_measured(value, unit)
     return f"+{text}" if sign and value > 0 else text
-
-
-def _with_unit(value: float, unit: str) -> str:
-    from coherence.base import units
-
-    if not math.isfinite(value) or unit in ("", "%") or unit.startswith("/"):
-        return f"{value:.4g}" + (f" {unit}" if unit == "%" else unit)
-    if unit == "s" and 0 < abs(value) < 1:
-        return f"{value * 1000:.3g} ms"
-    try:
-        return units.show(float(f"{value:.4g}"), units.unit(unit)[1])
-    except units.UnitError:
-        return f"{value:.4g} {unit}"

@@ -172,13 +172,13 @@ def _row(reading: Reading) -> Mapping[str, object]:
 
 
 def _text(names: Sequence[str], found: Sequence[Study], changed: Sequence[Reading]) -> str:
-    from coherence.base.units import seconds
+    from coherence.base.number_text import render_seconds
     from coherence.cli._tables import readings_table
 
     setting = found[0].setting
     chance = any(one.setting.seeds for one in found)
     runs = f"{len(setting.seeds)} runs (seeds {setting.seeds[0]} to {setting.seeds[-1]})" if chance else "one exact run"
-    lines = [f"{' against '.join(names)}: {seconds(setting.until)}, {runs}", ""]
+    lines = [f"{' against '.join(names)}: {render_seconds(setting.until)}, {runs}", ""]
     lines += readings_table([one.readings for one in found], changed)
     for one in found:
         lines += ["", *(f"{note}" for note in one.notes)] if one.notes else []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.base.number_text import render_decimal, render_quantity
 from coherence.checking.repair.rechecks import Rebuild
 from coherence.exploring.half_space_search import Found, half_spaces
 from coherence.exploring.half_spaces import Row
@@ -87,12 +88,12 @@ def _term(key: str, factor: Fraction) -> str:
 
 def _number(number: Fraction) -> str:
     """Decimal digits where they are exact, else a fraction."""
-    text = units.decimal(number)
+    text = render_decimal(number)
     return text if units.number(text) == number else f"{number.numerator}/{number.denominator}"
 
 
 def _shown(number: Fraction, dimension: units.Dimension) -> str:
-    text = units.show(number, dimension)
+    text = render_quantity(number, dimension)
     try:
         exact = units.quantity(text)[0] == number
     except units.UnitError:

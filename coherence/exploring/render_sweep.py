@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from coherence.base.units import seconds
+from coherence.base.number_text import render_seconds
 from coherence.exploring.sweeps import MARKS, Cell, points
 from coherence.exploring.swept_numbers import Axis
 from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel
@@ -39,7 +39,7 @@ def _one(axis: Axis, cells: Sequence[Cell]) -> list[str]:
 
 
 def _more(cell: Cell) -> str:
-    told = [f"period {seconds(cell.period)}"] if cell.period else []
+    told = [f"period {render_seconds(cell.period)}"] if cell.period else []
     told += [f"factor {cell.growth:.4g} a lap (linearised)"] if cell.growth is not None else []
     told += [cell.why] if cell.why else []
     return f", {', '.join(told)}" if told else ""
@@ -67,7 +67,11 @@ def _told(cells: Sequence[Cell]) -> list[str]:
     told = []
     if swings:
         periods = sorted(cell.period or 0.0 for cell in swings)
-        ends = seconds(periods[0]) if periods[0] == periods[-1] else f"{seconds(periods[0])} to {seconds(periods[-1])}"
+        ends = (
+            render_seconds(periods[0])
+            if periods[0] == periods[-1]
+            else f"{render_seconds(periods[0])} to {render_seconds(periods[-1])}"
+        )
         told.append(f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}")
     reasons = Counter(cell.why for cell in cells if cell.verdict in ("undecided", "refused") and cell.why)
     told += [f"{count} x {why}" for why, count in reasons.most_common(5)]

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.number_text import render_decimal
 from coherence.base.units import Dimension
 from coherence.findings import repairs
 from coherence.findings.finding import Edit
@@ -35,7 +36,7 @@ class Axis:
     def told(self, number: Fraction) -> str:
         """A value as it is written."""
         factor = units.unit(self.unit)[0] if self.unit else Fraction(1)
-        return units.decimal(number / factor)
+        return render_decimal(number / factor)
 
     def edit(self, number: Fraction) -> Edit:
         """The change of the text."""
@@ -50,7 +51,7 @@ def _exact(number: Fraction) -> str:
     """Decimal digits; a value of a grid that has no end is cut at twelve."""
     if number.denominator == 1:
         return str(number.numerator)
-    return units.decimal(number) if units.quantity(units.decimal(number))[0] == number else f"{float(number):.12g}"
+    return render_decimal(number) if units.quantity(render_decimal(number))[0] == number else f"{float(number):.12g}"
 
 
 def axes(texts: Sequence[str], sources: Mapping[str, str]) -> tuple[Axis, ...]:

@@ -18,8 +18,8 @@ from fractions import Fraction
 from types import FrameType
 from typing import Any, ClassVar
 
-from coherence.base import units
 from coherence.base.errors import CoherenceError
+from coherence.base.number_text import render_clock, render_decimal, render_quantity, render_seconds
 from coherence.exploring.half_spaces import Form, Row, row
 from coherence.findings import question_input
 
@@ -27,7 +27,7 @@ DEPTH = 10  # frames that are looked through for a function that only tells
 TELLING = frozenset(
     function.__code__
     for function in (
-        units.show, units.seconds, units.clock, units.decimal, question_input.rational,
+        render_quantity, render_seconds, render_clock, render_decimal, question_input.rational,
     )
 )  # fmt: skip  # their result is a text for a reader, and nothing is decided by it
 

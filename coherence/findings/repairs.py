@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from coherence.base import units
+from coherence.base.number_text import render_decimal, render_quantity, render_seconds
 from coherence.base.places import Place
 from coherence.base.units import ONE, SECOND, Dimension
 from coherence.findings.finding import Edit, Repair
@@ -77,7 +78,7 @@ def _empty(place: Place, column: int) -> Place:
 
 def duration_text(subject: Subject, value: Fraction) -> str:
     """A duration in the spelling of the design's source (`2s` in manifests, `2 s` in designs)."""
-    return _go(value) if subject.design.spelling else units.seconds(value)
+    return _go(value) if subject.design.spelling else render_seconds(value)
 
 
 def proposal(*edits: Edit | None) -> Repair | None:
@@ -107,15 +108,15 @@ def render_like(old: str, value: Fraction, dimension: Dimension) -> str:
     inner = old.strip("'\"")
     match = re.fullmatch(rf"[-+]?{units.NUMBER}(\s*)({units.UNIT})?", inner)
     if not match:
-        new = _go(value) if re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h))+", inner) else units.show(value, dimension)
+        new = _go(value) if re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h))+", inner) else render_quantity(value, dimension)
     elif dimension == SECOND and not match[2]:
-        new = units.decimal(value)
+        new = render_decimal(value)
     elif dimension == SECOND and not match[1]:
         new = _go(value)
     elif match[2] and (number := _in_unit(inner, match[2], value)) is not None:
-        new = units.decimal(number) + match[1] + match[2]
+        new = render_decimal(number) + match[1] + match[2]
     else:
-        new = units.show(value, dimension) if dimension != ONE else units.decimal(value)
+        new = render_quantity(value, dimension) if dimension != ONE else render_decimal(value)
     return f"{quote}{new}{quote}"
 
 
@@ -136,7 +137,7 @@ def _in_unit(old: str, unit: str, value: Fraction) -> Fraction | None:
 def _go(value: Fraction) -> str:
     if value >= 1 and value.denominator == 1:
         return f"{value}s"
-    return f"{units.decimal(value * 1000)}ms" if value < 10 else f"{units.decimal(value)}s"
+    return f"{render_decimal(value * 1000)}ms" if value < 10 else f"{render_decimal(value)}s"
 
 
 def respelled(old: str, now: Fraction, value: Fraction, dimension: Dimension) -> str | None:
@@ -162,7 +163,7 @@ def respelled(old: str, now: Fraction, value: Fraction, dimension: Dimension) ->
         return None
     if "." not in match[2]:
         made = Fraction(math.ceil(made) if value > now else math.floor(made))
-    return f"{quote}{units.decimal(made)}{suffix}{quote}"
+    return f"{quote}{render_decimal(made)}{suffix}{quote}"
 
 
 def apply(edits: Iterable[Edit], sources: Mapping[str, str]) -> dict[str, str] | None:

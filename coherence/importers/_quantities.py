@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.base.number_text import render_quantity
 from coherence.base.units import SECOND, Dimension
 from coherence.language.document import Scalar
 
@@ -59,5 +60,5 @@ def bytes_text(value: Fraction) -> str:
 
 def _shown(value: Fraction, dimension: Dimension, unit: str) -> str:
     """Returns the readable form, or all digits where rounding would lose some."""
-    text = units.show(value, dimension)
+    text = render_quantity(value, dimension)
     return text if units.quantity(text)[0] == value else f"{exact(value)} {unit}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
-from coherence.base import units
+from coherence.base import number_text, units
 from coherence.base.errors import Problem, did_you_mean
 from coherence.base.places import Place
 from coherence.base.records import Key, Record
@@ -236,7 +236,7 @@ def parse_quantity(
     if low > high:
         reading.problem(
             leaf.place,
-            f"'{text}' is empty: {units.show(low, first)} > {units.show(high, last)}",
+            f"'{text}' is empty: {number_text.render_quantity(low, first)} > {number_text.render_quantity(high, last)}",
             "write the smaller end first",
         )
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from coherence.base import units
+from coherence.base.number_text import render_bound
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.bound import Bound
 from coherence.minimums.design_floors import DesignFloor
@@ -24,22 +24,9 @@ LOSSES = {
 }  # fmt: skip
 
 
-def shown(number: Fraction | float, unit: str) -> str:
-    """Returns a number in a readable unit."""
-    rounded = float(f"{float(number):.6g}")
-    if unit in ("1", ""):
-        return f"{rounded:.6g}"
-    if unit.startswith("bit"):
-        return f"{float(f'{float(number) * 8:.6g}'):.6g} {unit}"
-    try:
-        return units.show(Fraction(str(rounded)), units.unit(unit)[1])
-    except (units.UnitError, ValueError):
-        return f"{rounded:.6g} {unit}"
-
-
 def range_of(floor: Floor) -> str:
     """`50 ms` or `40 ms .. 60 ms`: the left end is what holds whatever the inputs are."""
-    low, high = shown(floor.low, floor.bound.unit), shown(floor.high, floor.bound.unit)
+    low, high = render_bound(floor.low, floor.bound.unit), render_bound(floor.high, floor.bound.unit)
     return low if low == high else f"{low} .. {high}"
 
 
@@ -144,7 +131,7 @@ def witness_text(floor: Floor, attained: Fraction | float | None, why: str) -> I
     witness = floor.bound.witness
     if witness is not None and attained is not None:
         gap = f", {float(attained) / float(floor.low):.6g} times the bound" if floor.low else ""
-        yield f"  witness, executed: {witness.says}: {shown(attained, floor.bound.unit)}{gap}"
+        yield f"  witness, executed: {witness.says}: {render_bound(attained, floor.bound.unit)}{gap}"
     elif witness is not None:
         yield f"  witness: {witness.says}: {why}"
 
@@ -152,7 +139,10 @@ def witness_text(floor: Floor, attained: Fraction | float | None, why: str) -> I
 def worth_text(worth: Sequence[Worth], unit: str) -> Iterator[str]:
     """Yields the inputs that are ranges, the one most worth measuring first."""
     for one in worth:
-        yield f"measuring {one.symbol} narrows it from {shown(one.width, unit)} to at most {shown(one.left, unit)}"
+        yield (
+            f"measuring {one.symbol} narrows it from {render_bound(one.width, unit)} to at most "
+            f"{render_bound(one.left, unit)}"
+        )
 
 
 def value_json(

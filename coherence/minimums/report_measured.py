@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from coherence.base.number_text import render_bound
 from coherence.minimums.floors import Number
 from coherence.minimums.measured import CostRate, FloorMeasurement
-from coherence.minimums.report import floor_json, shown, worth_json, worth_text
+from coherence.minimums.report import floor_json, worth_json, worth_text
 
 
 def measured_text(measurements: Sequence[FloorMeasurement]) -> Iterator[str]:
@@ -31,7 +32,7 @@ def measured_text(measurements: Sequence[FloorMeasurement]) -> Iterator[str]:
 
 
 def _range(low: Number, high: Number, unit: str) -> str:
-    return shown(low, unit) if low == high else f"{shown(low, unit)} .. {shown(high, unit)}"
+    return render_bound(low, unit) if low == high else f"{render_bound(low, unit)} .. {render_bound(high, unit)}"
 
 
 def _parts(low: Number, high: Number, row: FloorMeasurement) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from coherence.base.number_text import render_duration, render_figure
 from coherence.findings.finding import Finding, Grade, Step, Verdict
-from coherence.reporting._quantities import duration, figure
 from coherence.reporting._words import one_line, plural, word
 
 HEAD, TAIL = 8, 4  # steps of a long witness that are shown
@@ -25,7 +25,7 @@ def notes(finding: Finding, *, width: int = 100, verbose: bool = False) -> Itera
     yield _verdict(finding)
     evidence = finding.evidence
     figures = [
-        f"{one_line(name)} = {figure(value, one_line(unit))}" for name, (value, unit) in evidence.numbers.items()
+        f"{one_line(name)} = {render_figure(value, one_line(unit))}" for name, (value, unit) in evidence.numbers.items()
     ]
     yield from _folded("figures", figures, width)
     if evidence.witness:
@@ -61,13 +61,13 @@ def _folded(label: str, items: Sequence[str], width: int) -> Iterator[Note]:
 
 def _witness(steps: Sequence[Step], width: int, limit: int) -> Iterator[Note]:
     line = "; ".join(
-        f"{duration(s.time)}: {one_line(s.text)}" if s.time is not None else one_line(s.text) for s in steps
+        f"{render_duration(s.time)}: {one_line(s.text)}" if s.time is not None else one_line(s.text) for s in steps
     )
     if len(steps) <= HEAD and len(line) + 16 <= width:
         yield Note("witness", (line,))
         return
     shown = steps if len(steps) <= limit else (*steps[:HEAD], *steps[-TAIL:])
-    times = ["" if step.time is None else duration(step.time) for step in shown]
+    times = ["" if step.time is None else render_duration(step.time) for step in shown]
     column = max(map(len, times))
     rows = [f"{time:<{column}}  {one_line(step.text)}".rstrip() for time, step in zip(times, shown, strict=True)]
     if len(shown) < len(steps):

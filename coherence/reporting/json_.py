@@ -16,10 +16,10 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+from coherence.base.number_text import nearest_float, render_exact
 from coherence.base.places import Place
 from coherence.findings.finding import Edit, Evidence, Finding, Report, Severity, Verdict
 from coherence.reporting._options import Options
-from coherence.reporting._quantities import exact_text, nearest_float
 from coherence.reporting._versions import versions
 from coherence.reporting._words import baseline, escape, ordered
 
@@ -137,7 +137,7 @@ def quantity(value: Fraction | float, unit: str) -> dict[str, Any]:
     """A number in the form that the module's docstring describes."""
     exact = None if isinstance(value, float) and math.isfinite(value) else str(value)
     if isinstance(value, (int, Fraction)):
-        exact = exact_text(Fraction(value))
+        exact = render_exact(Fraction(value))
     return {"exact": exact, "value": nearest_float(value), "unit": unit}
 
 

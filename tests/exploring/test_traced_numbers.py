@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.base import units
+from coherence.base.number_text import render_seconds
 from coherence.exploring.half_spaces import Form, Row, inside, row
 from coherence.exploring.traced_numbers import Path, StalePathError, Traced
 
@@ -71,7 +71,7 @@ def test_whatever_else_looks_at_a_number_pins_it(look: Callable[[Any], object]) 
 def test_what_is_told_to_a_reader_decides_nothing() -> None:
     path, x, _ = pair(F(90), F(1))
     with path:
-        assert units.seconds(x) == "90 s"
+        assert render_seconds(x) == "90 s"
     assert not path.rows
     assert not path.pins
 

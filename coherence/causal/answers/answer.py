@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coherence.base.number_text import render_number
 from coherence.findings.finding import Finding
 
 if TYPE_CHECKING:
@@ -34,16 +35,9 @@ class Answer:
     panels: tuple[Panel, ...] = ()
 
 
-def number(amount: float, digits: int = 4) -> str:
-    """A number as a reader wants it: `digits` significant ones, no exponent near one."""
-    if not math.isfinite(amount):
-        return "not known" if math.isnan(amount) else ("inf" if amount > 0 else "-inf")
-    return f"{amount:.{digits}g}" if amount == 0 or 1e-4 <= abs(amount) < 1e6 else f"{amount:.{digits - 1}e}"
-
-
 def interval(found: Estimate) -> str:
     """`low .. high`, or nothing where nothing is uncertain."""
-    return "" if found.low == found.high else f"{number(found.low)} .. {number(found.high)}"
+    return "" if found.low == found.high else f"{render_number(found.low)} .. {render_number(found.high)}"
 
 
 def as_data(found: Estimate) -> dict[str, float | None]:

@@ -28,8 +28,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from coherence.base.number_text import render_number
 from coherence.base.places import Place
-from coherence.causal.answers.answer import number
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question
 
@@ -52,7 +52,9 @@ def ask(context: Context) -> Iterator[Finding]:
         if node is None or strength is None or strength[0] * sign >= 0 or strength[1] * tests > LEVEL:
             continue
         word = "raises" if sign > 0 else "lowers"
-        message = f"the design says that {cause} {word} {effect}; the telemetry says {number(strength[0])} per unit"
+        message = (
+            f"the design says that {cause} {word} {effect}; the telemetry says {render_number(strength[0])} per unit"
+        )
         numbers = {
             "strength": (strength[0], ""),
             "p, over all declared influences": (min(strength[1] * tests, 1.0), ""),
@@ -72,13 +74,13 @@ def _signs(context: Context) -> Mapping[tuple[str, str], int]:
 
 def _strength(node: Node, cause: str) -> tuple[float, float] | None:
     """(lasting coefficient, p of its weakest delay); None where it was not told or its delays disagree."""
-    mine = [number for number, (name, _) in enumerate(node.equation.columns) if name == cause]
-    if not mine or node.equation.exact or any(node.equation.columns[number] in node.equation.lost for number in mine):
+    mine = [index for index, (name, _) in enumerate(node.equation.columns) if name == cause]
+    if not mine or node.equation.exact or any(node.equation.columns[index] in node.equation.lost for index in mine):
         return None
-    parts = [float(node.coefficients[0, number]) for number in mine]
+    parts = [float(node.coefficients[0, index]) for index in mine]
     if min(parts) < 0 < max(parts):
         return None
-    return sum(parts), max(float(node.p[number]) for number in mine)
+    return sum(parts), max(float(node.p[index]) for index in mine)
 
 
 def _places(context: Context, cause: str, effect: str, word: str) -> list[Place]:

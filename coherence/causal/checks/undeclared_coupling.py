@@ -33,8 +33,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from coherence.base.number_text import render_number
 from coherence.base.places import Place
-from coherence.causal.answers.answer import interval, number
+from coherence.causal.answers.answer import interval
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question
 
@@ -57,9 +58,9 @@ def ask(context: Context) -> Iterator[Finding]:
 
 
 def _message(context: Context, one: Coupling) -> str:
-    late = number(one.lag * context.whole.step)
+    late = render_number(one.lag * context.whole.step)
     when = f"{late} s after it" if one.lag else "in the same step, so which of the two acts cannot be seen"
-    per = f"{number(one.strength.value)} per unit ({interval(one.strength)})"
+    per = f"{render_number(one.strength.value)} per unit ({interval(one.strength)})"
     return f"{one.effect} follows {one.cause} {when}: {per}; the design declares neither this nor a common cause"
 
 

@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from coherence.base.number_text import render_number
 from coherence.base.places import Place
-from coherence.causal.answers.answer import number
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question
 
@@ -51,7 +51,7 @@ def ask(context: Context) -> Iterator[Finding]:
         if seen or cause == effect or node.equation.exact or node.equation.lost or cause in tied:
             continue
         reach = _reach(node, cause)
-        size = f"{number(reach)} per unit at most"
+        size = f"{render_number(reach)} per unit at most"
         message = f"{cause} is declared to act on {effect}, and the telemetry shows nothing of it: {size}"
         places = [place for one in fitted.graph.into(effect) if one.cause == cause for place in one.places]
         evidence = Evidence(Grade.ESTIMATED, "least squares, jackknife", numbers={"at most": (reach, "")})
@@ -60,8 +60,8 @@ def ask(context: Context) -> Iterator[Finding]:
 
 def _reach(node: Node, cause: str) -> float:
     ends = [
-        max(abs(float(node.low[number])), abs(float(node.high[number])))
-        for number, (name, _) in enumerate(node.equation.columns)
+        max(abs(float(node.low[index])), abs(float(node.high[index])))
+        for index, (name, _) in enumerate(node.equation.columns)
         if name == cause
     ]
     return max(ends, default=float("nan"))

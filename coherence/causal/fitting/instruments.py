@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from coherence.causal.answers.answer import number
+from coherence.base.number_text import render_number
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.gram import Column, Grams, unexplained
 from coherence.causal.fitting.memory import OUTSIDE, filtered
@@ -34,7 +34,7 @@ def weak(products: Grams, equations: Iterable[Equation]) -> Iterator[Equation]:
                     continue
                 names = " and ".join(dict.fromkeys(name for name, _ in _beside(equation)))
                 causes = " and ".join(dict.fromkeys(name for name, _ in lost))
-                figure = f"first-stage F {number(strength, 2)}, at least {ENOUGH:g} is needed"
+                figure = f"first-stage F {render_number(strength, 2)}, at least {ENOUGH:g} is needed"
                 why = f"{names} hardly moves {causes} ({figure})"
                 more = (f"a longer record, or something that moves {causes} more",)
                 yield replace(equation, lost=equation.columns, refused=why, measure=more)

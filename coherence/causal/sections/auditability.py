@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.answers.answer import Answer, Table, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table
 from coherence.causal.data.series import Series
 from coherence.causal.ledger.auditability import FIELDS, Audit, Part, Signal, audit, sums_of
 from coherence.causal.ledger.of_design import Booked
@@ -76,7 +77,7 @@ def _parts(device: str, audit: Audit, booked: Booked) -> Iterator[str | Table]:
     rows = []
     for (low, high), alike in _alike(open_):
         left = f"{100 * (high - low) / provisioned:.1f} %"
-        rows.append((_listed([one.name for one in alike]), number(low / HOUR), number(high / HOUR), left))
+        rows.append((_listed([one.name for one in alike]), render_number(low / HOUR), render_number(high / HOUR), left))
     yield Table((f"states of {device} that are not told", "least device-h", "most device-h", "left open"), tuple(rows))
     yield f"to tell each of them, log {_listed([f'{device}.{name}' for name in audit.order])}"
 

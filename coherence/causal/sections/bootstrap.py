@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from coherence.causal.answers.answer import Answer, Table, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.effects import NoLastingEffectError, attribute, total
 from coherence.causal.fitting.equations import Equation
@@ -39,7 +40,7 @@ class Drawn:
 
     def _shares(self, replicates: Sequence[Floats]) -> Floats:
         """(n, signals): the part of the loss that each signal's own level makes; levels are those measured."""
-        at = {name: number for number, name in enumerate(self.signals)}
+        at = {name: index for index, name in enumerate(self.signals)}
         direct = np.zeros((len(replicates[0]) if replicates else 1, len(at), len(at)))
         for equation, coefficients in zip(self.equations, replicates, strict=True):
             for column, (cause, _) in enumerate(equation.columns):
@@ -92,7 +93,12 @@ def _strengths(fitted: Fitted, ends: Floats) -> list[dict[str, Any]]:
                 value, both = float(node.coefficients[0, number_]), ends[:, at + number_].tolist()
                 rows.append(
                     _comparison_row(
-                        cause, node.effect, f"strength after {number(lag * fitted.step)} s", value, jackknife, both
+                        cause,
+                        node.effect,
+                        f"strength after {render_number(lag * fitted.step)} s",
+                        value,
+                        jackknife,
+                        both,
                     )
                 )
         at += len(node.equation.columns)
@@ -103,7 +109,7 @@ def _shares(context: Context, fitted: Fitted, loss: str | None, ends: Floats) ->
     """Shares that can be told, where no reference level was asked for."""
     if loss is None or context.settings.reference:
         return []
-    at: Mapping[str, int] = {name: number for number, name in enumerate(fitted.signals)}
+    at: Mapping[str, int] = {name: index for index, name in enumerate(fitted.signals)}
     first = ends.shape[1] - len(fitted.signals)
     rows = []
     for share in attribute(fitted, loss).shares:
@@ -131,13 +137,13 @@ def _comparison_row(
 
 def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     def pair(ends: Sequence[float | None]) -> str:
-        return "not known" if None in ends else " .. ".join(number(end) for end in ends if end is not None)
+        return "not known" if None in ends else " .. ".join(render_number(end) for end in ends if end is not None)
 
     return (
         row["cause"],
         row["effect"],
         row["what"],
-        number(row["value"]),
+        render_number(row["value"]),
         pair(row["jackknife"]),
         pair(row["bootstrap"]),
     )

@@ -82,15 +82,15 @@ def render_estimate(estimate: Estimate, bound: str = "") -> str:
     if bound:
         return f"{bound} {estimate.value:.3g}"
     if estimate.low == estimate.high or (estimate.low == -math.inf and estimate.high == math.inf):
-        return f"{_number(estimate.value)}"
-    return f"{_number(estimate.value)} [{_number(estimate.low)}, {_number(estimate.high)}]"
+        return f"{_three_digits(estimate.value)}"
+    return f"{_three_digits(estimate.value)} [{_three_digits(estimate.low)}, {_three_digits(estimate.high)}]"
 
 
 def _part(part: IndexPart) -> str:
     return render_estimate(part.estimate) + ("" if part.unit == "1" else f" {part.unit}")
 
 
-def _number(number: float) -> str:
+def _three_digits(number: float) -> str:
     return f"{number + 0.0:.3g}" if abs(number) >= 5e-4 else "0"
 
 

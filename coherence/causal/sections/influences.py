@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table, as_data, interval
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.fitting.fit import Fitted, Node, supported
 from coherence.causal.fitting.gram import Column
@@ -44,7 +45,7 @@ def _nothing(context: Context) -> str:
 def _facts(fitted: Fitted) -> Iterator[str]:
     rows, lost = int(fitted.grams.rows.sum()), fitted.grams.lost
     told = f"; {lost} left out because a value was missing" if lost else ""
-    yield f"fitted on {rows} rows of {number(fitted.step)} s in {fitted.batches} batches{told}"
+    yield f"fitted on {rows} rows of {render_number(fitted.step)} s in {fitted.batches} batches{told}"
 
 
 def _estimate(node: Node, column: Column) -> Estimate:
@@ -55,7 +56,7 @@ def _estimate(node: Node, column: Column) -> Estimate:
 
 def _row(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]) -> tuple[str, ...]:
     cause, lag = column
-    delay = f"{number(lag * fitted.step)} s" if lag else "0 s"
+    delay = f"{render_number(lag * fitted.step)} s" if lag else "0 s"
     if column in node.equation.lost:
         return cause, node.effect, delay, "not told", "", "", "nothing"
     if _tied(node, column):
@@ -63,7 +64,7 @@ def _row(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str],
     strength = _estimate(node, column)
     method = "known" if node.equation.exact else node.equation.method
     shown = "yes" if seen.get((cause, node.effect)) else "no"
-    return cause, node.effect, delay, number(strength.value), interval(strength), shown, method
+    return cause, node.effect, delay, render_number(strength.value), interval(strength), shown, method
 
 
 def _tied(node: Node, column: Column) -> bool:

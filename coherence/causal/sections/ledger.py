@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from coherence.base.errors import InputError
-from coherence.causal.answers.answer import Answer, Table, interval, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table, interval
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.ledger.loss_ledger import DENOMINATORS, Ledger, Line, Share
 from coherence.causal.ledger.of_design import Booked, render_problems
@@ -64,7 +65,7 @@ def _heads(given: Ledger, unit: str) -> Table:
         ("U_struct, lost of what was demanded", _percent(given.structural.value), _reach(given.structural)),
         ("U_gap, C_nom - C_eff of C_nom", _percent(given.gap.value), _reach(given.gap)),
     ]
-    return Table((f"{number(window / HOUR)} h of {_fleet(given)}", f"{unit}/s", "95 % interval"), tuple(rows))
+    return Table((f"{render_number(window / HOUR)} h of {_fleet(given)}", f"{unit}/s", "95 % interval"), tuple(rows))
 
 
 def _fleet(given: Ledger) -> str:
@@ -73,7 +74,7 @@ def _fleet(given: Ledger) -> str:
 
 
 def _figure(amount: float) -> str:
-    return number(amount + 0.0)
+    return render_number(amount + 0.0)
 
 
 def _percent(share: float) -> str:
@@ -146,7 +147,7 @@ def _of(line: Line) -> tuple[str, ...]:
 
 
 def _hours(line: Line) -> str:
-    return number(line.seconds / HOUR) if line.seconds is not None else ""
+    return render_number(line.seconds / HOUR) if line.seconds is not None else ""
 
 
 def _panel(given: Ledger, unit: str) -> Panel:
@@ -176,7 +177,7 @@ def _priced(context: Context, given: Ledger) -> tuple[tuple[Table, ...], tuple[s
 
 def _money(priced: Bill) -> Table:
     rows = [
-        (one.name, _figure(one.cost), _percent(one.of_cost), _percent(one.of_time), number(one.amplification, 3))
+        (one.name, _figure(one.cost), _percent(one.of_cost), _percent(one.of_time), render_number(one.amplification, 3))
         for one in priced.charges
         if one.cost or one.of_time
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table, as_data, interval
 from coherence.causal.attribution.loops_off import LoopSplit, loop_split, writers
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.shapley import MOST_PLAYERS
@@ -43,14 +44,14 @@ def render_split(title: str, split: LoopSplit) -> Answer:
     """The split as a table and as data."""
     whole = split.measured.value
     rows = [
-        (one.loop, number(one.amount.value), f"{100 * one.amount.value / whole:.1f} %" if whole else "",
-         interval(one.amount), number(whole - one.alone.value))
+        (one.loop, render_number(one.amount.value), f"{100 * one.amount.value / whole:.1f} %" if whole else "",
+         interval(one.amount), render_number(whole - one.alone.value))
         for one in split.shares if not one.refused
     ]  # fmt: skip
-    rows.append(("every loop off", number(split.without.value), "", interval(split.without), ""))
-    rows.append(("measured", number(whole), "", interval(split.measured), ""))
+    rows.append(("every loop off", render_number(split.without.value), "", interval(split.without), ""))
+    rows.append(("measured", render_number(whole), "", interval(split.measured), ""))
     header = ("loop", "amount", "of the loss", "95 % interval", "loss with it off")
-    notes = [f"{' x '.join(one.players)} together: {number(one.amount.value)}" for one in split.interactions]
+    notes = [f"{' x '.join(one.players)} together: {render_number(one.amount.value)}" for one in split.interactions]
     refused = [f"{one.loop}: cannot be told, for {one.refused}" for one in split.shares if one.refused]
     data = {
         "measured": as_data(split.measured), "without": as_data(split.without),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table, as_data, interval
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.queries import Answer as Level
 from coherence.causal.attribution.queries import do
@@ -24,7 +25,7 @@ def answer(context: Context) -> Answer | None:
     loss = context.loss.name if context.loss is not None else ""
     moved = sorted((one for one in answers if one.refused or _moves(one)), key=lambda one: one.signal != loss)
     rows = [
-        (one.signal, number(one.measured), number(one.level.value), interval(one.level)) for one in moved
+        (one.signal, render_number(one.measured), render_number(one.level.value), interval(one.level)) for one in moved
         if not one.refused
     ]  # fmt: skip
     refused = [f"{one.signal}: cannot be told, for {one.refused}" for one in moved if one.refused]
@@ -36,7 +37,7 @@ def answer(context: Context) -> Answer | None:
             for one in answers
         ],
     }
-    title = f"If {', '.join(f'{name} were {number(level)}' for name, level in levels.items())}"
+    title = f"If {', '.join(f'{name} were {render_number(level)}' for name, level in levels.items())}"
     return Answer(title, (Table(header, tuple(rows)), *refused), data)
 
 

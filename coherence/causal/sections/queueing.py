@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from coherence.causal.answers.answer import Answer, Table, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table
 from coherence.causal.data.index_inputs import ArrivalBurst, IndexInputs, latency_requests, missing_inputs
 from coherence.causal.data.request_log import RequestLog
 from coherence.causal.indices import MeasuredIndex, measured_indices
@@ -81,13 +82,13 @@ def _between(log: RequestLog, start: float, end: float) -> RequestLog:
 def _where(burst: ArrivalBurst | None) -> str:
     if burst is None:
         return "the whole log, without bursts"
-    return f"{burst.service} burst at {number(burst.start, 6)} s".strip()
+    return f"{burst.service} burst at {render_number(burst.start, 6)} s".strip()
 
 
 def _row(burst: ArrivalBurst | None, one: Decision) -> tuple[str, ...]:
     return (
-        _where(burst), one.verdict, f"{number(one.wait, 3)} s", f"{number(one.twin_wait, 3)} s",
-        number(one.p, 2),
+        _where(burst), one.verdict, f"{render_number(one.wait, 3)} s", f"{render_number(one.twin_wait, 3)} s",
+        render_number(one.p, 2),
     )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.causal.answers.answer import Answer, Table, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table
 from coherence.causal.data.usable import without_copies
 from coherence.causal.fitting.graph import Graph
 from coherence.causal.ranking.rank import Ranking, causes_of, rank
@@ -79,8 +80,9 @@ def _ranking_answer(
     parts: list[str | Table] = []
     if ranking.claims_cause:
         parts.append(
-            f"{number(ranking.excess)}{unit} beyond {ranking.reference} (root mean square); so large a cause comes by"
-            f" chance with p = {number(ranking.p, 2)} over {ranking.windows} windows of {against}"
+            f"{render_number(ranking.excess)}{unit} beyond {ranking.reference} (root mean square); so large a "
+            "cause comes by"
+            f" chance with p = {render_number(ranking.p, 2)} over {ranking.windows} windows of {against}"
         )
         parts.append(_table(ranking, unit))
     else:
@@ -99,7 +101,7 @@ def _nothing(ranking: Ranking, against: str) -> Iterator[str]:
     if not ranking.causes:
         yield f"no cause found: nothing exceeds its spread in {against}"
     else:
-        p = f"p = {number(ranking.p, 2)}, above {ranking.alpha:g}"
+        p = f"p = {render_number(ranking.p, 2)}, above {ranking.alpha:g}"
         yield f"no cause found: {p}, over {ranking.windows} windows of {against}"
     if ranking.reference == "the window":
         yield "looked at for what moved within the stretch: begin it earlier if it holds the incident alone"
@@ -107,7 +109,7 @@ def _nothing(ranking: Ranking, against: str) -> Iterator[str]:
 
 def _table(ranking: Ranking, unit: str) -> Table:
     rows = [
-        (f"{place}. {one.node}", number(one.part), f"{100 * one.share:.0f} %", number(one.normal))
+        (f"{place}. {one.node}", render_number(one.part), f"{100 * one.share:.0f} %", render_number(one.normal))
         for place, one in enumerate(ranking.causes[:MOST], start=1)
         if place == 1 or one.share >= LEAST
     ]

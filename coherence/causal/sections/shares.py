@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from coherence.base.errors import UsageError
-from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table, as_data, interval
 from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.attribution.split import Split
 from coherence.causal.fitting.effects import Attribution, NoLastingEffectError, Share
@@ -52,7 +53,7 @@ def answer(context: Context) -> Answer | None:
 def _met(division: Split) -> Iterator[str]:
     """What causes did together, and which mechanisms were kept as declared."""
     for interaction in division.interactions:
-        amount = number(interaction.amount.value)
+        amount = render_number(interaction.amount.value)
         yield f"{' x '.join(interaction.players)}: {amount} that only they together cause, shared evenly"
     if division.mechanisms:
         yield f"kept as declared: {', '.join(division.mechanisms)} ({division.method})"
@@ -66,7 +67,7 @@ def _figures(amount: float, reach: str, found: Attribution) -> tuple[str, str, s
     if abs(amount) <= ROUNDING * abs(found.measured.value):
         return "0", "0.0 %" if found.measured.value else "", ""
     part = f"{100 * amount / found.measured.value:.1f} %" if found.measured.value else ""
-    return number(amount), part, reach
+    return render_number(amount), part, reach
 
 
 def _refusals(attribution: Attribution) -> Iterator[str]:

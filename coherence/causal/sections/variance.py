@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from coherence.base.errors import UsageError
-from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table, as_data, interval
 from coherence.causal.attribution.changes import changes
 from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.attribution.variance import Part, Variance, variance
@@ -56,14 +57,14 @@ def _table(shares: Variance, loss: str) -> Table:
     size = shares.total.value
     rows = [
         ("unexplained" if one.causes == (loss,) else " + ".join(one.causes), f"{100 * one.share:.1f} %",
-         number(one.amount.value), interval(one.amount))
+         render_number(one.amount.value), interval(one.amount))
         for one in sorted(shares.parts, key=lambda one: -one.share)
     ]  # fmt: skip
     share = f"{100 * shares.together.value / size:.1f} %" if size else ""
     rows.append(
-        ("pairs that move together, and delays", share, number(shares.together.value), interval(shares.together))
+        ("pairs that move together, and delays", share, render_number(shares.together.value), interval(shares.together))
     )
-    rows.append(("long-run variance", "", number(size), interval(shares.total)))
+    rows.append(("long-run variance", "", render_number(size), interval(shares.total)))
     return Table(("cause", "of the variance", "amount", "95 % interval"), tuple(rows))
 
 
@@ -73,7 +74,8 @@ def _regimes(context: Context, name: str) -> tuple[list[str], list[dict[str, flo
     except UsageError as refused:
         return [f"changes of level: {refused}"], []
     lines = [
-        f"its level changed at {number(one.time, 6)} s from {number(one.before)} to {number(one.after)}"
+        f"its level changed at {render_number(one.time, 6)} s from {render_number(one.before)} to "
+        f"{render_number(one.after)}"
         for one in changed
     ]
     data = [{"time": one.time, "before": one.before, "after": one.after} for one in changed]
@@ -86,5 +88,8 @@ def _render_change(context: Context, at: float) -> list[str]:
         return []
     times = context.series.times
     first, last = float(times[0]), float(times[-1]) + context.series.step
-    words = f"--against {number(first, 12)}..{number(at, 12)} --window {number(at, 12)}..{number(last, 12)}"
+    words = (
+        f"--against {render_number(first, 12)}..{render_number(at, 12)} --window "
+        f"{render_number(at, 12)}..{render_number(last, 12)}"
+    )
     return [f"to tell inputs that moved from what acts differently since: {words}"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from coherence.base.errors import UsageError
-from coherence.causal.answers.answer import Answer, Table, as_data, interval, number
+from coherence.base.number_text import render_number
+from coherence.causal.answers.answer import Answer, Table, as_data, interval
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.windows import compare
 from coherence.causal.session.context import Context
@@ -37,14 +38,22 @@ def answer(context: Context) -> Answer | None:
         return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
     change = comparison.after - comparison.before
     rows = [
-        (one.cause, one.kind, number(one.amount.value), f"{100 * one.amount.value / change:.1f} %" if change else "",
-         interval(one.amount))
+        (one.cause, one.kind, render_number(one.amount.value),
+         f"{100 * one.amount.value / change:.1f} %" if change else "", interval(one.amount))
         for one in sorted(comparison.contributions, key=lambda one: -abs(one.amount.value))
     ]  # fmt: skip
-    rows.append(("change", f"{number(comparison.before)} to {number(comparison.after)}", number(change), "", ""))
+    rows.append(
+        (
+            "change",
+            f"{render_number(comparison.before)} to {render_number(comparison.after)}",
+            render_number(change),
+            "",
+            "",
+        )
+    )
     tests = [
         f"{one.signal}: {'acts differently now' if one.changed else 'no change is seen in what acts on it'}"
-        f" (p = {number(one.p, 2)})"
+        f" (p = {render_number(one.p, 2)})"
         for one in comparison.mechanisms
     ]
     notes = [f"{one.cause}: cannot be split, for {one.refused}" for one in comparison.contributions if one.refused]

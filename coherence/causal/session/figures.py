@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from coherence.causal.answers.answer import number
+from coherence.base.number_text import render_number
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.fitting.fit import Fitted, Node
 from coherence.reporting.pictures.svg import COLOURS, Arrow, Dots, Line, Panel
@@ -37,7 +37,7 @@ def bars(title: str, unit: str, amounts: Sequence[Bar]) -> Panel:
         low, high = sorted((0.0, bar.amount.value))
         cells.append((low, top - 0.72, high, top - 0.42, RISE if bar.amount.value >= 0 else FALL))
         lines.append(Line("", ((bar.amount.low, top - 0.57), (bar.amount.high, top - 0.57)), 0))
-        caption = f"{shortened(bar.name)}  {number(bar.amount.value, 3)}"
+        caption = f"{shortened(bar.name)}  {render_number(bar.amount.value, 3)}"
         texts.append((min(0.0, *(a.amount.low for a in shown)), top - 0.18, "start", caption))
     return Panel(title, unit, "", tuple(lines), cells=tuple(cells), texts=tuple(texts), ticks="x", high=0.2)
 
@@ -52,7 +52,7 @@ def waterfall(title: str, unit: str, steps: Sequence[Bar]) -> Panel:
         end = bar.amount.value if bar.whole else level + bar.amount.value
         colour = WHOLE if bar.whole else RISE if bar.amount.value < 0 else FALL
         cells.append((min(start, end), top - 0.72, max(start, end), top - 0.42, colour))
-        texts.append((0.0, top - 0.18, "start", f"{shortened(bar.name)}  {number(bar.amount.value, 3)}"))
+        texts.append((0.0, top - 0.18, "start", f"{shortened(bar.name)}  {render_number(bar.amount.value, 3)}"))
         level = end
     return Panel(title, unit, "", cells=tuple(cells), texts=tuple(texts), ticks="x", high=0.2)
 
@@ -79,7 +79,7 @@ def _arrow(node: Node, cause: str, at: Mapping[str, tuple[float, float]], *, see
     """One arrow for all delays, with their lasting strength."""
     places = [number_ for number_, (name, _) in enumerate(node.equation.columns) if name == cause]
     lost = any(node.equation.columns[place] in node.equation.lost for place in places)
-    words = "?" if lost else number(float(node.coefficients[0, places].sum()), 3)
+    words = "?" if lost else render_number(float(node.coefficients[0, places].sum()), 3)
     style = 1 if lost else 0 if seen else 2
     return Arrow(at[cause], at[node.effect], "" if node.equation.exact else words, style)
 

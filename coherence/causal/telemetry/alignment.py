@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.units import SECOND, Dimension, UnitError, decimal, seconds
+from coherence.base.number_text import render_decimal, render_seconds
+from coherence.base.units import SECOND, Dimension, UnitError
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.telemetry.problems import quoted, refuse, several
 from coherence.causal.telemetry.quantities import factor, shown
@@ -131,7 +132,7 @@ def grid_of(telemetry: Telemetry, spacings: Mapping[str, float], settings: Setti
     if count > MOST_TIMES or count * len(telemetry.signals) > MOST_CELLS:
         remedy = "state a longer step, take out a stray time, or read it in chunks"
         raise UsageError(
-            f"{seconds(high - low)} in steps of {decimal(chosen)} s are {count:,} times of "
+            f"{render_seconds(high - low)} in steps of {render_decimal(chosen)} s are {count:,} times of "
             f"{several(len(telemetry.signals), 'signal')}: {remedy}"
         )
     return Grid(low, chosen, max(count, 1))

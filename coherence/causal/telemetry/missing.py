@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from coherence.base.errors import did_you_mean
-from coherence.base.units import decimal, shorten
+from coherence.base.number_text import render_decimal
+from coherence.base.units import shorten
 from coherence.causal.data.series import Excluded, Series
 from coherence.causal.telemetry.alignment import factor_of, spacings_of
 from coherence.causal.telemetry.problems import several
@@ -93,9 +94,8 @@ def _coarse(rows: Sequence[Row], step: float) -> list[str]:
     longest = max(row.spacing for row in slow)
     shown = ", ".join(shorten(row.name) for row in slow[:3]) + (", ..." if len(slow) > 3 else "")
     some = several(len(slow), "signal is sampled", "signals are sampled")
-    return [
-        f"{some} more seldom than every {decimal(step)} s: {shown}; a step of {decimal(longest)} s would lose no time"
-    ]
+    better = f"a step of {render_decimal(longest)} s would lose no time"
+    return [f"{some} more seldom than every {render_decimal(step)} s: {shown}; {better}"]
 
 
 def _copies(series: Series) -> list[str]:
@@ -132,7 +132,9 @@ def _odd(telemetry: Telemetry) -> list[str]:
 
 def lines(gaps: Report, *, most: int = 40) -> list[str]:
     """The report for a terminal; the table shows signals with something missing first, `most` of them."""
-    text_lines = [f"{several(len(gaps.rows), 'signal')}, {several(gaps.times, 'time')} every {decimal(gaps.step)} s"]
+    text_lines = [
+        f"{several(len(gaps.rows), 'signal')}, {several(gaps.times, 'time')} every {render_decimal(gaps.step)} s"
+    ]
     for file in gaps.files:
         text_lines.append(
             f"  {file.name}: {file.form}, {several(file.rows, 'row')}, {several(len(file.signals), 'signal')}; "
@@ -162,7 +164,8 @@ def _table(rows: Sequence[Row]) -> list[str]:
     head = ("signal", "unit", "kind", "samples", "expected", "missing", "nan", "inf", "resets", "longest gap")
     cells = [head] + [
         (shorten(row.name), row.unit, row.kind, f"{row.samples:,}", f"{row.expected:,}", f"{row.missing:,}",
-         f"{row.not_a_number:,}", f"{row.infinite:,}", f"{row.resets:,}", f"{decimal(round(row.longest_gap, 3))} s")
+         f"{row.not_a_number:,}", f"{row.infinite:,}", f"{row.resets:,}",
+         f"{render_decimal(round(row.longest_gap, 3))} s")
         for row in rows
     ]  # fmt: skip
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]

@@ -17,7 +17,7 @@ from itertools import combinations
 
 import numpy as np
 
-from coherence.base.units import decimal
+from coherence.base.number_text import render_decimal
 from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.alignment import spacings_of
 from coherence.causal.telemetry.joining import stems
@@ -45,11 +45,11 @@ class Skew:
             both = f"{self.other} and {self.reference}"
             return f"{both}: '{self.shared}' repeats itself, so their clocks cannot be compared by it"
         if abs(self.seconds) <= self.within:
-            return f"{self.other} and {self.reference} agree within {decimal(self.within)} s, by '{self.shared}'"
+            return f"{self.other} and {self.reference} agree within {render_decimal(self.within)} s, by '{self.shared}'"
         ahead = "ahead of" if self.seconds > 0 else "behind"
         return (
             f"the clock of {self.other} is {abs(self.seconds):.3g} s {ahead} that of {self.reference}, within "
-            f"{decimal(self.within)} s, by '{self.shared}' (correlation {self.correlation:.2f}); "
+            f"{render_decimal(self.within)} s, by '{self.shared}' (correlation {self.correlation:.2f}); "
             f"to correct it: offsets {self.other}={-self.seconds:.3g}"
         )
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cache
 
 from coherence.base import units
+from coherence.base.number_text import render_decimal, render_quantity
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
 from coherence.findings import repairs
@@ -52,7 +53,7 @@ class Knob:
     def edit(self, subject: Subject, value: Fraction) -> Edit | None:
         """Write another value; None where it cannot stand there."""
         if self.anchor is not None:
-            text = units.decimal(value) if self.dimension == ONE else units.show(value, self.dimension)
+            text = render_decimal(value) if self.dimension == ONE else render_quantity(value, self.dimension)
             return repairs.insert(subject, self.anchor, *_nested(self.key, text))
         if self.quantity is not None and self.quantity.place == self.place:
             return repairs.change(subject, self.quantity, value)

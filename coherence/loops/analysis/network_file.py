@@ -19,6 +19,7 @@ from typing import Any
 
 from coherence.base import units
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.number_text import render_seconds
 from coherence.language import document
 from coherence.language.document import Items, Node, Scalar, Table
 from coherence.loops.margins.network_margins import Margins, margins
@@ -259,15 +260,15 @@ def _rows(analysis: NetworkAnalysis) -> Iterator[tuple[str, str]]:
         for root in delayed.rightmost:
             yield "rightmost root", f"{root.real:.6g}" + (f" +- {root.imag:.6g}j 1/s" if root.imag else " 1/s")
         if delayed.period is not None:
-            yield "period", units.seconds(float(f"{delayed.period:.6g}"))
+            yield "period", render_seconds(float(f"{delayed.period:.6g}"))
         if delayed.unstable is not None:
             yield "unstable roots", str(delayed.unstable)
         if delayed.certified:
             yield "certified", delayed.certified
     if analysis.sampled is not None:
-        yield "growth per lap", f"{analysis.sampled.modulus:.6g} (lap {units.seconds(analysis.sampled.lap)})"
+        yield "growth per lap", f"{analysis.sampled.modulus:.6g} (lap {render_seconds(analysis.sampled.lap)})"
         if analysis.sampled.period is not None:
-            yield "period", units.seconds(float(f"{analysis.sampled.period:.6g}"))
+            yield "period", render_seconds(float(f"{analysis.sampled.period:.6g}"))
         if analysis.sampled.unstable is not None:
             yield "unstable multipliers", str(analysis.sampled.unstable)
 
@@ -288,7 +289,7 @@ def _factor_table(rows: Sequence[tuple[str, float, float]]) -> list[str]:
 def _margin_row(point: Margins) -> tuple[str, ...]:
     upper = f"{point.upper_gain:.6g}" if math.isfinite(point.upper_gain) else f"above {point.searched:g}"
     phase = f"{point.phase:.4g} deg" if math.isfinite(point.phase) else "any"
-    delay = units.seconds(float(f"{point.delay:.6g}")) if math.isfinite(point.delay) else "any"
+    delay = render_seconds(float(f"{point.delay:.6g}")) if math.isfinite(point.delay) else "any"
     peak = f"{point.sensitivity.value:.4g} at {point.sensitivity.frequency:.4g} rad/s"
     return (point.point, f"{point.lower_gain:.6g} to {upper}", phase, delay, f"{point.disk.size:.4g}", peak)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from coherence.base.units import clock, seconds
+from coherence.base.number_text import render_clock, render_seconds
 from coherence.loops.analysis.blame import Subset
 from coherence.loops.analysis.design_analysis import Analysis, GroupAnalysis, PointFigures
 from coherence.loops.analysis.law_margins import MOST_GAIN, LoopFigures
@@ -80,14 +80,14 @@ def _verdict(group: GroupAnalysis) -> str:
     answer = group.answer
     if answer.verdict == "oscillates" and answer.period is not None:
         word = "never settles" if len(group.group.names) == 1 else "never settle"
-        return f"{word}, period {clock(answer.period)}"
+        return f"{word}, period {render_clock(answer.period)}"
     if answer.verdict == "settles":
         word = "settles" if len(group.group.names) == 1 else "settle"
         other = group.from_bounds
         if other is not None and other.verdict == "oscillates":
             elsewhere = "never from the ends of the bounds"
             return f"{word} from the stated start, {elsewhere}" + (
-                f", period {clock(other.period)}" if other.period else ""
+                f", period {render_clock(other.period)}" if other.period else ""
             )
         return word
     return f"undecided: {answer.how}"
@@ -103,7 +103,7 @@ def _exact(group: GroupAnalysis) -> str:
 
 def _elsewhere(answer: Answer) -> str:
     if answer.verdict == "oscillates" and answer.period is not None:
-        return f"never settles when started at the ends of its bounds, period {clock(answer.period)} [proved]"
+        return f"never settles when started at the ends of its bounds, period {render_clock(answer.period)} [proved]"
     if answer.verdict == "settles":
         return "settles when started at the ends of its bounds [simulated]"
     return f"undecided: {answer.how}"
@@ -169,7 +169,7 @@ def mode(roots: Roots) -> str:
     else:
         parts.append("dead-beat: at rest after finitely many laps")
     if roots.period is not None:
-        parts += [f"period {seconds(float(f'{roots.period:.4g}'))}", f"damping {roots.damping:.2g}"]
+        parts += [f"period {render_seconds(float(f'{roots.period:.4g}'))}", f"damping {roots.damping:.2g}"]
     return ", ".join(parts)
 
 
@@ -194,7 +194,11 @@ def _margins(one: PointFigures) -> Iterator[str]:
 def _margin(margin: LoopFigures) -> tuple[str, ...]:
     sensitivity = "-"
     if margin.response is not None:
-        at = f" at a period of {seconds(float(f'{math.tau / margin.response.at:.4g}'))}" if margin.response.at else ""
+        at = (
+            f" at a period of {render_seconds(float(f'{math.tau / margin.response.at:.4g}'))}"
+            if margin.response.at
+            else ""
+        )
         sensitivity = f"{margin.response.peak:.4g}{at}"
     return (f"      {margin.loop}", _factors(margin), _delay(margin), sensitivity)
 
@@ -209,8 +213,8 @@ def _factors(margin: LoopFigures) -> str:
 
 def _delay(found: LoopFigures) -> str:
     if found.delay is not None:
-        return f"unstable from {seconds(found.delay)} (grid {seconds(found.grid)})"
-    return found.note or f"none found up to {seconds(found.searched)}"
+        return f"unstable from {render_seconds(found.delay)} (grid {render_seconds(found.grid)})"
+    return found.note or f"none found up to {render_seconds(found.searched)}"
 
 
 def _call(one: Amplified) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import CoherenceError
-from coherence.base.units import decimal, seconds
+from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
@@ -158,7 +158,7 @@ def _offered(
     loop: SampledLoop, key: str, word: str, value: Fraction, subject: Subject, rebuild: Rebuild, deadline: Deadline
 ) -> Retuning:
     repair, verified = _checked(_edit(loop, key, value, subject), subject, rebuild, deadline)
-    text = f"{loop.name}: smallest safe {word} {seconds(value)}, and one step more ({verified})"
+    text = f"{loop.name}: smallest safe {word} {render_seconds(value)}, and one step more ({verified})"
     return Retuning(loop.name, key, value, text, verified, repair)
 
 
@@ -216,7 +216,7 @@ def _nearest(group: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline:
         chosen = {p: _part(r, k) for (p, r), k in zip(bounded.items(), point, strict=True)}
         fixed = {p: replace(model.constants[p], range=Interval(v, v)) for p, v in chosen.items()}
         if settles(replace(model, constants={**model.constants, **fixed}), deadline):
-            settings = ", ".join(f"{p} = {decimal(v)}" for p, v in chosen.items())
+            settings = ", ".join(f"{p} = {render_decimal(v)}" for p, v in chosen.items())
             edits = [_constant(subject, p, v) for p, v in chosen.items()]
             proposal = repairs.proposal(*edits)
             repair, verified = None, "exact execution from the ends of what is left open"

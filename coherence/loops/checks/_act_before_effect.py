@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair
@@ -164,10 +164,10 @@ def _answer(question: Question, subject: Subject, group: Group, loop: SampledLoo
         "period": (loop.period, "s"), "effect seen after": (overshoot.lag, "s"), "reaches": (overshoot.after, ""),
         "settles at" if settles else "operating point": (overshoot.rest, ""),
     }  # fmt: skip
-    apart = units.seconds(overshoot.second - overshoot.first)
+    apart = render_seconds(overshoot.second - overshoot.first)
     message = (
         f"{loop.name} acts again {apart} after an action that it sees only after "
-        f"{units.seconds(overshoot.lag)}: {loop.signal} goes to {shown(model, loop.signal, overshoot.after)} where "
+        f"{render_seconds(overshoot.lag)}: {loop.signal} goes to {shown(model, loop.signal, overshoot.after)} where "
         f"{_about(group, loop, overshoot.rest)} would do"
     )
     places = (place(loop), *_delays(loop))

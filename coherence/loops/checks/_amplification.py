@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_clock
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._groups import Numbers, groups, linear_at, runs, swings, tried, witnessed
@@ -66,7 +66,7 @@ def _answer(question: Question, subject: Subject, group: Group, linear: Linear, 
     conflict = _conflict(question, group, loop, numbers, broken) if broken else None
     if conflict is not None:
         return conflict
-    rhythm = f"every {units.clock(_rounded(period))}" if math.isfinite(resonance.peak.period) else "that lasts"
+    rhythm = f"every {render_clock(_rounded(period))}" if math.isfinite(resonance.peak.period) else "that lasts"
     swing = f", its command {resonance.command:.3g} times as much" if resonance.command else ""
     left = "left out: " + ", ".join(linear.dropped) if linear.dropped else ""
     method = "peak of the exact transfer function of one lap"
@@ -106,7 +106,7 @@ def _conflict(question: Question, group: Group, loop: SampledLoop, numbers: Numb
     evidence = witnessed(group.model, broken.choices, broken.instants, "exact execution with a moving input", numbers)
     if evidence is None:
         return None
-    at = units.clock(broken.instants[-1].time)
+    at = render_clock(broken.instants[-1].time)
     message = f"{wave.words} breaks `{broken.promise.text}` after {at}; held still at either end it keeps it"
     places = (
         place(loop), broken.promise.place.labelled("this promise"), wave.constant.place.labelled("this may vary"),

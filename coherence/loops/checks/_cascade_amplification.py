@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_clock
 from coherence.base.places import Place
 from coherence.base.polynomials import count_roots
 from coherence.findings.finding import Evidence, Finding, Grade
@@ -132,7 +132,7 @@ def _answer(question: Question, subject: Subject, cascade: Cascade) -> Finding:
     conflict = _conflict(question, cascade, names, broken) if broken else None
     if conflict is not None:
         return conflict
-    rhythm = f"of {units.clock(Fraction(round(period * 10), 10))}" if finite else "that lasts"
+    rhythm = f"of {render_clock(Fraction(round(period * 10), 10))}" if finite else "that lasts"
     product = " x ".join(f"{hop:.3g}" for hop in cascade.hops)
     chain = " -> ".join(names)
     message = (
@@ -166,7 +166,7 @@ def _conflict(question: Question, cascade: Cascade, names: tuple[str, ...], move
         return None
     product = " x ".join(f"{hop:.3g}" for hop in cascade.hops)
     message = (
-        f"{moved.words} breaks `{broken.promise.text}` after {units.clock(broken.instants[-1].time)}: "
+        f"{moved.words} breaks `{broken.promise.text}` after {render_clock(broken.instants[-1].time)}: "
         f"{' -> '.join(names)} amplifies it, hop by hop {product}"
     )
     places = (*_places(cascade), broken.promise.place.labelled("this promise"))

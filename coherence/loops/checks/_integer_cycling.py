@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from coherence.base import units
+from coherence.base.number_text import render_clock, render_decimal
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
@@ -132,7 +132,7 @@ def _cycles(
         return
     names = " and ".join(group.names)
     message = (
-        f"whole numbers alone keep {names} swinging: {_ranges(group, run)} every {units.clock(run.orbit.period)}; "
+        f"whole numbers alone keep {names} swinging: {_ranges(group, run)} every {render_clock(run.orbit.period)}; "
         f"without rounding every run comes to rest (linear growth {_growths(linear)} per lap)"
     )
     smooth_run = "that it rests without rounding was run in floating point, from the same starts"
@@ -171,7 +171,7 @@ def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
             if target.tolerance is not None:
                 repair = repairs.proposal(repairs.change(subject, target.tolerance, tolerance))
             else:
-                text = f"{units.decimal(tolerance * 100)} %"
+                text = f"{render_decimal(tolerance * 100)} %"
                 repair = repairs.proposal(repairs.insert(subject, target.setpoint.place, "tolerance", text))
             if repair is not None:
                 yield repair

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_seconds
 from coherence.findings.question_input import Subject
 from coherence.loops.checks._groups import Broken, breaks, promises, tried
 from coherence.model.model import Constant, Model
@@ -73,5 +73,5 @@ def _movements(
         yield ((Fraction(0), path, first), (half, path, then)), words
     for first, then in ((low, high), (high, low)):
         ends = f"{shown(model, path, low)} and {shown(model, path, high)}"
-        words = f"{path} alternating between {ends} every {units.seconds(2 * half)}"
+        words = f"{path} alternating between {ends} every {render_seconds(2 * half)}"
         yield tuple((k * half, path, then if k % 2 else first) for k in range(2 * WAVES)), words

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Certificate, Question, Subject, rational
@@ -126,7 +126,7 @@ def _acts(loop: SampledLoop) -> Place:
     stated = timescale.period if timescale else None
     if stated is None:
         return place(loop)
-    return stated.place.labelled(f"{loop.name} decides every {units.seconds(loop.period)}")
+    return stated.place.labelled(f"{loop.name} decides every {render_seconds(loop.period)}")
 
 
 def alone(model: Model, loop: SampledLoop) -> Alone | None:
@@ -190,8 +190,8 @@ def _separated(question: Question, view: View) -> Finding:
     method = "exact execution of every start of the faster loop, and arithmetic"
     evidence = Evidence(Grade.PROVED, method, certificate=script, numbers=view.numbers)
     return question.proved(
-        f"{view.inner.name} is at rest ({units.seconds(view.time.seconds)}) before {view.outer.name} acts again "
-        f"({units.seconds(view.every)})",
+        f"{view.inner.name} is at rest ({render_seconds(view.time.seconds)}) before {view.outer.name} acts again "
+        f"({render_seconds(view.every)})",
         (_acts(view.outer), place(view.inner)), view.of, evidence,
         assumptions=("each settles while all other commands stand still, as the outer one does between two actions",),
     )  # fmt: skip
@@ -200,15 +200,15 @@ def _separated(question: Question, view: View) -> Finding:
 def _overlap(question: Question, subject: Subject, group: Group, views: list[View]) -> Finding:
     worst = max(views, key=lambda view: view.ratio)  # nearest to being apart: there a slower outer loop costs least
     message = "; ".join(
-        f"{view.outer.name} acts every {units.seconds(view.every)}, while {view.inner.name} needs "
-        f"{units.seconds(view.time.seconds)} to settle" for view in views
+        f"{view.outer.name} acts every {render_seconds(view.every)}, while {view.inner.name} needs "
+        f"{render_seconds(view.time.seconds)} to settle" for view in views
     )  # fmt: skip
     numbers = {name: figure for view in views for name, figure in view.numbers.items()}
     if any(swings(group, run) for run in runs(subject, group)):
         message += ": each settles alone, together they do not" if len(views) == 2 else ": together they do not settle"
         slower = (worst.time.seconds // worst.outer.period + 1) * worst.outer.period
         if tried(lambda: _rest(altered(group.model, worst.outer, period=slower))):
-            message += f"; with {worst.outer.name} every {units.seconds(slower)} they do"
+            message += f"; with {worst.outer.name} every {render_seconds(slower)} they do"
             numbers["they settle with"] = (slower, "s")
     evidence = Evidence(Grade.BOUNDED, "exact execution of each loop alone", numbers=numbers)
     return question.note(message, (_acts(worst.outer), place(worst.inner)), worst.of, evidence)

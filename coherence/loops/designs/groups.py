@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base import units
 from coherence.base.clock import wall_is_over
+from coherence.base.number_text import render_clock, render_seconds
 from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.findings import repairs
@@ -49,10 +49,10 @@ def place(loop: SampledLoop) -> Place:
     """Returns where the loop says how it acts."""
     actuation, target = loop.source.actuation, loop.source.target
     if target is not None and target.signal is not None:
-        return target.signal.place.labelled(f"{loop.name} reads this every {units.seconds(loop.period)}")
+        return target.signal.place.labelled(f"{loop.name} reads this every {render_seconds(loop.period)}")
     if actuation is not None and actuation.signal is not None:
-        return actuation.signal.place.labelled(f"{loop.name} writes this every {units.seconds(loop.period)}")
-    return loop.source.place.labelled(f"{loop.name} decides every {units.seconds(loop.period)}")
+        return actuation.signal.place.labelled(f"{loop.name} writes this every {render_seconds(loop.period)}")
+    return loop.source.place.labelled(f"{loop.name} decides every {render_seconds(loop.period)}")
 
 
 @cached
@@ -163,7 +163,7 @@ def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, 
         replayed=True,
     )
     verb = "never settles" if len(group.loops) == 1 else "never settle"
-    message = f"{' and '.join(group.names)} {verb}: {', '.join(moves)}, every {units.clock(orbit.period)}"
+    message = f"{' and '.join(group.names)} {verb}: {', '.join(moves)}, every {render_clock(orbit.period)}"
     return question.conflict(
         message, group.places, group.names, evidence, certain=everywhere, repairs=_repairs(subject, group),
         assumptions=(*told_choices(group.model, run.choices), *group.model.abstractions),

@@ -174,12 +174,12 @@ def substituted(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
 
 def written(tree: Tree) -> str:
     """Renders the expression, short."""
-    from coherence.base.units import show
+    from coherence.base.number_text import render_quantity
     from coherence.language.expressions.tree import Name, Number, Truth
 
     match tree:
         case Number(value=number, dimension=dimension):
-            return show(number, dimension)
+            return render_quantity(number, dimension)
         case Truth(value=truth):
             return "true" if truth else "false"
         case Name(path=path):

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
 
+from coherence.base.number_text import render_tick
+
 WIDTH, HEIGHT = 400, 286  # of a panel with its margins
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 50, 46
 COLOURS = ("#0b5fa5", "#c8501e", "#2e7d4f", "#7b3f98", "#8a6d00", "#4a4a4a")
@@ -163,17 +165,6 @@ def _nice(step: float) -> float:
     return next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= step * (1 - 1e-9))
 
 
-def shown(number: float) -> str:
-    """A tick's text."""
-    if number == 0 or abs(number) < 1e-12:
-        return "0"
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if abs(number) >= limit:
-            size = {"G": 1e9, "M": 1e6, "k": 1e3}[unit]
-            return f"{number / size:.4g}{unit}"
-    return f"{number:.4g}"
-
-
 def _numbers(panel: Panel) -> tuple[list[float], list[float]]:
     points = [p for line in panel.lines for p in line.points] + [p for dots in panel.dots for p in dots.points]
     points += [p for arrow in panel.arrows for p in (arrow.start, arrow.end)] + [(x, y) for x, y, *_ in panel.texts]
@@ -253,11 +244,11 @@ def _frame(panel: Panel, x: _Axis, y: _Axis) -> list[str]:
     for tick in x.ticks() if "x" in panel.ticks else ():
         at = x.at(tick)
         made.append(f'<path d="M{at:.1f} {TOP}V{bottom + 4}" stroke="#dddddd" fill="none"/>')
-        made.append(_text(at, bottom + 17, shown(tick), size=11, anchor="middle"))
+        made.append(_text(at, bottom + 17, render_tick(tick), size=11, anchor="middle"))
     for tick in y.ticks() if "y" in panel.ticks else ():
         at = y.at(tick)
         made.append(f'<path d="M{LEFT - 4} {at:.1f}H{right}" stroke="#dddddd" fill="none"/>')
-        made.append(_text(LEFT - 7, at + 4, shown(tick), size=11, anchor="end"))
+        made.append(_text(LEFT - 7, at + 4, render_tick(tick), size=11, anchor="end"))
     made.append(_text((LEFT + right) / 2, bottom + 34, panel.x, anchor="middle", fill="#444444"))
     made.append(_text(14, (TOP + bottom) / 2, panel.y, anchor="middle", fill="#444444", turn=-90))
     return made

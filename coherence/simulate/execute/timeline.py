@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_clock, render_quantity, render_seconds
 from coherence.findings.finding import Step
 from coherence.model.model import Model, unit_of
 from coherence.simulate.execute.affine import plain
@@ -15,7 +15,7 @@ from coherence.simulate.execute.exact import Action, Choices, Instant
 
 def shown(model: Model, path: str, value: object) -> str:
     """A value with the unit of its signal."""
-    return units.show(plain(value), unit_of(model, path))  # type: ignore[arg-type]
+    return render_quantity(plain(value), unit_of(model, path))  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ def _step(model: Model, span: _Span) -> Step:
     verb = "raises" if _rising(span.first) else "lowers"
     path = span.first.signal
     ends = f"{shown(model, path, span.first.before)} -> {shown(model, path, span.last.after)}"
-    times = f" in {span.count} writes until {units.clock(span.end)}" if span.count > 1 else ""
+    times = f" in {span.count} writes until {render_clock(span.end)}" if span.count > 1 else ""
     return Step(span.start, f"{span.first.loop} {verb} {path} {ends}{times}")
 
 
@@ -82,7 +82,7 @@ def told_choices(model: Model, choices: Choices) -> tuple[str, ...]:
         else f"{path} = {shown(model, path, value)}"
         for path, value in choices.values.items()
     ]
-    phases = [f"phase of {name} = {units.seconds(phase)}" for name, phase in choices.phases.items() if phase]
+    phases = [f"phase of {name} = {render_seconds(phase)}" for name, phase in choices.phases.items() if phase]
     free = [loop.name for loop in model.loops if loop.phase is None and not choices.phases.get(loop.name)]
     if free and len(model.loops) + len(model.states) > 1:
         phases.append(f"phase of {', '.join(free)} = 0 s")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from coherence.base import units
 from coherence.base.errors import Problem, UsageError
+from coherence.base.number_text import render_seconds
 from coherence.language.design import Design
 from coherence.language.reading import read_design, read_text
 from coherence.model.elaborate import elaborate
@@ -124,7 +124,7 @@ def rendered(comparison: Comparison) -> str:
 
 
 def _line(trajectory: Trajectory) -> str:
-    return "  ".join(f"{replicas} ({units.seconds(time)})" for time, replicas in trajectory)
+    return "  ".join(f"{replicas} ({render_seconds(time)})" for time, replicas in trajectory)
 
 
 def _sequences(comparison: Comparison) -> str:
@@ -140,4 +140,4 @@ def _sequences(comparison: Comparison) -> str:
 
 def _times(errors: tuple[Fraction, ...]) -> str:
     mean = sum(errors, Fraction(0)) / len(errors)
-    return f"mean {units.seconds(round(mean, 1))}, at most {units.seconds(max(errors))} apart"
+    return f"mean {render_seconds(round(mean, 1))}, at most {render_seconds(max(errors))} apart"

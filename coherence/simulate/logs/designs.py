@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base.units import decimal
+from coherence.base.number_text import render_decimal
 from coherence.simulate.logs.facts import Facts, Pod, facts_of
 from coherence.simulate.logs.runs import RunFiles
 from coherence.simulate.logs.tables import utc
@@ -62,8 +62,8 @@ def _by_age(age: str, pod: Pod) -> str:
     """`1.01 if age < 28 s else 1 if age < 38 s else 0`: each reading until the age of the next."""
     values = [share for _, share in pod.cpu]
     ends = [moment for moment, _ in pod.cpu[1:]]
-    pieces = [f"{decimal(share)} if {age} < {end} s else" for share, end in zip(values, ends, strict=False)]
-    return " ".join([*pieces, decimal(values[-1])])
+    pieces = [f"{render_decimal(share)} if {age} < {end} s else" for share, end in zip(values, ends, strict=False)]
+    return " ".join([*pieces, render_decimal(values[-1])])
 
 
 def _apply(number: int, time: int, replicas: int, file: str) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _behaving(facts: Facts, hold_down: Fraction) -> Iterator[str]:
     yield "  hpa:"
     yield "    uses: kubernetes_hpa"
     yield f"    target: {{signal: reading.measured, setpoint: {_percent(facts.setpoint)}}}"
-    yield f"    timescale: {{phase: {facts.first_sync} s, hold_down: {decimal(hold_down)} s}}"
+    yield f"    timescale: {{phase: {facts.first_sync} s, hold_down: {render_decimal(hold_down)} s}}"
     yield f"    actuation: {{signal: app.replicas, bounds: [{facts.least}, {facts.most}],"
     yield f"                rate: [{', '.join(facts.behavior.rates)}]}}"
 
@@ -100,4 +100,4 @@ def _classic(facts: Facts) -> Iterator[str]:
 
 
 def _percent(share: Fraction) -> str:
-    return f"{decimal(share * 100)} %"
+    return f"{render_decimal(share * 100)} %"

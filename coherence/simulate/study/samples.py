@@ -8,8 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.elaborate import elaborate
@@ -187,9 +187,11 @@ def _for_ever(model: Model, setting: Setting) -> tuple[str, ...]:
     if orbit is None:
         return ("whether it settles or repeats was not found out",)
     if orbit.still:
-        return (f"{bare}settled for ever from {seconds(orbit.start)} on",)
+        return (f"{bare}settled for ever from {render_seconds(orbit.start)} on",)
     how = "exactly" if orbit.exact else f"closing in by {float(orbit.contraction):.2g} a lap"
-    return (f"{bare}repeats every {seconds(orbit.period)} for ever, from {seconds(orbit.start)} on, {how}",)
+    return (
+        f"{bare}repeats every {render_seconds(orbit.period)} for ever, from {render_seconds(orbit.start)} on, {how}",
+    )
 
 
 def _nothing(model: Model) -> InputError:

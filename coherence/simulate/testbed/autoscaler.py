@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from coherence.base import units
 from coherence.base.errors import InternalError
+from coherence.base.number_text import render_seconds
 from coherence.language.design import Design
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.simulate.execute.orbits import Orbit, long_run
@@ -166,7 +166,7 @@ def _same_period(seen: Fraction | None, progress: Fraction | None) -> bool:
 
 
 def _period(time: Fraction | None) -> str:
-    return "at rest" if time is None else units.seconds(time) if time else "not seen"
+    return "at rest" if time is None else render_seconds(time) if time else "not seen"
 
 
 # -- in words -----------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base import units
 from coherence.base.errors import UsageError
+from coherence.base.number_text import render_seconds
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
@@ -221,8 +221,8 @@ def _close_instants(name: str, plant: Plant) -> Iterator[str]:
         gap = min(min(offset, plant.scrape - offset) for offset in offsets)
         if gap < QUIET:
             yield (
-                f"{name} {what} within {units.seconds(gap)} of a scrape; change `{remedy}` "
-                f"so that at least {units.seconds(QUIET)} lie between"
+                f"{name} {what} within {render_seconds(gap)} of a scrape; change `{remedy}` "
+                f"so that at least {render_seconds(QUIET)} lie between"
             )
 
 
@@ -252,7 +252,7 @@ def _other_arithmetic(setup: AutoscalerSetUp) -> Iterator[str]:
     for (time, wanted), decision in zip(expected, actual, strict=True):
         if wanted != decision.desired:
             yield (
-                f"at {units.seconds(time)} the design wants {wanted} replicas and the testbed would want "
+                f"at {render_seconds(time)} the design wants {wanted} replicas and the testbed would want "
                 f"{decision.desired}: ready replicas must be those wanted for at least `boot`, removed at once"
             )
             return

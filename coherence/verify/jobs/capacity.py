@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.units import ONE, show
+from coherence.base.units import ONE
 from coherence.language.design import Component
 from coherence.language.expressions.lower_smt import real
 from coherence.language.schema_kinds import Quantity
@@ -48,7 +49,7 @@ class Room:
 
 def _shown(value: Fraction | None, quantity: Quantity | None) -> str:
     physical = quantity.dimension.physical if quantity else ONE
-    return show(max(value or Fraction(0), Fraction(0)), physical)
+    return render_quantity(max(value or Fraction(0), Fraction(0)), physical)
 
 
 def room_for_one(facts: Known, thing: str, count: int) -> Room:

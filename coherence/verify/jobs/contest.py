@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.units import Dimension, show
+from coherence.base.units import Dimension
 from coherence.language.design import Component, Job
 from coherence.language.expressions.tree import Name, names
 from coherence.language.schema_kinds import Formula, Quantity
@@ -85,7 +86,7 @@ class Contest:
 
     def shown(self, resource: str, amount: Amount) -> str:
         """Returns an amount of a resource with its unit."""
-        return show(amount, self.units[resource])
+        return render_quantity(amount, self.units[resource])
 
     @property
     def queues(self) -> tuple[str, ...]:

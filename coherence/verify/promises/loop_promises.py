@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_clock, render_quantity
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -110,7 +110,7 @@ def _by_range(
 
 def _span(facts: Known, model: Model, path: str) -> str:
     interval, unit = facts.values[path], unit_of(model, path)
-    ends = [units.show(end, unit) for end in (interval.low, interval.high) if end is not None]
+    ends = [render_quantity(end, unit) for end in (interval.low, interval.high) if end is not None]
     return " to ".join(dict.fromkeys(ends))
 
 
@@ -149,7 +149,7 @@ def _conflict(
     steps = [*timeline(model, outcome.instants, watch), _last(model, promise, outcome)]
     cycle = _cycle(subject, promise, outcome)
     evidence = Evidence(Grade.PROVED, "exact execution", tuple(steps), numbers=cycle[1], replayed=True)
-    message = f"{promise.text}: broken after {units.clock(outcome.instants[-1].time)}{cycle[0]}"
+    message = f"{promise.text}: broken after {render_clock(outcome.instants[-1].time)}{cycle[0]}"
     assumptions = (*told_choices(model, outcome.choices), *model.abstractions)
     return question.conflict(
         message,
@@ -203,7 +203,7 @@ def _cycle(
         unit = str(unit_of(part, path)) if unit_of(part, path).powers else ""
         numbers[f"{path} lowest"], numbers[f"{path} highest"] = (low, unit), (high, unit)
     again = _broken_again(part, promise, run)
-    return (f", and again every {units.clock(orbit.period)} for ever" if again else ""), numbers
+    return (f", and again every {render_clock(orbit.period)} for ever" if again else ""), numbers
 
 
 def _broken_again(part: Model, promise: Promise, run: LongRun) -> bool:

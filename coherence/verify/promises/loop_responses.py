@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_clock, render_quantity
 from coherence.base.places import Place
 from coherence.base.units import SECOND
 from coherence.findings.finding import Evidence, Finding, Grade, Step
@@ -98,7 +98,7 @@ def _late(
     ending = "not answered in the run"
     if served is not None:
         numbers["answered after"] = (served - late.since, "s")
-        ending = f"answered after {units.show(served - late.since, SECOND)}"
+        ending = f"answered after {render_quantity(served - late.since, SECOND)}"
     evidence = Evidence(
         Grade.PROVED,
         "exact execution",
@@ -106,7 +106,7 @@ def _late(
         numbers=numbers,
         replayed=True,
     )
-    message = f"{promise.text}: broken after {units.clock(late.since)}, {ending}"
+    message = f"{promise.text}: broken after {render_clock(late.since)}, {ending}"
     assumptions = (*told_choices(model, late.choices), *model.abstractions)
     return question.conflict(message, places, of, evidence, certain=late.everywhere, assumptions=assumptions)
 

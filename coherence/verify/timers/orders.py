@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.units import decimal, seconds
+from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings.finding import Step
 from coherence.findings.question_input import Certificate
 from coherence.language.design import Design
@@ -165,10 +165,10 @@ def sorted_steps(steps: Iterable[Step]) -> tuple[Step, ...]:
 def between(window: Window) -> str:
     """Renders `140 s to 150 s`, `600 s`, `at least 5 s`; both ends in one unit where that reads well."""
     if window.latest is None:
-        return f"at least {seconds(window.earliest)}"
-    ends = [seconds(window.earliest), seconds(window.latest)]
+        return f"at least {render_seconds(window.earliest)}"
+    ends = [render_seconds(window.earliest), render_seconds(window.latest)]
     mixed = ends[0].split()[-1] != ends[1].split()[-1]
     near = window.latest < 1000 or window.latest < 10 * window.earliest
     if mixed and window.earliest >= 1 and near and any(end.endswith(" s") for end in ends):
-        ends = [f"{decimal(end)} s" for end in (window.earliest, window.latest)]
+        ends = [f"{render_decimal(end)} s" for end in (window.earliest, window.latest)]
     return ends[0] if window.exact else f"{ends[0]} to {ends[1]}"

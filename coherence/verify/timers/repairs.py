@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base.units import decimal
+from coherence.base.number_text import render_decimal
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
@@ -72,7 +72,7 @@ def _set(subject: Subject, timer: Timer, key: str, stated: Quantity | None, valu
         return
     edit = repairs.change(subject, stated, value) if stated is not None else None
     if edit is None and timer.start is not None:
-        text = decimal(value) if key == "misses" else repairs.duration_text(subject, value)
+        text = render_decimal(value) if key == "misses" else repairs.duration_text(subject, value)
         edit = repairs.insert(subject, timer.start.place, key, text)
     repair = repairs.proposal(edit)
     if repair is not None:

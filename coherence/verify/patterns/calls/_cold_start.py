@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -86,7 +86,7 @@ def _answer(question: Question, subject: Subject, plan: Plan, start: ColdStart) 
     reached = surely_reached(plan, most_start, most_answer)
     if reached is None:
         return _missed(question, subject, plan, start, numbers)
-    there = f"{plan.callee} has started from zero and answered, after {seconds(reached.latest)}"
+    there = f"{plan.callee} has started from zero and answered, after {render_seconds(reached.latest)}"
     evidence = arithmetic(numbers, certificate=_certificate(plan, reached, most_start, most_answer))
     message, margin = f"try {reached.k} of {plan.name} still waits when {there}", reached.slack > 0
     return question.proved(message, start.places, start.of, evidence, assumptions=[AT_FIRST], margin=margin)
@@ -109,7 +109,7 @@ def _missed(question: Question, subject: Subject, plan: Plan, start: ColdStart, 
     most = (start.begin.high or ZERO) + (start.answer.high or ZERO)
     total = start.begin.low + start.answer.low if certain else most
     gone = f"{plan.name} ends before" if plan.tries == 1 else f"no try of {plan.name} is answered"
-    need = f"{'needs' if certain else 'may need'} {seconds(total)} to start and answer"
+    need = f"{'needs' if certain else 'may need'} {render_seconds(total)} to start and answer"
     witness = (
         Step(ZERO, f"{plan.name}: try 1 finds no {plan.callee}; one is started"),
         Step(_waited(plan), "the last try has ended"),

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
-from coherence.base.units import decimal, seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, arithmetic, rational
 from coherence.language.design import Design
@@ -65,7 +65,7 @@ def _empty(
     numbers: Numbers = {f"{name}, at least": (least, "s"), f"{name}, at most": (most, "s"), "limits": (len(blamed), "")}
     steps = [Step(None, f"{demand.name}: {_shown(demand)}") for demand in blamed[:6]]
     evidence = arithmetic(numbers, witness=steps, certificate=_certificate(blamed, used))
-    needs = f"{name} would have to be at least {seconds(least)} and at most {seconds(most)}"
+    needs = f"{name} would have to be at least {render_seconds(least)} and at most {render_seconds(most)}"
     places = [*(d.place.labelled("a limit that cannot be kept") for d in blamed[-1:]), *_others(blamed, used)]
     of = [*(demand.name for demand in blamed), *_calls_of(design, used)]
     if all(q is not None and q.exact for q in used.values()):
@@ -185,8 +185,8 @@ def _tighten_one(bounds: dict[str, _Bound], demand: DeadlineDemand, number: int,
 
 
 def _shown(demand: DeadlineDemand) -> str:
-    terms = " + ".join(f"{decimal(weight)} * {name}" for name, weight in demand.weights.items())
-    return f"{terms} <= {seconds(-demand.constant)}"
+    terms = " + ".join(f"{render_decimal(weight)} * {name}" for name, weight in demand.weights.items())
+    return f"{terms} <= {render_seconds(-demand.constant)}"
 
 
 def _certificate(blamed: list[DeadlineDemand], used: Mapping[str, Quantity | None]) -> str:

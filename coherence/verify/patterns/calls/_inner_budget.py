@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
@@ -58,7 +58,7 @@ def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -
     cause = max(plan.known(), key=lambda cause: last_end(plan.worst(cause)) or _NEVER)
     course, end, limit = plan.worst(cause), retry_end(plan), around.limit.low
     begun, done = started(course, limit), completed(course, limit, strict=True)
-    takes = f"may take {seconds(end)}" if end is not None else "have no bound"
+    takes = f"may take {render_seconds(end)}" if end is not None else "have no bound"
     finished = "not all" if done is None else str(done)
     tries = f"the {plan.tries or 'unlimited'} tries of {plan.name}"
     message = f"{tries} {takes} on {cause.name}s, but {around.text}: {finished} of them end in time"
@@ -86,11 +86,11 @@ def _always_late(plan: Plan, limit: Span) -> bool:
 def _witness(plan: Plan, cause: Cause, around: Enclosure) -> Iterator[Step]:
     course, limit = plan.worst(cause), around.limit.low
     for k, at, ends in timeline(course, limit):
-        fails = f", fails by {cause.name} at {seconds(ends)}" if ends is not None and ends < limit else ""
+        fails = f", fails by {cause.name} at {render_seconds(ends)}" if ends is not None and ends < limit else ""
         yield Step(at, f"{plan.name}: try {k} starts{fails}")
     begun = started(course, limit)
     late = start(course, begun + 1) if begun is not None and (plan.tries is None or begun < plan.tries) else None
-    never = f"; try {(begun or 0) + 1} would start at {seconds(late)}" if late is not None else ""
+    never = f"; try {(begun or 0) + 1} would start at {render_seconds(late)}" if late is not None else ""
     yield Step(limit, f"{around.text}{never}")
 
 
@@ -113,7 +113,9 @@ def _together(question: Question, subject: Subject, work: Work, around: Enclosur
 
 
 def _too_many(question: Question, subject: Subject, work: Work, around: Enclosure) -> Finding:
-    message = f"{around.inside} may spend {seconds(work.known)} on its calls one after another, but {around.text}"
+    message = (
+        f"{around.inside} may spend {render_seconds(work.known)} on its calls one after another, but {around.text}"
+    )
     numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls one after another": (work.known, "s")}
     return question.conflict(
         message, _all_places(work.calls, around), _names(work, around),
@@ -123,7 +125,9 @@ def _too_many(question: Question, subject: Subject, work: Work, around: Enclosur
 
 
 def _contained(question: Question, work: Work, around: Enclosure, longest: Fraction) -> Finding:
-    message = f"whatever {around.inside} spends on its calls ({seconds(longest)} at most) ends before {around.text}"
+    message = (
+        f"whatever {around.inside} spends on its calls ({render_seconds(longest)} at most) ends before {around.text}"
+    )
     numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls at their longest": (longest, "s")}
     bounds = [(plan, longest_end(plan) or ZERO) for plan in work.calls]
     evidence = arithmetic(numbers, certificate=work_fits(bounds, work.serve, around.limit.low))

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
-from coherence.base.units import decimal, seconds
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.findings.repairs import change, proposal
@@ -34,7 +34,10 @@ def answer(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding
     if within is not None:
         return _leaf(question, subject, load) or within
     if load.worst is not None and load.lasting is not None and load.worst < load.capacity.low <= load.lasting:
-        needs = f"needs a simulation: the bursts of {load.workload.name} make {decimal(load.often)} req/s in the mean"
+        needs = (
+            f"needs a simulation: the bursts of {load.workload.name} make {render_decimal(load.often)} req/s in "
+            "the mean"
+        )
         return question.undecided(needs, load.places, load.of)
     if load.crowd is not None and load.worst is not None and load.worst < load.capacity.low:
         names = ", ".join(name for name, _ in load.beside)
@@ -64,8 +67,8 @@ def _within(question: Question, subject: Subject, load: AmplifiedLoad) -> Findin
         return None
     names = " and ".join((load.workload.name, *(name for name, _ in load.beside)))
     message = (
-        f"even when every try times out, {names} sends {decimal(most)} req/s to {load.callee}, which can serve "
-        f"{decimal(load.capacity.low)}: no overload lasts"
+        f"even when every try times out, {names} sends {render_decimal(most)} req/s to {load.callee}, which can serve "
+        f"{render_decimal(load.capacity.low)}: no overload lasts"
     )
     margin = 1 - most / load.capacity.low
     numbers: Numbers = {**load.numbers, "load when all time out": (most, "req/s"), "margin": (margin, "")}
@@ -120,7 +123,10 @@ def _overload(question: Question, subject: Subject, load: AmplifiedLoad) -> Find
         return _cancelled(question, load, measured)
     slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
     if full is not None and isinstance(full.at_most, Quantity) and full.at_most.low / load.capacity.low <= slow:
-        needs = f"needs a simulation: {full.name} lets {load.callee} hold no more than it serves within {seconds(slow)}"
+        needs = (
+            f"needs a simulation: {full.name} lets {load.callee} hold no more than it serves within "
+            f"{render_seconds(slow)}"
+        )
         return question.undecided(needs, load.places, load.of)
     return _reached(question, subject, load, measured, slow)
 
@@ -134,11 +140,15 @@ def _cancelled(question: Question, load: AmplifiedLoad, measured: CallFacts | No
     facts_ = (f"(= answers {rational(load.capacity.low)})", f"(<= answers {rational(load.rate.high)})")
     certificate = Certificate({"answers": "Real"}, facts_, "false").script()
     if load.often >= load.capacity.low:
-        needs = f"needs a simulation: the bursts of {load.workload.name} make {decimal(load.often)} req/s in the mean"
+        needs = (
+            f"needs a simulation: the bursts of {load.workload.name} make {render_decimal(load.often)} req/s in "
+            "the mean"
+        )
         return question.undecided(needs, load.places, load.of)
     message = (
-        f"no overload of {load.callee} lasts: all busy it answers {decimal(load.capacity.low)} req/s, more than the "
-        f"{decimal(load.rate.high)} first tries, and cancelled tries leave it"
+        f"no overload of {load.callee} lasts: all busy it answers {render_decimal(load.capacity.low)} req/s, "
+        "more than the "
+        f"{render_decimal(load.rate.high)} first tries, and cancelled tries leave it"
     )
     evidence = arithmetic(load.numbers, certificate=certificate)
     return question.proved(message, load.places, load.of, evidence, assumptions=[FLUID, MEMORYLESS])
@@ -172,20 +182,22 @@ def _reached(
         if after.collapses:
             grown = after.backlog / measured.call.capacity
             return _by_burst(question, subject, load, (measured, points, grown), wait or Fraction(0))
-        note = f"the stated burst is over {seconds(_round(after.recovery))} after its end; "
+        note = f"the stated burst is over {render_seconds(_round(after.recovery))} after its end; "
     return _by_noise(question, subject, load, measured, points) or _unreached(question, load, measured, slow, note)
 
 
 def _by_itself(question: Question, subject: Subject, load: AmplifiedLoad, points: Portrait) -> Finding:
     message = (
-        f"{load.callee} has no healthy operating point: {decimal(load.rate.high)} first tries a second make "
-        f"{_times(load)} sends each, and the retries of late tries alone reach {decimal(load.capacity.low)} req/s"
+        f"{load.callee} has no healthy operating point: {render_decimal(load.rate.high)} first tries a second make "
+        f"{_times(load)} sends each, and the retries of late tries alone reach "
+        f"{render_decimal(load.capacity.low)} req/s"
     )
     witness = (
         Step(Fraction(0), f"{load.workload.name} begins to call {load.callee}, which is empty"),
         Step(None, "some tries are late by chance and are sent again; the load that they make makes more of them late"),
         Step(
-            None, f"the queue passes the limit of a try: {_load_of(load)} against {decimal(load.capacity.high)} req/s"
+            None,
+            f"the queue passes the limit of a try: {_load_of(load)} against {render_decimal(load.capacity.high)} req/s",
         ),
         Step(None, "every try times out and is still served: nobody is answered in time any more"),
     )
@@ -220,11 +232,13 @@ def _by_burst(
         Step(Fraction(0), f"a burst of {burst.rate.text} begins"),
         Step(
             over,
-            f"it ends; the queue of {load.callee} delays by {seconds(_round(grown))}, tries end after {seconds(slow)}",
+            f"it ends; the queue of {load.callee} delays by {render_seconds(_round(grown))}, tries end after "
+            f"{render_seconds(slow)}",
         ),
         Step(
             over + slow,
-            f"every try times out and is sent again: {_load_of(load, measured)} against {decimal(load.capacity.high)}",
+            f"every try times out and is sent again: {_load_of(load, measured)} against "
+            f"{render_decimal(load.capacity.high)}",
         ),
         Step(None, "the queue never becomes shorter than the limit of a try: the burst is over, the overload stays"),
     )
@@ -260,7 +274,9 @@ def _by_noise(
         Step(Fraction(0), f"{load.workload.name} is served in time"),
         Step(_round(quiet.low_to_high), f"on average by then chance fills the queue beyond {_edge(points)}"),
         Step(
-            None, f"every try times out and is sent again: {_load_of(load)} against {decimal(load.capacity.high)} req/s"
+            None,
+            f"every try times out and is sent again: {_load_of(load)} against "
+            f"{render_decimal(load.capacity.high)} req/s",
         ),
     )
     numbers = {**load.numbers, **_points(points), "mean time until noise collapses it": (quiet.low_to_high, "s")}
@@ -273,13 +289,13 @@ def _unreached(
     question: Question, load: AmplifiedLoad, measured: CallFacts | None, slow: Fraction, note: str
 ) -> Finding:
     """Answers that an overload would stay, but nothing stated reaches it."""
-    needs = f"needs a disturbance (burst of {load.workload.name}) that delays {load.callee} by {seconds(slow)}"
+    needs = f"needs a disturbance (burst of {load.workload.name}) that delays {load.callee} by {render_seconds(slow)}"
     shortest = (
         smallest_pause(measured.call)
         if measured is not None and overload(measured.call) >= measured.call.capacity
         else math.inf
     )
-    pause = f", as a pause of {seconds(_round(shortest))} does" if math.isfinite(shortest) else ""
+    pause = f", as a pause of {render_seconds(_round(shortest))} does" if math.isfinite(shortest) else ""
     lacking = (
         f" (noise alone: needs {' and '.join(measured.missing)})" if measured is not None and measured.missing else ""
     )
@@ -328,7 +344,7 @@ def _edge(points: Portrait) -> str:
 
 
 def _times(load: AmplifiedLoad) -> str:
-    return "any number of" if load.sends is None else f"up to {decimal(load.sends)}"
+    return "any number of" if load.sends is None else f"up to {render_decimal(load.sends)}"
 
 
 def _load_of(load: AmplifiedLoad, measured: CallFacts | None = None) -> str:
@@ -340,13 +356,13 @@ def _load_of(load: AmplifiedLoad, measured: CallFacts | None = None) -> str:
 
 
 def _keeps(load: AmplifiedLoad) -> str:
-    times = "any number of" if load.sends is None else decimal(load.sends)
-    overload_ = f"an overload of {load.callee} ({decimal(load.capacity.high)} req/s) keeps itself up"
+    times = "any number of" if load.sends is None else render_decimal(load.sends)
+    overload_ = f"an overload of {load.callee} ({render_decimal(load.capacity.high)} req/s) keeps itself up"
     return f"each first try becomes {times} sends, so {overload_}"
 
 
 def _about(time: float) -> str:
-    return seconds(_round(time))
+    return render_seconds(_round(time))
 
 
 def _round(time: float) -> Fraction:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
@@ -139,7 +139,7 @@ def assumptions_of(plan: Plan) -> list[str]:
 
 
 def _message(count: _Count) -> str:
-    plan, cause, limit = count.plan, count.cause, seconds(count.limit)
+    plan, cause, limit = count.plan, count.cause, render_seconds(count.limit)
     others = [other for other in plan.causes if other.name != cause.name and not other.whole]
     still = "" if count.certain or not others else "; fast failures (a refused connection) still retry"
     if cause.whole:
@@ -154,16 +154,20 @@ def _message(count: _Count) -> str:
 
 def on_cause(cause: Cause) -> str:
     """`on timeouts`, `when unavailable takes 900 ms`."""
-    return "on timeouts" if cause.name == "timeout" else f"when {cause.name} takes {seconds(cause.takes.high or ZERO)}"
+    return (
+        "on timeouts"
+        if cause.name == "timeout"
+        else f"when {cause.name} takes {render_seconds(cause.takes.high or ZERO)}"
+    )
 
 
 def _witness(count: _Count) -> Iterator[Step]:
     course, limit, begun = count.course, count.limit, count.begun
     for k, at, ends in timeline(course, limit):
-        fails = f" at {seconds(ends)}" if ends is not None and ends <= limit else ""
+        fails = f" at {render_seconds(ends)}" if ends is not None and ends <= limit else ""
         yield Step(at, f"try {k} starts; it fails by {count.cause.name}{fails}")
     late = start(course, begun + 1) if begun is not None and (course.count is None or begun < course.count) else None
-    never = f"; try {(begun or 0) + 1} would start at {seconds(late)}" if late is not None else ""
+    never = f"; try {(begun or 0) + 1} would start at {render_seconds(late)}" if late is not None else ""
     yield Step(limit, f"the deadline ends the call{never}")
 
 
@@ -179,7 +183,9 @@ def _fits(question: Question, plan: Plan, deadline: Span) -> Finding:
     course = plan.worst(max(plan.causes, key=lambda cause: cause.takes.high or ZERO))
     worst, limit = last_end(course) or ZERO, deadline.low
     room = "exactly fit" if worst == limit else "fit"
-    message = f"all {plan.tries} tries of {plan.name} {room} its deadline: {seconds(worst)} of {seconds(limit)}"
+    message = (
+        f"all {plan.tries} tries of {plan.name} {room} its deadline: {render_seconds(worst)} of {render_seconds(limit)}"
+    )
     numbers: Numbers = {"deadline": (limit, "s"), "time for all tries": (worst, "s"), "tries": (plan.tries or 0, "")}
     evidence = arithmetic(numbers, certificate=tries_fit(course, limit))
     places, assumed = _places(plan, "all of them fit"), assumptions_of(plan)

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -28,7 +28,7 @@ def serving_time(question: Question, subject: Subject, plan: Plan) -> Iterator[F
     ahead = _ahead(subject, plan.callee, serve)
     if serve.high <= plan.limit.low < serve.high + sum((span.high for _, span in ahead), ZERO):
         activity, span = ahead[0]
-        late = f"{span} and {serve} in a try of {seconds(plan.limit.low)}"
+        late = f"{span} and {serve} in a try of {render_seconds(plan.limit.low)}"
         needs = f"needs whether {activity} of {plan.callee} comes before each answer (then as part of it): {late}"
         yield question.undecided(needs, [*places, span.place.labelled(f"{activity} takes this")], of)
     elif serve.high <= plan.limit.low:
@@ -53,7 +53,7 @@ def _numbers(serve: Quantity, limit: Span) -> Numbers:
 
 
 def _enough(question: Question, plan: Plan, serve: Quantity, limit: Span, places: list[Place]) -> Finding:
-    message = f"a try of {plan.name} leaves {plan.callee} the {seconds(serve.high)} that it may need"
+    message = f"a try of {plan.name} leaves {plan.callee} the {render_seconds(serve.high)} that it may need"
     evidence = arithmetic(_numbers(serve, limit), certificate=at_most(serve.high, limit.low))
     return question.proved(message, places, (plan.name, plan.callee), evidence, margin=serve.high < limit.low)
 
@@ -61,10 +61,10 @@ def _enough(question: Question, plan: Plan, serve: Quantity, limit: Span, places
 def _too_short(question: Question, subject: Subject, plan: Plan, serve: Quantity, places: list[Place]) -> Finding:
     limit = plan.limit or Span(ZERO, ZERO)
     certain = limit.high is not None and serve.low > limit.high
-    need = f"needs {seconds(serve.low)}" if certain else f"may need {seconds(serve.high)}"
+    need = f"needs {render_seconds(serve.low)}" if certain else f"may need {render_seconds(serve.high)}"
     lost = "that answer is lost and asked for again" if plan.retries else "that answer is lost"
     end = "no try can succeed" if certain else lost
-    message = f"{plan.callee} {need} to answer, but a try of {plan.name} ends after {seconds(limit.low)}: {end}"
+    message = f"{plan.callee} {need} to answer, but a try of {plan.name} ends after {render_seconds(limit.low)}: {end}"
     witness = (
         Step(ZERO, f"{plan.name}: try 1 starts"),
         Step(limit.low, "the try ends without an answer"),

@@ -38,8 +38,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -101,17 +101,17 @@ def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
     elif late and on_timeout == "cancel":
         yield _cancelled(left)
     elif late:
-        need = f"{left.callee} may need {seconds(work.known)}, the caller waits {seconds(limit)}"
+        need = f"{left.callee} may need {render_seconds(work.known)}, the caller waits {render_seconds(limit)}"
         yield QUESTION.undecided(f"needs on_timeout of {plan.name}: {need}", _places(left), left.of)
     elif on_timeout == "abandon":
         yield _in_time(left)
 
 
 def _cancelled(left: Left) -> Finding:
-    ends = f"`on_timeout: cancel` of {left.plan.name} ends its work after {seconds(left.limit)}"
+    ends = f"`on_timeout: cancel` of {left.plan.name} ends its work after {render_seconds(left.limit)}"
     certificate = bounded_sum({"work_until_cancelled": left.limit}, left.limit, "<=")
     evidence = arithmetic(left.numbers, certificate=certificate)
-    message = f"{left.callee} may need {seconds(left.work.known)}, but {ends}"
+    message = f"{left.callee} may need {render_seconds(left.work.known)}, but {ends}"
     assumed = [f"cancelling {left.callee} also ends what it waits for"]
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed)
 
@@ -119,10 +119,10 @@ def _cancelled(left: Left) -> Finding:
 def _in_time(left: Left) -> Finding:
     plan, work, limit = left.plan, left.work, left.limit
     if work.longest is None or work.longest > limit or (work.calls and work.longest == limit):
-        needs = f"needs a bound on {_unbounded(left)}: {plan.name} abandons it after {seconds(limit)}"
+        needs = f"needs a bound on {_unbounded(left)}: {plan.name} abandons it after {render_seconds(limit)}"
         return QUESTION.undecided(needs, _places(left), left.of)
-    gives_up = f"{plan.name} gives up after {seconds(limit)}"
-    message = f"{left.callee} is done after {seconds(work.longest)} at most, before {gives_up}"
+    gives_up = f"{plan.name} gives up after {render_seconds(limit)}"
+    message = f"{left.callee} is done after {render_seconds(work.longest)} at most, before {gives_up}"
     bounds = [(inner, longest_end(inner) or ZERO) for inner in work.calls]
     evidence = arithmetic(left.numbers, certificate=work_fits(bounds, work.serve, limit, strict=bool(work.calls)))
     own = [] if work.serve else [f"the own time of {left.callee} is not stated and counts as 0 s"]
@@ -156,7 +156,7 @@ def _orphan(subject: Subject, left: Left) -> Finding:
     certain = work.serve is not None and limit.high is not None and work.serve.low > limit.high
     copies = _copies(left)
     beside = f", with up to {copies} copies at once" if copies > 1 else ""
-    more = f"for {seconds(work.known - limit.low)} more" if work.known > limit.low else "a moment longer"
+    more = f"for {render_seconds(work.known - limit.low)} more" if work.known > limit.low else "a moment longer"
     works = "works" if certain else "may work"
     message = f"{left.callee} {works} {more} after {left.plan.name} has given up and left it{beside}"
     evidence = arithmetic({**left.numbers, "copies at once": (copies, "")}, witness=_witness(left), replayed=True)

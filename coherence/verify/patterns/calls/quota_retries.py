@@ -48,8 +48,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds, show
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -190,7 +190,10 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
     first, again = _total(quota) or Fraction(0), _total(quota, again=True)
     peak = _total(quota, peak=True, again=True)
     if first > quota.rate and again == first:
-        message = f"{quota.limit.name} refuses {show(first - quota.rate)} req/s of {show(first)} req/s, for good"
+        message = (
+            f"{quota.limit.name} refuses {render_quantity(first - quota.rate)} req/s of {render_quantity(first)} "
+            "req/s, for good"
+        )
         yield QUESTION.note(message, _places(quota), quota.of, arithmetic(_numbers(quota)))
     elif first > quota.rate:
         stated, window = quota.limit.at_most, quota.limit.window
@@ -204,7 +207,7 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
         held = peak is not None and peak <= quota.rate
         yield _proved(quota, peak, "") if held and peak is not None else _proved(quota, again, "once a burst is over, ")
     elif (filled := _filled(quota)) is not None:
-        course = f"a burst fills it after {seconds(filled)}, and what is refused comes back and keeps it full"
+        course = f"a burst fills it after {render_seconds(filled)}, and what is refused comes back and keeps it full"
         yield _conflict(subject, quota, course, certain=False)
     else:
         bursts = [w.name for w, _ in quota.flows]
@@ -217,7 +220,7 @@ def _places(quota: Quota) -> tuple[Place, ...]:
     assert isinstance(stated, Quantity)
     rates = [w.rate.place.labelled("first tries come at this rate") for w, _ in quota.flows if w.rate is not None]
     retrying = [plan for plan in quota.plans if plan.retries]
-    return (stated.place.labelled(f"so many in {seconds(quota.window)}"), *layer_places(retrying), *rates)
+    return (stated.place.labelled(f"so many in {render_seconds(quota.window)}"), *layer_places(retrying), *rates)
 
 
 def _numbers(quota: Quota) -> Numbers:
@@ -229,20 +232,26 @@ def _numbers(quota: Quota) -> Numbers:
 
 def _proved(quota: Quota, most: Fraction, when: str) -> Finding:
     script = Certificate(claim=f"(<= (* {rational(most)} {rational(quota.window)}) {rational(quota.most)})").script()
-    message = f"{when}{quota.limit.name} holds with every try refused: {show(most)} req/s of {show(quota.rate)} req/s"
+    message = (
+        f"{when}{quota.limit.name} holds with every try refused: {render_quantity(most)} req/s of "
+        f"{render_quantity(quota.rate)} req/s"
+    )
     return QUESTION.proved(message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script))
 
 
 def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> Finding:
     first, again = _total(quota) or Fraction(0), _total(quota, again=True)
-    after = f"{show(again)} req/s" if again is not None else "no bound"
+    after = f"{render_quantity(again)} req/s" if again is not None else "no bound"
     message = (
-        f"{quota.limit.name} allows {show(quota.rate)} req/s to {quota.callee}, first tries are {show(first)} req/s, "
+        f"{quota.limit.name} allows {render_quantity(quota.rate)} req/s to {quota.callee}, first tries are "
+        f"{render_quantity(first)} req/s, "
         f"and {after} while they are refused: {course}"
     )
     witness = (
         Step(Fraction(0), f"{quota.limit.name} is full: {quota.callee} refuses"),
-        Step(None, f"each refused request is sent again: {after} arrive, {show(quota.rate)} req/s are allowed"),
+        Step(
+            None, f"each refused request is sent again: {after} arrive, {render_quantity(quota.rate)} req/s are allowed"
+        ),
         Step(quota.window, "the next window is full again"),
     )
     return QUESTION.conflict(

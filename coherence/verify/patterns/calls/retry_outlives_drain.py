@@ -37,8 +37,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
@@ -98,7 +98,7 @@ def _one_member(subject: Subject, plan: Plan, drain: Drain, members: Interval | 
     if longest is None or delay + longest >= drain.lasts.low:
         return QUESTION.undecided(f"needs {_unknown(plan)}", places, of)
     busy = delay + longest
-    message = f"the tries of {plan.name} end after {seconds(busy)}, {drain.thing} is gone after {drain.text}"
+    message = f"the tries of {plan.name} end after {render_seconds(busy)}, {drain.thing} is gone after {drain.text}"
     evidence = arithmetic(_numbers(drain, busy), certificate=call_ends(plan, longest, drain.lasts.low - delay))
     return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan))
 
@@ -137,7 +137,8 @@ def _many_members(subject: Subject, plan: Plan, drain: Drain) -> Finding:
     if busy >= drain.lasts.low:
         return _outlives(subject, plan, drain, busy, alone=False)
     message = (
-        f"a call {plan.name} to a draining member ends after {seconds(busy)}, the member is gone after {drain.text}"
+        f"a call {plan.name} to a draining member ends after {render_seconds(busy)}, the member is gone after "
+        f"{drain.text}"
     )
     certificate = bounded_sum({"until_unlisted": delay, "try_1": longest}, drain.lasts.low)
     evidence = arithmetic(_numbers(drain, busy), certificate=certificate)
@@ -164,7 +165,7 @@ def _places(plan: Plan, drain: Drain) -> list[Place]:
 
 
 def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None, *, alone: bool) -> Finding:
-    how_long = f"up to {seconds(busy)}" if busy is not None else "without end"
+    how_long = f"up to {render_seconds(busy)}" if busy is not None else "without end"
     what = f"the tries of {plan.name} go on for" if plan.retries else f"a call {plan.name} may take"
     gone = f"{drain.thing} is gone {drain.text} after its drain began"
     evidence = arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy), replayed=True)
@@ -197,7 +198,7 @@ def _witness(plan: Plan, drain: Drain, busy: Fraction | None) -> Iterator[Step]:
     rows = list(timeline(_course(plan), busy, most=8))
     before = [row for row in rows if row[1] < gone]
     for k, at, ends in before[:5]:
-        yield Step(at, f"try {k}" + (f" until {seconds(ends)}" if ends is not None else ""))
+        yield Step(at, f"try {k}" + (f" until {render_seconds(ends)}" if ends is not None else ""))
     yield Step(gone, f"{drain.thing} is gone")
     for k, at, _ in rows[len(before) : len(before) + 1]:
         yield Step(at, f"try {k} is sent to nothing")

@@ -39,9 +39,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.base.sends import product
-from coherence.base.units import seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -153,16 +153,20 @@ def _compared(subject: Subject, window: RetryWindow) -> Finding:
     plan, end = window.plan, window.plan.deadline.high if window.plan.deadline else None
     latest, known = window.latest(plan.causes), plan.known()
     if end is not None and end <= window.rest.low:
-        return _too_early(subject, window, f"{plan.name} ends after {seconds(end)} by its deadline", certain=True)
+        return _too_early(
+            subject, window, f"{plan.name} ends after {render_seconds(end)} by its deadline", certain=True
+        )
     if latest is not None and latest <= window.rest.low:
-        return _too_early(subject, window, f"{_last(plan)} starts at most {seconds(latest)} {AFTER}", certain=True)
+        return _too_early(
+            subject, window, f"{_last(plan)} starts at most {render_seconds(latest)} {AFTER}", certain=True
+        )
     if window.earliest(plan.causes) > window.needed:
         starts = end is None or (latest is not None and latest < end)
         return (
             _proved(window) if starts else _ask(window, f"a longer deadline of {plan.name}: the last try may not start")
         )
     if known and window.earliest(known) <= window.needed:
-        perhaps = f"{_last(plan)} starts perhaps only {seconds(window.earliest(known))} {AFTER}"
+        perhaps = f"{_last(plan)} starts perhaps only {render_seconds(window.earliest(known))} {AFTER}"
         return _too_early(subject, window, perhaps, certain=False)
     return _ask(window, next(cause.ask for cause in plan.causes if not cause.known))
 
@@ -228,16 +232,16 @@ def _proved(window: RetryWindow) -> Finding:
     sums = [_waits(plan, k, longest=False) or ZERO for k in range(1, min(count, EACH) + 1)]
     parts = {f"pause_{k}": later - sooner for k, (sooner, later) in enumerate(pairwise(sums), 1)}
     parts["other_pauses_and_tries"] = earliest - sum(parts.values(), ZERO)
-    starts = f"{_last(plan)} starts {seconds(earliest)} {AFTER} at the earliest"
+    starts = f"{_last(plan)} starts {render_seconds(earliest)} {AFTER} at the earliest"
     evidence = arithmetic(_numbers(window), certificate=bounded_below(parts, window.needed))
-    message = f"{starts}, {window.timer.name} ends after {seconds(window.needed)}"
+    message = f"{starts}, {window.timer.name} ends after {render_seconds(window.needed)}"
     return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=_assumptions(window))
 
 
 def _too_early(subject: Subject, window: RetryWindow, why: str, *, certain: bool) -> Finding:
     evidence = arithmetic(_numbers(window), witness=_witness(window, longest=certain))
     return QUESTION.conflict(
-        f"{why}, but {window.timer.name} lasts {seconds(window.rest.low)}", _places(window), window.of, evidence,
+        f"{why}, but {window.timer.name} lasts {render_seconds(window.rest.low)}", _places(window), window.of, evidence,
         certain=certain, assumptions=_assumptions(window), repairs=_repairs(subject, window),
     )  # fmt: skip
 

@@ -35,8 +35,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import SECOND, seconds
+from coherence.base.units import SECOND
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -122,8 +123,8 @@ def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
     numbers: Numbers = {"needed, least": (least, "s"), "needed, most": (most, "s"), "given": (given, "s")}
     if most < given:
         certificate = bounded_sum({"before": _high(life.before), "work": _high(life.work)}, given)
-        allowed = f"is given {seconds(given)} by {life.timer.name}"
-        message = f"{life.component.name} needs {seconds(most)} at most and {allowed}"
+        allowed = f"is given {render_seconds(given)} by {life.timer.name}"
+        message = f"{life.component.name} needs {render_seconds(most)} at most and {allowed}"
         return QUESTION.proved(message, _places(life), of, arithmetic(numbers, certificate=certificate))
     checkpointed = _progress(life)
     if checkpointed is not None and checkpointed[0] > 0:
@@ -135,7 +136,7 @@ def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
 def _goes_on(life: Life, of: tuple[str, ...], numbers: Numbers, checkpointed: tuple[Fraction, Fraction]) -> Finding:
     progress, cycle = checkpointed
     lives = -(-_high(life.work) // progress)
-    each = f"each life of {life.component.name} keeps at least {seconds(progress)} of progress"
+    each = f"each life of {life.component.name} keeps at least {render_seconds(progress)} of progress"
     certificate = bounded_sum({"before": _high(life.before), "to_a_checkpoint": cycle}, life.given.low, "<=")
     numbers = {**numbers, "progress kept": (progress, "s"), "lives": (lives, "")}
     evidence, assumed = arithmetic(numbers, certificate=certificate), [LAST_CHECKPOINT]
@@ -191,8 +192,8 @@ def _places(life: Life) -> list[Place]:
 
 
 def _never(subject: Subject, life: Life, of: tuple[str, ...], numbers: Numbers, *, certain: bool) -> Finding:
-    name, given = life.component.name, seconds(life.given.low)
-    need = seconds(numbers["needed, least" if certain else "needed, most"][0])
+    name, given = life.component.name, render_seconds(life.given.low)
+    need = render_seconds(numbers["needed, least" if certain else "needed, most"][0])
     tries = max((plan.tries or 0 for plan in life.back), default=0)
     bounded = bool(life.back) and all(plan.tries is not None for plan in life.back)
     again = f"all {tries} tries end so" if bounded else "it comes back and is ended again, for ever"

@@ -32,8 +32,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from coherence.base import units
 from coherence.base.clock import wall_left_until
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.solver import Answer, Outcome, unsat
 from coherence.findings.finding import Finding, Verdict
@@ -129,7 +129,7 @@ def _limit(limit: Limit) -> Iterator[Finding]:
     if isinstance(low, Quantity) and isinstance(high, Quantity) and low.low > high.high:
         places = (low.place.labelled("the floor"), high.place.labelled("lies above the cap"))
         numbers = {"floor": (low.low, str(low.dimension)), "cap": (high.high, str(high.dimension))}
-        least, most = units.show(low.low, low.dimension), units.show(high.high, high.dimension)
+        least, most = render_quantity(low.low, low.dimension), render_quantity(high.high, high.dimension)
         message = f"the limit {limit.name} leaves no value: at least {least}, at most {most}"
         yield QUESTION.vacuous(message, places, (limit.name,), arithmetic(numbers))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -227,8 +228,8 @@ def _shown(span: Interval, tree: Tree, name: str) -> str:
         (n.right.dimension for n in walk(tree)
          if isinstance(n, Compare) and isinstance(n.right, Number) and n.left == Name(name)), units.ONE,
     )  # fmt: skip
-    low = units.show(span.low, dimension) if span.low is not None else ""
-    high = units.show(span.high, dimension) if span.high is not None else ""
+    low = render_quantity(span.low, dimension) if span.low is not None else ""
+    high = render_quantity(span.high, dimension) if span.high is not None else ""
     if low and high:
         return low if low == high else f"{low} to {high}"
     return f"at least {low}" if low else f"at most {high}"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
@@ -60,11 +60,11 @@ def _windows(ask: Question, facts: Known, short: Limit, long: Limit) -> Iterator
     fits = math.ceil(_window(long) / _window(short))
     if large >= small * fits:
         claim = f"(>= {rational(large)} (* {rational(small)} {rational(fits)}))"
-        why = f"{units.seconds(_window(long))} are {fits} windows of {units.seconds(_window(short))}"
+        why = f"{render_seconds(_window(long))} are {fits} windows of {render_seconds(_window(short))}"
         yield _hidden(ask, long, short, claim, why, {"most in the longer window": (small * fits, "")})
     elif small >= large:
         claim = f"(>= {rational(small)} {rational(large)})"
-        why = f"what comes within {units.seconds(_window(short))} comes within {units.seconds(_window(long))}"
+        why = f"what comes within {render_seconds(_window(short))} comes within {render_seconds(_window(long))}"
         yield _hidden(ask, short, long, claim, why, {"most in the longer window": (large, "")})
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
 from coherence.language.design import Timer
@@ -43,9 +43,9 @@ def _answer(ask: Question, early: Timer, other: Timer, first: Firing, second: Fi
     earliest, latest = second.window.earliest, first.window.latest
     names = (other.name, early.name)
     places = (
-        other.place.labelled(f"fires after {units.seconds(earliest)} at the earliest"),
+        other.place.labelled(f"fires after {render_seconds(earliest)} at the earliest"),
         early.place.labelled(
-            f"has fired by {units.seconds(latest)} and ends {early.start.thing if early.start else ''}"
+            f"has fired by {render_seconds(latest)} and ends {early.start.thing if early.start else ''}"
         ),
     )
     numbers = {f"{early.name} at the latest": (latest, "s"), f"{other.name} at the earliest": (earliest, "s")}
@@ -56,7 +56,7 @@ def _answer(ask: Question, early: Timer, other: Timer, first: Firing, second: Fi
         Step(earliest, f"{other.name} would fire: what it runs from is gone"),
     )
     then = other.then.text if other.then is not None else "nothing"
-    message = f"{other.name} never fires: {early.name} always fires first ({units.seconds(latest)} at the latest)"
+    message = f"{other.name} never fires: {early.name} always fires first ({render_seconds(latest)} at the latest)"
     evidence = arithmetic(numbers, witness=steps, certificate=certificate)
     if early.then is not None and other.then is not None and early.then.text == then:
         return ask.note(f"{message}; both do the same", places, names, evidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Loop, Workload
@@ -66,8 +66,8 @@ def _answer(ask: Question, loop: Loop, formula: Formula, held: Held, workload: W
     assert burst.lasts is not None
     lasts, needed = burst.lasts.high, held.duration
     message = (
-        f"{formula} never holds: {workload.name} bursts last {units.seconds(lasts)}, "
-        f"it must last {units.seconds(needed)}"
+        f"{formula} never holds: {workload.name} bursts last {render_seconds(lasts)}, "
+        f"it must last {render_seconds(needed)}"
     )
     places = (formula.place.labelled("must last longer"), burst.lasts.place.labelled("than the burst that causes it"))
     steps = (Step(Fraction(0), f"a burst of {workload.name} begins"), Step(lasts, "it is over: the window starts anew"))

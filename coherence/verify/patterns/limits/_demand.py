@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
 from coherence.findings import repairs
@@ -123,8 +123,8 @@ def _conflict(
     worst = corners[1]
     values = {path: value for path, value in worst.at.items() if path in used(claim.left)}
     count, bound = _value(claim.left, worst), _value(claim.right, worst)
-    shown, allowed = (units.show(value, _dimension(limit)) for value in (count, bound))
-    cause = ", ".join(f"{path} = {units.show(value, _unit_of(facts, path))}" for path, value in values.items())
+    shown, allowed = (render_quantity(value, _dimension(limit)) for value in (count, bound))
+    cause = ", ".join(f"{path} = {render_quantity(value, _unit_of(facts, path))}" for path, value in values.items())
     word = "at most" if claim.op == "<=" else "at least"
     message = (
         f"{limit.counts} can be {shown}, {limit.name} is {word} {allowed}"

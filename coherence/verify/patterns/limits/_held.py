@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.units import ONE, show
+from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -103,8 +104,14 @@ def _conflict(
     question: Question, subject: Subject, facts: Known, supply: Supply, resource: str, holders: list[Holders]
 ) -> Finding:
     most, least = sum(one.most for one in holders), sum(one.least for one in holders)
-    parts = ", ".join(f"{show(one.many)} of {one.component.name} hold {show(one.need.high)} each" for one in holders)
-    message = f"{parts}: {show(Fraction(most))} {resource}, but there are {show(supply.amount)} ({supply.name})"
+    parts = ", ".join(
+        f"{render_quantity(one.many)} of {one.component.name} hold {render_quantity(one.need.high)} each"
+        for one in holders
+    )
+    message = (
+        f"{parts}: {render_quantity(Fraction(most))} {resource}, but there are {render_quantity(supply.amount)} "
+        f"({supply.name})"
+    )
     places = [
         *(one.need.place.labelled(f"one of {one.component.name} holds this") for one in holders),
         *(place.labelled("so much is there") for place in supply.places),

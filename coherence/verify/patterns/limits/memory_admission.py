@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base.units import show
+from coherence.base.number_text import render_quantity
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
@@ -143,7 +143,7 @@ def _judged(subject: Subject, facts: Known, memory: RequestMemory) -> Finding:
     demand = number * mean.low
     if demand > memory.blocks:
         return _overfull(subject, facts, memory, offered, number, demand)
-    bound = f"{show(demand)} of {show(memory.blocks)} held on average"
+    bound = f"{render_quantity(demand)} of {render_quantity(memory.blocks)} held on average"
     return QUESTION.undecided(
         f"needs the longest request (`max` of tokens) of {memory.workload.name}: {bound}",
         memory.places,
@@ -155,10 +155,13 @@ def _judged(subject: Subject, facts: Known, memory: RequestMemory) -> Finding:
 
 def _too_long(subject: Subject, memory: RequestMemory, longest: Fraction, *, certain: bool) -> Finding:
     stated = longest_place(memory.workload)
-    whole = f"all of {memory.limit.name} ({show(memory.blocks)})"
-    message = f"one request of {memory.workload.name} may hold {show(longest)}, more than {whole}"
+    whole = f"all of {memory.limit.name} ({render_quantity(memory.blocks)})"
+    message = f"one request of {memory.workload.name} may hold {render_quantity(longest)}, more than {whole}"
     witness = (
-        Step(Fraction(0), f"the longest request runs alone and needs {show(longest)} of {show(memory.blocks)}"),
+        Step(
+            Fraction(0),
+            f"the longest request runs alone and needs {render_quantity(longest)} of {render_quantity(memory.blocks)}",
+        ),
         Step(None, "it is evicted, admitted again and computed again, for ever"),
     )
     places = (*memory.places, *((stated.labelled("the longest request"),) if stated is not None else ()))
@@ -181,7 +184,7 @@ def _proved(memory: RequestMemory, longest: Fraction) -> Finding:
     facts = (f"(<= 0.0 n {real(most)})",)
     script = Certificate({"n": "Real"}, facts, f"(<= (* {real(longest)} n) {real(memory.blocks)})").script()
     numbers: Numbers = {"running at most": (most, ""), "each at most": (longest, ""), "there are": (memory.blocks, "")}
-    message = f"{show(most)} of the longest requests fit into {memory.limit.name}: nothing is ever evicted"
+    message = f"{render_quantity(most)} of the longest requests fit into {memory.limit.name}: nothing is ever evicted"
     evidence = arithmetic(numbers, certificate=script)
     return QUESTION.proved(message, memory.places, memory.of, evidence, assumptions=("waiting requests hold nothing",))
 
@@ -198,17 +201,21 @@ def _overfull(
         ),
         None,
     )
-    there = f"{memory.limit.name} has {show(memory.blocks)}"
-    message = f"{show(number)} requests hold {show(demand)} on average, {there}: work is thrown away and redone"
+    there = f"{memory.limit.name} has {render_quantity(memory.blocks)}"
+    message = (
+        f"{render_quantity(number)} requests hold {render_quantity(demand)} on average, {there}: work is thrown "
+        "away and redone"
+    )
     numbers: Numbers = {
         "offered concurrency": (offered, ""), "running": (number, ""),
         "needed on average": (demand, ""), "there are": (memory.blocks, ""),
     }  # fmt: skip
     witness = (
-        Step(Fraction(0), f"{show(number)} requests are admitted"),
+        Step(Fraction(0), f"{render_quantity(number)} requests are admitted"),
         Step(
             None,
-            f"they need {show(demand)} of {show(memory.blocks)}: some are evicted and computed again, others come",
+            f"they need {render_quantity(demand)} of {render_quantity(memory.blocks)}: some are evicted and "
+            "computed again, others come",
         ),
     )
     if promise is None:

@@ -42,8 +42,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds, show
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -142,7 +142,10 @@ def _load(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Find
         return
     rest = demand.high - station.capacity
     grows = f"the queue grows by {_per(rest)}" if rest else "the queue has no bound"
-    witness = (Step(Fraction(0), full), Step(Fraction(60), f"{show(rest * 60)} more are waiting than a minute before"))
+    witness = (
+        Step(Fraction(0), full),
+        Step(Fraction(60), f"{render_quantity(rest * 60)} more are waiting than a minute before"),
+    )
     yield QUESTION.conflict(
         f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
         certain=demand.low >= station.most, repairs=_more(subject, facts, station),
@@ -154,7 +157,7 @@ def _demand_text(demand: Rate) -> str:
 
 
 def _per(rate: Fraction) -> str:
-    return f"{show(rate)} req/s"
+    return f"{render_quantity(rate)} req/s"
 
 
 def _sheds(facts: Known, thing: str) -> Iterator[Limit]:
@@ -215,16 +218,20 @@ def _waits(
     if wait <= patience.low:
         claim = f"(<= {rational(most)} (* {rational(patience.low)} {rational(rate)}))"
         evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
-        message = f"the last of {show(most)} in the queue of {station.thing} waits {seconds(wait)} of {patience}"
+        message = (
+            f"the last of {render_quantity(most)} in the queue of {station.thing} waits {render_seconds(wait)} of "
+            f"{patience}"
+        )
         return QUESTION.proved(message, places, of, evidence, margin=wait < patience.low)
     useless = most - patience.low * rate
     message = (
-        f"{limit.name} lets {show(most)} wait, {seconds(wait)} of work, but {call.name} gives up after {patience}: "
-        f"the last {show(math.floor(useless))} are served for nobody"
+        f"{limit.name} lets {render_quantity(most)} wait, {render_seconds(wait)} of work, but {call.name} "
+        f"gives up after {patience}: "
+        f"the last {render_quantity(math.floor(useless))} are served for nobody"
     )
     witness = (
-        Step(Fraction(0), f"a request takes the last of {show(most)} places"),
-        Step(patience.low, f"its caller gives up; {show(useless)} are still before it"),
+        Step(Fraction(0), f"a request takes the last of {render_quantity(most)} places"),
+        Step(patience.low, f"its caller gives up; {render_quantity(useless)} are still before it"),
         Step(wait, "it is served, and nobody waits for the answer"),
     )
     return QUESTION.conflict(

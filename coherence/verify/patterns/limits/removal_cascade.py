@@ -47,8 +47,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.units import show
 from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.expressions.tree import Number, Tree, rename
@@ -198,7 +198,7 @@ def _numbers(rates: Rates, stage: RemovalStage) -> Numbers:
 
 
 def _shown(rate: Fraction) -> str:
-    return f"{show(rate)} req/s"
+    return f"{render_quantity(rate)} req/s"
 
 
 def _conflict(

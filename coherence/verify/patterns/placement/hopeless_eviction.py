@@ -31,8 +31,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.units import show
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -129,7 +129,7 @@ def _fits(facts: Known, case: HopelessCase) -> Finding:
     number = copies(facts, name)
     most = max(number.high if number is not None and number.high is not None else Fraction(1), Fraction(1))
     if case.holds(facts, Interval(need.low, need.high * most)) is not False:
-        needs = f"one {name} fits, {show(most)} of them may not: needs who admits them"
+        needs = f"one {name} fits, {render_quantity(most)} of them may not: needs who admits them"
         return QUESTION.undecided(needs, case.places, case.of)
     script = claimed(Logic("not", (case.condition,)), {**facts.values, case.path: interval(need)})
     evidence = arithmetic({"one alone": (need.high, "")}, certificate=script)
@@ -138,8 +138,8 @@ def _fits(facts: Known, case: HopelessCase) -> Finding:
 
 def _hopeless(subject: Subject, facts: Known, case: HopelessCase, *, certain: bool) -> Finding:
     loop, victim, need = case.loop, case.victim, case.need
-    level, shown = _level(facts, case), show(need.high, need.dimension)
-    above = f", {loop.name} acts above {show(level, need.dimension)}" if level is not None else ""
+    level, shown = _level(facts, case), render_quantity(need.high, need.dimension)
+    above = f", {loop.name} acts above {render_quantity(level, need.dimension)}" if level is not None else ""
     back = "always comes back" if str(victim.returns) == "always" else f"comes back {victim.returns}"
     message = (
         f"{loop.name} evicts {victim.name} for ever: one alone holds {shown} of {case.resource}{above}, and it {back}"

@@ -32,7 +32,7 @@ import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
@@ -132,7 +132,7 @@ def _places(facts: Known, promise: Promise, claim: Tree) -> tuple[Place, ...]:
 def _conflict(
     subject: Subject, facts: Known, promise: Promise, claim: Tree, beyond: Tree, worst: Corner
 ) -> Finding:  # fmt: skip
-    values = {path: units.show(value, facts.quantities[path].dimension) for path, value in worst.at.items()}
+    values = {path: render_quantity(value, facts.quantities[path].dimension) for path, value in worst.at.items()}
     shown = ", ".join(f"{path} = {text}" for path, text in values.items())
     message = f"the stated numbers may break '{promise.text}': {shown}"
     witness = (Step(None, shown), Step(None, f"'{promise.text}' does not hold"))

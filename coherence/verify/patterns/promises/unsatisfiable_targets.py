@@ -48,6 +48,7 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.bisection import halved, whole_mean
 from coherence.base.clock import wall_is_over
+from coherence.base.number_text import render_decimal, render_quantity
 from coherence.base.places import Place
 from coherence.base.solver import unsat
 from coherence.findings import repairs
@@ -284,7 +285,7 @@ def _latency_words(facts: Known, latency: Asked) -> str:
         tree = tree.terms[0]
     if not isinstance(tree, Compare) or not isinstance(tree.left, Name) or not isinstance(tree.right, Number):
         return ""
-    return f"for that {tree.left.path} must be {units.decimal(tree.right.value)} or more"
+    return f"for that {tree.left.path} must be {render_decimal(tree.right.value)} or more"
 
 
 def _certain(facts: Known, core: list[Requirement]) -> bool:
@@ -317,7 +318,7 @@ def _range(facts: Known, name: str) -> str:
     span = facts.values[name]
     quantity = facts.quantities.get(name)
     dimension = quantity.dimension if quantity is not None else units.ONE
-    low, high = (units.show(end, dimension) if end is not None else "" for end in (span.low, span.high))
+    low, high = (render_quantity(end, dimension) if end is not None else "" for end in (span.low, span.high))
     if span.exact:
         return f"{name} = {low}"
     return f"{name} {low} to {high}" if low and high else f"{name} >= {low}" if low else f"{name} <= {high}"

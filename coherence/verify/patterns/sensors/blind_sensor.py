@@ -39,8 +39,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.units import show
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -206,7 +206,9 @@ def _conflict(subject: Subject, facts: Known, blind: Blindness, shown: dict[str,
         f"{loop} takes {thing} away without looking at {resource}, of which {blind.holder.name} holds {blind.need}"
     )
     looks = ", ".join(
-        f"{path} = {show(value.low or Fraction(0))}" for path, value in shown.items() if path.endswith("_used")
+        f"{path} = {render_quantity(value.low or Fraction(0))}"
+        for path, value in shown.items()
+        if path.endswith("_used")
     )
     witness = (
         Step(Fraction(0), f"{blind.holder.name} runs on a {thing} and uses {blind.need} of its {resource}"),

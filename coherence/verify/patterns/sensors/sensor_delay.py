@@ -36,8 +36,8 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -103,8 +103,8 @@ def _proved(
     facts = (f"(<= age {rational(longest)})", f"(< dip {rational(room)})")
     script = Certificate({"age": "Real", "dip": "Real"}, facts, f"(< (+ dip age) {rational(hold)})").script()
     message = (
-        f"{loop.name} reads at most {seconds(longest)} late ({seconds(mean)} on average): "
-        f"no dip shorter than {seconds(room)} scales it down"
+        f"{loop.name} reads at most {render_seconds(longest)} late ({render_seconds(mean)} on average): "
+        f"no dip shorter than {render_seconds(room)} scales it down"
     )
     return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script))
 
@@ -139,7 +139,7 @@ def _conflict(
     places: tuple[Place, ...],
 ) -> Finding:
     message = (
-        f"{loop.name} may read what is {seconds(longest)} old, but hold_down covers only {hold}: "
+        f"{loop.name} may read what is {render_seconds(longest)} old, but hold_down covers only {hold}: "
         "one sample of a dip fills it, and the loop scales down on a dip that is over"
     )
     witness = (

@@ -46,8 +46,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.units import ONE, show
+from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -180,16 +181,17 @@ def _proved(case: SaturationCase) -> Finding:
 def _conflict(subject: Subject, case: SaturationCase, *, certain: bool) -> Finding:
     stated = case.target.setpoint
     dimension = stated.dimension if isinstance(stated, Quantity) else ONE
-    most, point, setpoint = (show(value, dimension) for value in (case.most, case.point, case.setpoint))
+    most, point, setpoint = (render_quantity(value, dimension) for value in (case.most, case.point, case.setpoint))
     message = (
         f"{case.writer.name} never acts upward: it measures at most {most} and acts above {point} "
-        f"(setpoint {setpoint}, tolerance {show(case.tolerance * 100)} %)"
+        f"(setpoint {setpoint}, tolerance {render_quantity(case.tolerance * 100)} %)"
     )
     witness = (
         Step(Fraction(0), "the load is far above what the members can carry"),
         Step(
             None,
-            f"the measured value stands at {most}, {show(case.most / case.setpoint)} times the setpoint: no action",
+            f"the measured value stands at {most}, {render_quantity(case.most / case.setpoint)} times the "
+            "setpoint: no action",
         ),
         Step(None, f"{case.writer.signal} stays as it is, however long the overload lasts"),
     )

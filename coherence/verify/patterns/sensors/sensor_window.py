@@ -34,9 +34,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
-from coherence.base.units import SECOND, seconds
+from coherence.base.units import SECOND
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -86,7 +86,9 @@ def _proved(loop: Loop, scrape: Fraction, window: Fraction, needed: int, places:
     claim = f"(< (+ age {rational((needed - 1) * scrape)}) {rational(window)})"
     evidence = arithmetic(numbers, certificate=Certificate({"age": "Real"}, facts, claim).script())
     margin = window > needed * scrape
-    message = f"the sensor of {loop.name} always has {needed} sample{'s' if needed > 1 else ''} in {seconds(window)}"
+    message = (
+        f"the sensor of {loop.name} always has {needed} sample{'s' if needed > 1 else ''} in {render_seconds(window)}"
+    )
     return QUESTION.proved(
         message if margin else f"{message}, as long as no scrape is late", places, (loop.name,), evidence, margin=margin
     )
@@ -99,16 +101,16 @@ def _conflict(
     scrape, window, needed = sizes
     share = min(Fraction(1), (needed * scrape - window) / scrape)
     held = "no value" if needed == 1 else "one sample, so no rate"
-    often = f"at {units.decimal(share * 100)} % of all moments"
-    message = f"{link.kind} {link.duration} with a scrape every {seconds(scrape)}: {held} {often}"
+    often = f"at {render_decimal(share * 100)} % of all moments"
+    message = f"{link.kind} {link.duration} with a scrape every {render_seconds(scrape)}: {held} {often}"
     age = (
         max(window - (needed - 1) * scrape, Fraction(0)) + scrape
     ) / 2  # of the newest sample, in the middle of the gap
     witness = (
-        Step(Fraction(0), f"a sample; the next one comes after {seconds(scrape)}"),
+        Step(Fraction(0), f"a sample; the next one comes after {render_seconds(scrape)}"),
         Step(
             age,
-            f"{loop.name} looks back {seconds(window)} and finds "
+            f"{loop.name} looks back {render_seconds(window)} and finds "
             f"{'that one sample at most: no rate' if needed == 2 else 'no sample: no value'}",
         ),
     )

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings import repairs as edits
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -134,7 +134,7 @@ def _proved(question: Question, timer: Timer, barrier: TimedBarrier, fires: Firi
         facts.append("(= (+ slow pause) fast)")
     constants = dict.fromkeys(("fires", "slow", "fast", "pause"), "Real")
     script = Certificate(constants, tuple(facts), "(< (- (+ slow pause) fast) fires)").script()
-    times = f"{seconds(barrier.wait)} at most against {between(fires.window)}"
+    times = f"{render_seconds(barrier.wait)} at most against {between(fires.window)}"
     message = f"{timer.name} outlasts every wait of {thing}: {times}"
     evidence = arithmetic(_figures(barrier, fires), certificate=script)
     places, names = _places(timer, barrier, fires), _names(timer, barrier)
@@ -144,7 +144,7 @@ def _proved(question: Question, timer: Timer, barrier: TimedBarrier, fires: Firi
 def _conflict(subject: Subject, question: Question, timer: Timer, barrier: TimedBarrier, fires: Firing) -> Finding:
     thing, then = barrier.component.name, f" ({timer.then.text})" if timer.then is not None else ""
     by = f" that {' and '.join(loop.name for loop, _, _ in barrier.pauses)} paused" if barrier.pauses else ""
-    times = f"up to {seconds(barrier.wait)} against {between(fires.window)}"
+    times = f"up to {render_seconds(barrier.wait)} against {between(fires.window)}"
     message = f"{timer.name} may fire{then} while {thing} waits for a member{by}: {times}"
     evidence = arithmetic(_figures(barrier, fires), witness=_timeline(timer, barrier, fires))
     return question.conflict(
@@ -157,7 +157,9 @@ def _timeline(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Step,
     thing, first = barrier.component.name, barrier.step.low
     steps = [Step(Fraction(0), f"all of {thing}.{barrier.activity} start")]
     for loop, name, span in barrier.pauses:
-        steps.append(Step(Fraction(0), f"{loop.name} sets {thing}.{name} of one member, for {seconds(span.high)}"))
+        steps.append(
+            Step(Fraction(0), f"{loop.name} sets {thing}.{name} of one member, for {render_seconds(span.high)}")
+        )
     steps.append(Step(first, f"first {thing} waits"))
     then = f": {timer.then.text}" if timer.then is not None else ""
     steps.append(Step(first + fires.window.earliest, f"{timer.name} fires{then}"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.units import seconds
+from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Step
 from coherence.language.design import Design, Timer
 from coherence.language.sentences import Event, Promise
@@ -112,4 +112,4 @@ def timeline(order: Order, *, kind: bool) -> tuple[Step, ...]:
 def chain_text(chain: Chain) -> str:
     """Returns the parts of a chain in order of time: `heartbeat 600 s, then rank.dump 120 s`."""
     timed = [link for link in reversed(chain) if link.kind in ("timer", "activity")]
-    return ", then ".join(f"{link.name} {orders.between(link.window)}" for link in timed) or seconds(0)
+    return ", then ".join(f"{link.name} {orders.between(link.window)}" for link in timed) or render_seconds(0)

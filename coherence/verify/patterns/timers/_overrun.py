@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
@@ -215,7 +215,7 @@ def timeline(case: OverrunCase) -> tuple[Step, ...]:
     if then is not None:
         steps[len(fired)] = Step(fired[-1][0], f"{case.timer.name} fires: {then.text}")
     if ended:
-        late = seconds(ended[-1][0] - fired[-1][0])
+        late = render_seconds(ended[-1][0] - fired[-1][0])
         steps[-1] = Step(ended[-1][0], f"{ended[-1][1].effect} would come only now, {late} late")
     return orders.sorted_steps(steps)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import SECOND, seconds
+from coherence.base.units import SECOND
 from coherence.findings import repairs as edits
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -117,7 +118,7 @@ def _conflict(subject: Subject, question: Question, case: OverrunCase, renewal: 
 def _timeline(start: str, timer: Timer, renewal: Renewal, lease: Firing) -> tuple[Step, ...]:
     expires, renewed = lease.window.earliest, renewal.interval.latest or renewal.interval.earliest
     then = f": {timer.then.text}" if timer.then is not None else ""
-    late = f"'{_words(timer)}' renews only now, {seconds(renewed - expires)} late"
+    late = f"'{_words(timer)}' renews only now, {render_seconds(renewed - expires)} late"
     return (Step(Fraction(0), start), Step(expires, f"{timer.name} expires{then}"), Step(renewed, late))
 
 

@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base.units import seconds
+from coherence.base.number_text import render_seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -90,7 +90,7 @@ def _answer(subject: Subject, timer: Timer, every: Quantity, takes: Quantity) ->
     witness = (
         Step(Fraction(0), f"{timer.name} starts {name}"),
         Step(every.low, f"{timer.name} starts {name} again"),
-        Step(takes.high, f"the first one is over, {seconds(takes.high - every.low)} late"),
+        Step(takes.high, f"the first one is over, {render_seconds(takes.high - every.low)} late"),
     )
     return QUESTION.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=certain,

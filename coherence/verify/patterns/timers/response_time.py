@@ -38,8 +38,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import seconds
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.sentences import Promise
@@ -170,7 +170,7 @@ def _conflict(subject: Subject, way: ResponsePath, *, certain: bool) -> Finding:
     second = way.chain[0].effect
     verb = "comes" if certain else "may come"
     span = f"{between(way.window)} after '{way.start}' ({_before.chain_text(way.chain)})"
-    message = f"'{second}' {verb} {span}, not within {seconds(way.limit)}"
+    message = f"'{second}' {verb} {span}, not within {render_seconds(way.limit)}"
     moments = orders.moments(way.chain, early=certain)
     steps = [Step(Fraction(0), way.start), *(Step(time, link.effect) for time, link in moments)]
     steps.append(Step(way.limit, "the promised time is over"))

@@ -45,8 +45,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.base.units import SECOND, seconds
+from coherence.base.units import SECOND
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -116,7 +117,7 @@ def _budget(facts: Known, limit: Limit, of: tuple[str, str], lives: int) -> Fail
     takes = (component.takes or {}) if component is not None else {}
     if takes and not comes_back(component):
         whole = sum((span.high for span in takes.values()), Fraction(0))
-        return FailureBudget(limit, thing, signal, lives, whole, f"one run of {thing} ({seconds(whole)})")
+        return FailureBudget(limit, thing, signal, lives, whole, f"one run of {thing} ({render_seconds(whole)})")
     return FailureBudget(limit, thing, signal, lives, None)
 
 
@@ -151,7 +152,8 @@ def _bounded(budget: FailureBudget, cause: Recurrence, most: int, window: Fracti
     low = cause.apart.low or Fraction(0)
     claim = f"(>= (* {budget.lives}.0 {rational(low)}) {rational(window)})"
     message = (
-        f"{cause.name} comes at most {most} times in {budget.bounded or seconds(window)}: {budget.limit.name} holds"
+        f"{cause.name} comes at most {most} times in {budget.bounded or render_seconds(window)}: "
+        f"{budget.limit.name} holds"
     )
     evidence = arithmetic(_numbers(budget, cause), certificate=Certificate(claim=claim).script())
     return QUESTION.proved(message, _places(budget, cause), _of(budget, cause), evidence)
@@ -164,12 +166,16 @@ def _of(budget: FailureBudget, cause: Recurrence) -> tuple[str, ...]:
 def _spent(subject: Subject, budget: FailureBudget, cause: Recurrence, *, certain: bool) -> Finding:
     apart, last = cause.apart, budget.lives + 1
     latest, earliest = apart.high, (apart.low or Fraction(0)) * last
-    within = budget.bounded or (f"a window of {seconds(budget.window)}" if budget.window is not None else "no window")
+    within = budget.bounded or (
+        f"a window of {render_seconds(budget.window)}" if budget.window is not None else "no window"
+    )
     when = (
-        f"after {seconds(latest * last)} at the latest" if latest is not None else f"after {seconds(earliest)} or later"
+        f"after {render_seconds(latest * last)} at the latest"
+        if latest is not None
+        else f"after {render_seconds(earliest)} or later"
     )
     if budget.window is not None:
-        when = f"as early as after {seconds(earliest)}"
+        when = f"as early as after {render_seconds(earliest)}"
     message = f"{cause.name} uses {budget.limit.name} up ({budget.lives} {budget.signal}, {within}): spent {when}"
     each = apart.low if budget.window is not None or latest is None else latest
     steps = [

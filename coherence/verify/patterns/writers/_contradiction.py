@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.solver import joined
 from coherence.findings import repairs
@@ -137,7 +138,7 @@ def shown(at: World, trees: Iterable[Tree | None], loops: Iterable[str]) -> dict
 
 
 def _with_unit(value: Fraction, dimension: units.Dimension | None) -> str:
-    return units.show(value, dimension if dimension is not None else units.ONE)
+    return render_quantity(value, dimension if dimension is not None else units.ONE)
 
 
 def _dimensions(trees: Iterable[Tree]) -> Iterator[tuple[str, units.Dimension]]:

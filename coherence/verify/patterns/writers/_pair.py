@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
 from coherence.base.units import ONE, Dimension
 from coherence.findings import repairs
@@ -52,7 +52,7 @@ class WriterPair:
         return "" if self.dimension == ONE else str(self.dimension)
 
     def shown(self, value: Fraction) -> str:
-        return units.show(value, self.dimension)
+        return render_quantity(value, self.dimension)
 
     def values(self, writer: Writer) -> Interval:
         """Returns what it writes; a formula is evaluated over the constants."""
@@ -128,4 +128,4 @@ def quantities(writer: Writer) -> tuple[Quantity, ...]:
 
 def every(writer: Writer) -> str:
     """`every 15 s`, or `at its next write`."""
-    return f"every {units.seconds(writer.period)}" if writer.period else "at its next write"
+    return f"every {render_seconds(writer.period)}" if writer.period else "at its next write"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
@@ -171,7 +172,7 @@ def _may_be_one(pair: WriterPair) -> bool:
 def _fight(pair: WriterPair, first: Scaler, second: Scaler, value: Fraction, view: str) -> Finding:
     """Answers that both read the same signal, and at `value` there is no common rest."""
     shared = view == SHARED
-    shown = units.show(value, _dimension(pair))
+    shown = render_quantity(value, _dimension(pair))
     seen = f"a load of {shown} that the members share" if shared else f"{shown}"
     message = (
         f"{pair.first.name} and {pair.second.name} read the same signal and rest at different values of {pair.signal}: "

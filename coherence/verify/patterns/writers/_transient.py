@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base import units
+from coherence.base.number_text import render_seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, arithmetic, rational
@@ -61,7 +61,7 @@ def _breaking(pair: WriterPair, promise: Promise, value: Interval) -> Fraction |
 
 
 def _lasts(other: Writer) -> str:
-    return f"for up to {units.seconds(other.period)}" if other.period else f"until {other.name} acts"
+    return f"for up to {render_seconds(other.period)}" if other.period else f"until {other.name} acts"
 
 
 def _dips(pair: WriterPair, writer: Writer, promise: Promise, value: Fraction) -> Finding:

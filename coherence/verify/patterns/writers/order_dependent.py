@@ -224,9 +224,9 @@ def _place(loop: SampledLoop) -> Place:
 
 
 def _shown(model: Model, run: LongRun, signals: tuple[str, ...]) -> str:
-    from coherence.base import units
+    from coherence.base.number_text import render_quantity
 
-    return ", ".join(f"{s} at {units.show(v, unit_of(model, s))}" for s, v in _levels(run, signals).items())
+    return ", ".join(f"{s} at {render_quantity(v, unit_of(model, s))}" for s, v in _levels(run, signals).items())
 
 
 def _torn(subject: Subject, part: ClosedRuns, first: LongRun, second: LongRun) -> tuple[str, Place] | None:

@@ -39,8 +39,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.units import show
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -167,7 +167,7 @@ def _conflict(subject: Subject, move: Move, signal: str, at: World, *, certain: 
         period = move.writer.period
         for count in PERIODS:
             time = period * count if period is not None else None
-            steps.append(Step(time, f"after {count} writes: {show(move.by * count, unit)} more of {signal}"))
+            steps.append(Step(time, f"after {count} writes: {render_quantity(move.by * count, unit)} more of {signal}"))
     steps.append(Step(None, f"{signal} has no part in {move.text}: it still holds"))
     numbers = {"step": (move.by, "")} if move.by is not None else {}
     evidence = Evidence(Grade.PROVED, "exact arithmetic", tuple(steps), numbers=numbers)
@@ -185,7 +185,7 @@ def _repairs(subject: Subject, move: Move) -> Iterator[Repair]:
     if move.by is None or actuation is None or actuation.by is None or actuation.bounds:
         return
     unit = getattr(actuation.by, "dimension", units.ONE)
-    low, high = (show(move.by * count, unit) for count in (0, 100))
+    low, high = (render_quantity(move.by * count, unit) for count in (0, 100))
     repair = repairs.proposal(repairs.insert(subject, actuation.by.place, "bounds", f"[{low}, {high}]"))
     yield from [repair] if repair else []
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.number_text import nearest_float, render_duration, render_exact, render_figure, render_rounded
 from coherence.base.units import quantity
-from coherence.reporting._quantities import decimal, duration, exact_text, figure, nearest_float
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ from coherence.reporting._quantities import decimal, duration, exact_text, figur
     ],
 )
 def test_durations(time: str, text: str) -> None:
-    assert duration(Fraction(time)) == text
+    assert render_duration(Fraction(time)) == text
 
 
 def test_a_time_beyond_every_float_has_a_text() -> None:
-    assert duration(Fraction(10) ** 5000) == "1e5000 s"
-    assert decimal(Fraction(2, 3 * 10**500)) == "~6.67e-501"
+    assert render_duration(Fraction(10) ** 5000) == "1e5000 s"
+    assert render_rounded(Fraction(2, 3 * 10**500)) == "~6.67e-501"
 
 
 def _seconds(text: str) -> Fraction:
@@ -55,7 +55,7 @@ def _seconds(text: str) -> Fraction:
 @settings(max_examples=100, deadline=None)
 @given(st.fractions(-(10**6), 10**6, max_denominator=10**12) | st.decimals(-100, 10**7, places=3).map(Fraction))
 def test_a_duration_read_back_is_the_time_or_says_that_it_is_rounded(time: Fraction) -> None:
-    text = duration(time)
+    text = render_duration(time)
     error = abs(_seconds(text) - time)
     assert error <= abs(time) / 200
     assert ("~" in text) == (error > 0)
@@ -78,18 +78,18 @@ def test_a_duration_read_back_is_the_time_or_says_that_it_is_rounded(time: Fract
     ],
 )
 def test_figures(value: Fraction | float, unit: str, text: str) -> None:
-    assert figure(value, unit) == text
+    assert render_figure(value, unit) == text
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.fractions())
 def test_exact_text_is_exact(value: Fraction) -> None:
-    assert Fraction(exact_text(value)) == value
+    assert Fraction(render_exact(value)) == value
 
 
 def test_exact_text_of_a_number_too_long_for_decimals() -> None:
     value = Fraction(10**9000, 3)
-    numerator, denominator = exact_text(value).split("/")
+    numerator, denominator = render_exact(value).split("/")
     assert Fraction(int(numerator, 16), int(denominator, 16)) == value
     assert nearest_float(value) is None
     assert nearest_float(math.inf) is None
