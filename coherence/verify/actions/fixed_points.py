@@ -35,12 +35,12 @@ class Scaler:
         return self.low == self.high
 
     def next(self, x: Fraction, y: Fraction) -> Fraction:
-        """Where it moves x when it reads y."""
+        """Returns where it moves x when it reads y."""
         wanted = recommended(scaled(self.tolerance, whole=self.whole), x, y / self.setpoint)
         return min(self.high, max(self.low, Fraction(wanted)))
 
     def rests(self, y: Fraction) -> tuple[Fraction, Fraction]:
-        """The smallest and the largest x that it leaves alone while it reads y (all whole x between them too).
+        """Returns the smallest and the largest x that it leaves alone while it reads y (all whole x between them too).
 
         An x of 0 that is asked for more counts as left by whatever activates it.
         """
@@ -53,33 +53,33 @@ class Scaler:
         return self.low, max(self.low, min(self.high, stuck))
 
 
-def agree(one: Scaler, other: Scaler, y: Fraction) -> bool:
-    """Is some x left alone by both while both read y?"""
-    (a, b), (c, d) = one.rests(y), other.rests(y)
+def agree(first: Scaler, second: Scaler, y: Fraction) -> bool:
+    """Decides whether some x is left alone by both while both read y."""
+    (a, b), (c, d) = first.rests(y), second.rests(y)
     return max(a, c) <= min(b, d)
 
 
-def same(one: Scaler, other: Scaler) -> bool:
-    """Are they the same map?"""
-    return one == other or (one.pinned and other.pinned and one.low == other.low)
+def same(first: Scaler, second: Scaler) -> bool:
+    """Decides whether they are the same map."""
+    return first == second or (first.pinned and second.pinned and first.low == second.low)
 
 
-def fighting_signal(one: Scaler, other: Scaler) -> Fraction | None:
-    """A value of the signal that both read at which no x is left alone by both; None where none was found.
+def fighting_signal(first: Scaler, second: Scaler) -> Fraction | None:
+    """Returns a value of the signal that both read at which no x is left alone by both; None where none was found.
 
     The resting intervals change only at the edges of the tolerances and shrink towards smaller signals
     between them, so values just above each edge, one near zero and one beyond all edges suffice.
     """
-    edges = sorted({s.setpoint * (1 + sign * s.tolerance) for s in (one, other) for sign in (-1, 1)})
+    edges = sorted({s.setpoint * (1 + sign * s.tolerance) for s in (first, second) for sign in (-1, 1)})
     for low, y in _candidates(edges):
-        if not agree(one, other, y):
+        if not agree(first, second, y):
             plain = _simplest(low, y)
-            return y if agree(one, other, plain) else plain
+            return y if agree(first, second, plain) else plain
     return None
 
 
 def _candidates(edges: list[Fraction]) -> Iterator[tuple[Fraction, Fraction]]:
-    """(edge, signal just above it); fewer x are left alone the closer the signal is to the edge."""
+    """Yields (edge, signal just above it); fewer x are left alone the closer the signal is to the edge."""
     for low, high in itertools.pairwise(edges):
         yield from ((low, low + (high - low) / share) for share in (2, 4, 16, 1024))
     yield (edges[-1], edges[-1] * 2)
@@ -87,32 +87,32 @@ def _candidates(edges: list[Fraction]) -> Iterator[tuple[Fraction, Fraction]]:
 
 
 def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The number with the smallest denominator in (low, high], up to 1000."""
+    """Returns the number with the smallest denominator in (low, high], up to 1000."""
     for denominator in range(1, 1001):
-        found = Fraction(math.floor(low * denominator) + 1, denominator)
-        if found <= high:
-            return found
+        candidate = Fraction(math.floor(low * denominator) + 1, denominator)
+        if candidate <= high:
+            return candidate
     return high
 
 
-def fighting_load(one: Scaler, other: Scaler) -> Fraction | None:
-    """A constant load, shared evenly by x members (each reads load / x), at which no x is left alone by both."""
-    low, high = max(one.low, other.low, Fraction(1)), min(one.high, other.high, Fraction(MOST_MEMBERS))
-    shares = [s.setpoint * (1 + sign * s.tolerance) for s in (one, other) for sign in (-1, 0, 1)]
+def fighting_load(first: Scaler, second: Scaler) -> Fraction | None:
+    """Returns a load, shared evenly by x members (each reads load / x), at which no x is left alone by both."""
+    low, high = max(first.low, second.low, Fraction(1)), min(first.high, second.high, Fraction(MOST_MEMBERS))
+    shares = [s.setpoint * (1 + sign * s.tolerance) for s in (first, second) for sign in (-1, 0, 1)]
     ordered = sorted({share * n for share in shares for n in _counts(low, high)})
     between = ((a + b) / 2 for a, b in itertools.pairwise(ordered))
-    return next((load for load in between if load > 0 and not _settled(one, other, load)), None)
+    return next((load for load in between if load > 0 and not _settled(first, second, load)), None)
 
 
 def _counts(low: Fraction, high: Fraction) -> range:
     return range(math.ceil(low), math.floor(high) + 1)
 
 
-def _settled(one: Scaler, other: Scaler, load: Fraction) -> bool:
-    """Is some number of members left alone by both?  Beyond `most` each of them would reduce it."""
-    if max(one.tolerance, other.tolerance) >= 1:
+def _settled(first: Scaler, second: Scaler, load: Fraction) -> bool:
+    """Decides whether some number of members is left alone by both.  Beyond `most` each of them would reduce it."""
+    if max(first.tolerance, second.tolerance) >= 1:
         return True
-    low = max(one.low, other.low, Fraction(1))
-    most = max(low, *(Fraction(math.ceil(load / s.setpoint / (1 - s.tolerance)) + 1) for s in (one, other)))
-    members = _counts(low, min(one.high, other.high, most))
-    return any(one.next(Fraction(n), load / n) == n == other.next(Fraction(n), load / n) for n in members)
+    low = max(first.low, second.low, Fraction(1))
+    most = max(low, *(Fraction(math.ceil(load / s.setpoint / (1 - s.tolerance)) + 1) for s in (first, second)))
+    members = _counts(low, min(first.high, second.high, most))
+    return any(first.next(Fraction(n), load / n) == n == second.next(Fraction(n), load / n) for n in members)

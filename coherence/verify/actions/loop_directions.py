@@ -49,11 +49,11 @@ class Move:
 
 
 def moves(facts: Known, writer: Writer) -> tuple[Move, ...]:
-    """All moves of a writer that can be told; those of unknown direction are left out."""
+    """Returns all moves of a writer that can be told; those of unknown direction are left out."""
     if writer.loop.actuation is None or writer.kind in ("unset", "ignore"):
         return ()
-    found = _rules(facts, writer) if writer.loop.rules else _plain(facts, writer, writer.loop.actuation)
-    return tuple(found)
+    directions = _rules(facts, writer) if writer.loop.rules else _plain(facts, writer, writer.loop.actuation)
+    return tuple(directions)
 
 
 def _rules(facts: Known, writer: Writer) -> Iterator[Move]:
@@ -80,14 +80,14 @@ def _plain(facts: Known, writer: Writer, actuation: Actuation) -> Iterator[Move]
 
 
 def loop_trigger(loop: Loop) -> Formula | None:
-    """The condition that starts it, as written."""
+    """Returns the condition that starts it, as written."""
     if isinstance(loop.trigger, Relay):
         return loop.trigger.enter
     return loop.trigger if isinstance(loop.trigger, Formula) and loop.trigger.text.strip() != "always" else None
 
 
 def acts(facts: Known, loop: Loop) -> tuple[Tree | None, Tree | None]:
-    """(where the loop may act, where it surely does); its own name is true wherever it acts."""
+    """Returns (where the loop may act, where it surely does); its own name is true wherever it acts."""
     if isinstance(loop.trigger, Relay) and loop.trigger.enter and loop.trigger.leave:
         enter, leave = (seen(facts, loop, f.tree) for f in (loop.trigger.enter, loop.trigger.leave))
         return both(Logic("or", (enter, opposite(leave))), Name(loop.name)), both(enter, Name(loop.name))
@@ -98,10 +98,10 @@ def acts(facts: Known, loop: Loop) -> tuple[Tree | None, Tree | None]:
 
 def _moved(
     facts: Known, writer: Writer, amount: tuple[object, object], holds: tuple[Tree | None, Tree | None],
-    said: tuple[Place, str],
+    origin: tuple[Place, str],
 ) -> Iterator[Move]:  # fmt: skip
-    """A step has a sign of its own, a value that is set lies above or below what it replaces."""
-    (by, to), (when, enters), (place, text) = amount, holds, said
+    """Yields the moves of a step, by its sign, and of a value that is set, above or below what it replaces."""
+    (by, to), (when, enters), (place, text) = amount, holds, origin
     if by is not None:
         span = _span(facts, by)
         step = span.low if span.exact else None
@@ -128,7 +128,7 @@ def _span(facts: Known, value: object) -> Interval:
 
 
 def _scaled(facts: Known, writer: Writer, when: Tree | None, enters: Tree | None) -> Iterator[Move]:
-    """ceil(x y / s) is above x where y > s (1 + tolerance), and below the smaller whole numbers where y is small."""
+    """Yields the moves of ceil(x y / s): up where y > s (1 + tolerance), down where y is small."""
     target = writer.loop.target
     if target is None or target.signal is None or target.setpoint is None:
         return
@@ -154,13 +154,13 @@ def _scaled(facts: Known, writer: Writer, when: Tree | None, enters: Tree | None
 
 
 def of_setpoint(facts: Known, condition: Callable[[Tree, Tree], Tree], reading: Tree, setpoint: Tree) -> Tree:
-    """A condition on reading and setpoint that is stated for setpoints above 0, for those that this one may be."""
+    """Returns a condition stated for setpoints above 0, for all that this setpoint may be."""
     low, level = facts.range(setpoint).low, facts.tree(setpoint)
     return condition(reading, level) if low is not None and low > 0 else of_either_sign(condition, reading, level)
 
 
 def _of_commands(here: Name, low: Fraction | None, over: Tree, under: Tree) -> tuple[Tree | None, Tree | None]:
-    """(up, down): a command below 0 is scaled the other way."""
+    """Returns (up, down): a command below 0 is scaled the other way."""
     if low is not None and low >= 0:
         return over, under
     positive, negative = (Compare(op, here, Number(Fraction(0))) for op in (">=", "<"))
@@ -172,7 +172,7 @@ def _of_commands(here: Name, low: Fraction | None, over: Tree, under: Tree) -> t
 
 
 def seen(facts: Known, loop: Loop, tree: Tree) -> Tree:
-    """The tree over what the design declares; the loop's target as its sensor chain shows it."""
+    """Returns the tree over what the design declares; the loop's target as its sensor chain shows it."""
     signal = loop.target.signal.tree if loop.target is not None and loop.target.signal is not None else None
     path = _full(facts, signal.path) if isinstance(signal, Name) else ""
     chain = loop.target.sensor if loop.target is not None else ()
@@ -188,5 +188,5 @@ def _full(facts: Known, path: str) -> str:
 
 
 def read_by(tree: Tree | None, loops: frozenset[str]) -> frozenset[str]:
-    """The signals that a condition depends on, loops' names left out."""
+    """Returns the signals that a condition depends on, loops' names left out."""
     return frozenset(name for name in names(tree) if name not in loops) if tree is not None else frozenset()

@@ -41,7 +41,7 @@ class Span:
     high: Fraction | None
 
     def within(self, limit: Span | None) -> Span:
-        """The smaller of the two, end by end."""
+        """Returns the smaller of the two, end by end."""
         if limit is None:
             return self
         return Span(min(self.low, limit.low), least(self.high, limit.high))
@@ -52,7 +52,7 @@ DOUBLING = Span(Fraction(2), Fraction(2))
 
 
 def least(one: Fraction | None, other: Fraction | None) -> Fraction | None:
-    """The smaller value, where None is unbounded."""
+    """Returns the smaller value, where None is unbounded."""
     if one is None or other is None:
         return other if one is None else one
     return min(one, other)
@@ -73,7 +73,7 @@ NO_PAUSE = Backoff()
 
 
 def pauses(backoff: Backoff, count: int, *, longest: bool) -> Fraction | None:
-    """Sum of the first `count` pauses, all at their largest or all at their smallest.
+    """Returns the sum of the first `count` pauses, all at their largest or all at their smallest.
 
     The largest is the capped one, whatever the jitter.  Raises TooManyTriesError.
     """
@@ -102,7 +102,7 @@ def _shortest(backoff: Backoff, count: int) -> Fraction:
 
 
 def _geometric(start: Fraction, ratio: Fraction, cap: Fraction | None, count: int) -> Fraction:
-    """sum_{k=1}^{count} min(start * ratio^(k-1), cap), for ratio >= 1."""
+    """Returns sum_{k=1}^{count} min(start * ratio^(k-1), cap), for ratio >= 1."""
     if count <= 0 or start == 0:
         return ZERO
     if ratio == 1 or (cap is not None and cap <= start):
@@ -114,7 +114,7 @@ def _geometric(start: Fraction, ratio: Fraction, cap: Fraction | None, count: in
 
 
 def _terms_below(start: Fraction, ratio: Fraction, cap: Fraction) -> int:
-    """Number of k with start * ratio^(k-1) < cap: a guess by logarithms, made exact."""
+    """Returns the number of k with start * ratio^(k-1) < cap: a guess by logarithms, made exact."""
     guess = max(1, math.ceil((_log(cap) - _log(start)) / _log(ratio)))
     if guess > MOST_TERMS:
         raise TooManyTriesError
@@ -144,7 +144,7 @@ class Course:
 
 
 def start(course: Course, k: int) -> Fraction | None:
-    """S_k, the start of try k (from 1); None where it may be arbitrarily late.  Raises TooManyTriesError."""
+    """Returns S_k, the start of try k (from 1); None where it may be arbitrarily late.  Raises TooManyTriesError."""
     waited = _gaps(course, k - 1, course.tries)
     if waited is None or (course.takes is None and k > 1):
         return None
@@ -152,7 +152,7 @@ def start(course: Course, k: int) -> Fraction | None:
 
 
 def _gaps(course: Course, count: int, tries: Tries) -> Fraction | None:
-    """Sum of the first `count` pauses: a nested layer begins its pauses anew in each outer try."""
+    """Returns sum of the first `count` pauses: a nested layer begins its pauses anew in each outer try."""
     if course.backoff is NO_PAUSE:
         return ZERO
     if len(tries) == 1:
@@ -167,30 +167,30 @@ def _gaps(course: Course, count: int, tries: Tries) -> Fraction | None:
 
 
 def end(course: Course, k: int) -> Fraction | None:
-    """S_k + d, the end of try k."""
+    """Returns S_k + d, the end of try k."""
     begun = start(course, k)
     return None if begun is None or course.takes is None else begun + course.takes
 
 
 def last_start(course: Course) -> Fraction | None:
-    """Start of the last try; None where tries are unlimited."""
+    """Returns the start of the last try; None where tries are unlimited."""
     return None if course.count is None else start(course, course.count)
 
 
 def last_end(course: Course) -> Fraction | None:
-    """End of the last try; None where tries are unlimited."""
+    """Returns the end of the last try; None where tries are unlimited."""
     return None if course.count is None else end(course, course.count)
 
 
 def started(course: Course, limit: Fraction) -> int | None:
-    """#{k: S_k < limit}; None where infinitely many tries start.  Without pauses min(n, ceil(limit / d))."""
+    """Returns #{k: S_k < limit}; None where infinitely many tries start.  Without pauses min(n, ceil(limit / d))."""
     if course.backoff is NO_PAUSE and course.takes:
         return _at_most(course.count, -(-limit // course.takes))
     return _count(course, lambda k: _before(start(course, k), limit, strict=True))
 
 
 def completed(course: Course, limit: Fraction, *, strict: bool = False) -> int | None:
-    """#{k: S_k + d <= limit} (`<` where strict); None where infinitely many end.  Without pauses min(n, limit // d)."""
+    """Returns #{k: S_k + d <= limit} (`<` where strict); None: infinitely many.  Without pauses min(n, limit // d)."""
     if course.backoff is NO_PAUSE and course.takes:
         return _at_most(course.count, -(-limit // course.takes) - 1 if strict else limit // course.takes)
     return _count(course, lambda k: _before(end(course, k), limit, strict=strict))
@@ -205,7 +205,7 @@ def _before(time: Fraction | None, limit: Fraction, *, strict: bool) -> bool:
 
 
 def _count(course: Course, holds: Callable[[int], bool]) -> int | None:
-    """Largest k that holds, for a condition that holds up to some k: by doubling and halving."""
+    """Returns the largest k that holds, for a condition that holds up to some k: by doubling and halving."""
     most = course.count
     if most is not None and holds(most):
         return most
@@ -225,14 +225,14 @@ def _count(course: Course, holds: Callable[[int], bool]) -> int | None:
 
 
 def _advances(course: Course) -> bool:
-    """Does time pass from try to try?"""
+    """Decides whether time passes from try to try."""
     return course.takes != 0 or pauses(course.backoff, 1, longest=course.longest) != 0
 
 
 def timeline(
     course: Course, limit: Fraction | None, *, most: int = 5
 ) -> Iterator[tuple[int, Fraction, Fraction | None]]:
-    """(k, S_k, S_k + d) of the first tries that start before the limit.
+    """Yields (k, S_k, S_k + d) of the first tries that start before the limit.
 
     Each row is replayed: the executed call must send at the time that the closed form says.
     """
@@ -248,7 +248,7 @@ def timeline(
 
 
 def _executed(backoff: Backoff, *, longest: bool) -> Pauses:
-    """The pauses as the executor makes them, all at their largest or all at their smallest."""
+    """Returns the pauses as the executor makes them, all at their largest or all at their smallest."""
     cap = None if backoff.cap is None else backoff.cap.high if longest else backoff.cap.low
     if not longest:
         base, factor = backoff.base.low, backoff.factor.low
@@ -265,7 +265,7 @@ def _executed(backoff: Backoff, *, longest: bool) -> Pauses:
 
 
 def expected_sends(attempts: int, p: Fraction) -> Fraction:
-    """(1 - p^A) / (1 - p): mean sends of one call of A tries that fail independently with probability p."""
+    """Returns (1 - p^A) / (1 - p): mean sends of one call of A tries that fail independently with probability p."""
     return Fraction(attempts) if p == 1 else (1 - p**attempts) / (1 - p)
 
 
@@ -278,18 +278,18 @@ def budget_factor(share: Fraction, *, of_first: bool) -> Fraction | None:
 
 @lru_cache(maxsize=4096)
 def nice_below(value: Fraction) -> Fraction | None:
-    """The longest duration strictly below that a person would write; None below nothing."""
+    """Returns the longest duration strictly below that a person would write; None below nothing."""
     return None if value <= 0 else max(step for step in _nice(value) if step < value)
 
 
 @lru_cache(maxsize=4096)
 def nice_above(value: Fraction) -> Fraction:
-    """The shortest duration strictly above that a person would write."""
+    """Returns the shortest duration strictly above that a person would write."""
     return ONE if value <= 0 else min(step for step in _nice(value) if step > value)
 
 
 def _nice(value: Fraction) -> Iterator[Fraction]:
-    """1, 1.2, 1.5, 2, ... times a power of ten: of seconds up to two minutes, of minutes up to two hours, of hours."""
+    """Yields 1, 1.2, 1.5, 2, ... times a power of ten: of seconds to two minutes, of minutes to two hours, of hours."""
     scale = Fraction(next(size for size in (3600, 60, 1) if size == 1 or value >= 2 * size))
     while scale > value:
         scale /= 10

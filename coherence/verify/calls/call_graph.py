@@ -47,16 +47,16 @@ class CallTree:
     cycles: tuple[tuple[str, ...], ...]
 
     def on_cycle(self, plan: Plan) -> bool:
-        """Does the call lead back to its caller?"""
+        """Decides whether the call leads back to its caller."""
         return any(plan.caller in cycle and plan.callee in cycle for cycle in self.cycles)
 
 
 def call_tree(design: Design) -> CallTree:
-    """The calls of a design as a graph; made once for each design."""
-    return design.queries.get(call_tree, lambda: _made(design))
+    """Returns the calls of a design as a graph; made once for each design."""
+    return design.queries.get(call_tree, lambda: _build_call_tree(design))
 
 
-def _made(design: Design) -> CallTree:
+def _build_call_tree(design: Design) -> CallTree:
     plans = tuple(plan_of(call) for call in design.calls)
     lists: dict[str, list[Plan]] = {}
     for plan in plans:
@@ -77,11 +77,11 @@ def _made(design: Design) -> CallTree:
     return CallTree(plans, of_caller, {name: tuple(made) for name, made in callers.items()}, work, cycles)
 
 
-def _work(design: Design, name: str, made: tuple[Plan, ...], work: Mapping[str, Work], *, cyclic: bool) -> Work:
+def _work(design: Design, name: str, outward: tuple[Plan, ...], work: Mapping[str, Work], *, cyclic: bool) -> Work:
     serve = serve_time(design, name)
     known, longest = ZERO, None if cyclic else serve.high if serve else ZERO
     calls: list[Plan] = []
-    for plan in made:
+    for plan in outward:
         inside = work[plan.callee]
         limited = plan.limit is not None and plan.limit.high is not None
         known += (known_end(plan) or ZERO) if limited else inside.known
@@ -104,7 +104,7 @@ class Enclosure:
 
 
 def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
-    """Limits from outside: the try of a caller, the patience of a workload, a timer that ends the thing."""
+    """Yields limits from outside: the try of a caller, the patience of a workload, a timer that ends the thing."""
     for plan in tree.plans:
         if plan.callee in tree.of_caller and not tree.on_cycle(plan) and (limit := enclosure_of(plan)):
             yield limit
@@ -122,7 +122,7 @@ def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
 
 
 def enclosure_of(plan: Plan) -> Enclosure | None:
-    """The limit that a caller sets to one try of its call."""
+    """Returns the limit that a caller sets to one try of its call."""
     call = plan.call
     stated = [q for q in (call.per_try, call.deadline) if isinstance(q, Quantity)]
     if plan.limit is None or not stated:
@@ -134,6 +134,6 @@ def enclosure_of(plan: Plan) -> Enclosure | None:
 
 
 def ended_by(timer: Timer) -> str:
-    """The thing that a timer ends (`then: stop pool`), or nothing."""
+    """Returns the thing that a timer ends (`then: stop pool`), or nothing."""
     words = timer.then.text.split() if timer.then else []
     return words[-1] if len(words) >= 2 and words[0] in ENDINGS else ""

@@ -15,7 +15,7 @@ EACH = 12  # up to here every try has its own variables, beyond their sums
 
 
 def tries_fit(course: Course, limit: Fraction, *, strict: bool = False) -> str:
-    """Every run of the tries, each as slow as it may be or faster, ends within the limit."""
+    """Returns a script: every run of the tries, each as slow as it may be or faster, ends within the limit."""
     count, takes = course.count or 1, course.takes or ZERO
     relation = "<" if strict else "<="
     if len(course.tries) == 1 and count <= EACH:
@@ -28,7 +28,7 @@ def tries_fit(course: Course, limit: Fraction, *, strict: bool = False) -> str:
 
 
 def call_ends(plan: Plan, longest: Fraction, limit: Fraction) -> str:
-    """The tries that fail, their pauses and a last try that hangs end before the limit; or the deadline does."""
+    """Returns a script: failing tries, pauses and a last try that hangs end before the limit; or the deadline does."""
     slowest = max(plan.causes, key=lambda cause: cause.takes.high or ZERO, default=None)
     own = plan.deadline is not None and plan.deadline.high == longest
     if own or slowest is None or not plan.retries or plan.limit is None:
@@ -45,7 +45,7 @@ def _pause(course: Course, k: int) -> Fraction:
 
 
 def bounded_sum(parts: dict[str, Fraction], limit: Fraction, relation: str = "<") -> str:
-    """Parts that are each at least 0 and at most their bound add up to less than the limit."""
+    """Returns a script: parts that are each at least 0 and at most their bound add up to less than the limit."""
     facts = [fact for name, most in parts.items() for fact in (f"(<= 0.0 {name})", f"(<= {name} {rational(most)})")]
     total = " ".join(parts)
     left = f"(+ {total})" if len(parts) > 1 else total
@@ -55,7 +55,7 @@ def bounded_sum(parts: dict[str, Fraction], limit: Fraction, relation: str = "<"
 def work_fits(
     calls: Iterable[tuple[Plan, Fraction]], serve: Quantity | None, limit: Fraction, *, strict: bool = True
 ) -> str:
-    """Calls one after another, each at most its longest, and the thing's own time, end before the limit."""
+    """Returns a script: calls in turn, each at most its longest, and the thing's own time, end before the limit."""
     parts = {f"call_{number}": longest for number, (_, longest) in enumerate(calls, 1)}
     if serve is not None:
         parts["serve"] = serve.high
@@ -63,12 +63,12 @@ def work_fits(
 
 
 def at_most(value: Fraction, limit: Fraction) -> str:
-    """One stated worst case lies within a limit."""
+    """Returns a script: one stated worst case lies within a limit."""
     return bounded_sum({"takes": value}, limit, "<=")
 
 
 def bounded_below(parts: dict[str, Fraction], limit: Fraction) -> str:
-    """Parts that are each at least their bound add up to more than the limit."""
+    """Returns a script: parts that are each at least their bound add up to more than the limit."""
     facts = tuple(f"(>= {name} {rational(least)})" for name, least in parts.items())
     total = f"(+ {' '.join(parts)})" if len(parts) > 1 else next(iter(parts))
     return Certificate(dict.fromkeys(parts, "Real"), facts, f"(> {total} {rational(limit)})").script()

@@ -44,7 +44,7 @@ class Drain:
 
 
 def drains(design: Design) -> Iterator[Drain]:
-    """Every drain of the design."""
+    """Yields every drain of the design."""
     for component in design.components.values():
         for key in DRAIN_KEYS:
             stated = component.constants.get(key) or (component.takes or {}).get(key)
@@ -60,7 +60,7 @@ def drains(design: Design) -> Iterator[Drain]:
 
 
 def begins_drain(timer: Timer) -> bool:
-    """Does the timer run from an event that begins a drain?"""
+    """Decides whether the timer runs from an event that begins a drain."""
     return (
         timer.start is not None
         and timer.start.kind in ("outside", "starts")
@@ -69,7 +69,7 @@ def begins_drain(timer: Timer) -> bool:
 
 
 def unlisted(design: Design, thing: str) -> Quantity | None:
-    """How long after the drain began new calls still reach the thing: a timer `then: unlist thing`."""
+    """Returns how long after the drain began new calls still reach the thing: a timer `then: unlist thing`."""
     for timer in design.timers.values():
         words = timer.then.text.split() if timer.then else []
         if words[:1] == ["unlist"] and words[-1] == thing and begins_drain(timer) and isinstance(timer.after, Quantity):

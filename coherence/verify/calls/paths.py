@@ -29,24 +29,24 @@ class Ways:
 
 
 def ways(tree: CallTree, source: str, target: str) -> Ways:
-    """Every way along calls from `source` to `target`."""
+    """Returns every way along calls from `source` to `target`."""
     useful = _leading_to(tree, target)
     looped = {name for cycle in tree.cycles for name in cycle}
     if source not in useful:
         return Ways(())
-    found: list[Way] = []
+    complete: list[Way] = []
     walk: list[tuple[str, Way]] = [(source, ())]
     while walk:
         name, way = walk.pop()
         if name in looped:
-            return Ways(tuple(found), cyclic=True)
+            return Ways(tuple(complete), cyclic=True)
         if name == target and way:
-            found.append(way)
+            complete.append(way)
             continue
         walk += [(p.callee, (*way, p)) for p in reversed(tree.of_caller.get(name, ())) if p.callee in useful]
-        if len(found) + len(walk) > MOST_WAYS:
-            return Ways(tuple(found), cut=True)
-    return Ways(tuple(found))
+        if len(complete) + len(walk) > MOST_WAYS:
+            return Ways(tuple(complete), cut=True)
+    return Ways(tuple(complete))
 
 
 def _leading_to(tree: CallTree, target: str) -> set[str]:
@@ -59,7 +59,7 @@ def _leading_to(tree: CallTree, target: str) -> set[str]:
 
 
 def causes_of(way: Sequence[Plan]) -> tuple[str, ...]:
-    """The causes by which all sends of a way may fail together."""
+    """Returns the causes by which all sends of a way may fail together."""
     named = [cause.name for plan in way for cause in plan.causes if cause.name != "a slow stream"]
     return tuple(dict.fromkeys([*named, OTHER]))
 
@@ -75,7 +75,7 @@ class Amplification:
 
 
 def amplification(way: Sequence[Plan], cause: str, *, abandons: bool, least: bool = False) -> Amplification:
-    """Most sends by one cause.  `abandons`: where `on_timeout` is not said; `least`: the smallest of ranges."""
+    """Returns the most sends by one cause.  `abandons`: where `on_timeout` is not said; `least`: ends that send least."""
     layers = tuple(_layer(plan, cause, abandons=abandons, least=least) for plan in way)
     sends, rows = most_sends(layers, _takes(way[-1], cause, least=least))
     return Amplification(tuple(way), cause, sends, rows)
@@ -90,7 +90,7 @@ def _layer(plan: Plan, cause: str, *, abandons: bool, least: bool) -> Layer:
 
 
 def _takes(plan: Plan, cause: str, *, least: bool) -> Fraction:
-    """Seconds of one send that fails so: as fast as it can be (of unknown causes: at once)."""
+    """Returns the seconds of one send that fails so: as fast as it can be (of unknown causes: at once)."""
     stated = {name.replace(" ", "_"): quantity for name, quantity in (plan.call.fails or {}).items()}.get(cause)
     if isinstance(stated, Quantity):
         return stated.high if least else stated.low
@@ -99,18 +99,18 @@ def _takes(plan: Plan, cause: str, *, least: bool) -> Fraction:
 
 
 def unsaid(way: Sequence[Plan]) -> Plan | None:
-    """The first call of the way with a limit and without `on_timeout`."""
+    """Returns the first call of the way with a limit and without `on_timeout`."""
     return next((plan for plan in way[:-1] if plan.limit is not None and plan.call.on_timeout is None), None)
 
 
 def sends_certificate(amplified: Sequence[Amplification], limit: Fraction, relation: str) -> str:
-    """Layer by layer a call makes its whole tries times the sends of each, and part of one; the sum is in the limit."""
+    """Returns a script: layer by layer whole tries times the sends of each, and part of one, sum up within a limit."""
     constants: dict[str, str] = {}
     facts, totals = [], []
-    for number, one in enumerate(amplified, 1):
-        names = [f"sends_{number}_{depth}" for depth in range(1, len(one.rows) + 1)]
+    for number, path_sends in enumerate(amplified, 1):
+        names = [f"sends_{number}_{depth}" for depth in range(1, len(path_sends.rows) + 1)]
         constants |= dict.fromkeys(names, "Real")
-        for row, name, inner in zip(one.rows, names, [*names[1:], "1.0"], strict=True):
+        for row, name, inner in zip(path_sends.rows, names, [*names[1:], "1.0"], strict=True):
             each = inner if row.inner else rational(row.each or 0)
             facts.append(f"(<= {name} (+ (* {rational(row.done or 0)} {each}) {rational(row.part or 0)}))")
         totals.append(names[0])

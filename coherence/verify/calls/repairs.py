@@ -15,17 +15,17 @@ from coherence.verify.calls.retry_policies import Plan
 
 
 def offered(*made: Repair | None) -> tuple[Repair, ...]:
-    """Those that are possible."""
+    """Returns the repairs that are possible."""
     return tuple(repair for repair in made if repair is not None)
 
 
 def waits(plan: Plan) -> Fraction | None:
-    """Seconds that all pauses of the call take at their longest; None where tries or pauses are unbounded."""
+    """Returns the seconds of all pauses of the call at their longest; None where tries or pauses are unbounded."""
     return start(Course(plan.most, ZERO, plan.backoff), plan.tries) if plan.tries else None
 
 
 def shorter_try(subject: Subject, plan: Plan, room: Fraction) -> Repair | None:
-    """A `per_try` with which all tries and their pauses end before `room`; inserted where there is none."""
+    """Returns a `per_try` with which all tries and their pauses end before `room`; inserted where there is none."""
     call, pausing = plan.call, waits(plan)
     each = nice_below((room - pausing) / plan.tries) if plan.tries and pausing is not None else None
     if each is None:
@@ -36,7 +36,7 @@ def shorter_try(subject: Subject, plan: Plan, room: Fraction) -> Repair | None:
 
 
 def with_limit(subject: Subject, plan: Plan, each: Fraction) -> Edit | None:
-    """A `per_try` of its own, where the call has none: beside the deadline, in manifests beside the number of tries."""
+    """Returns the edit to a `per_try`, where the call has none: beside the deadline, or the number of tries."""
     call = plan.call
     if call.per_try is not None or not isinstance(call.deadline, Quantity):
         return None
@@ -46,7 +46,7 @@ def with_limit(subject: Subject, plan: Plan, each: Fraction) -> Edit | None:
 
 
 def fewer_tries(subject: Subject, plan: Plan, count: int | None) -> Repair | None:
-    """As many tries as `count`, where the call says its tries in one number."""
+    """Returns the repair to `count` tries, where the call says its tries in one number."""
     tries = plan.call.tries[0] if len(plan.call.tries) == 1 else None
     if not count or not isinstance(tries, Quantity):
         return None
@@ -54,11 +54,11 @@ def fewer_tries(subject: Subject, plan: Plan, count: int | None) -> Repair | Non
 
 
 def longer(subject: Subject, place: Place, need: Fraction | None) -> Repair | None:
-    """A duration above `need` where another stands."""
+    """Returns the repair to a duration above `need` where another stands."""
     return None if need is None else repairs.proposal(repairs.rewrite(subject, place, nice_above(need), SECOND))
 
 
 def shorter(subject: Subject, place: Place, limit: Fraction) -> Repair | None:
-    """A duration below `limit` where another stands."""
+    """Returns the repair to a duration below `limit` where another stands."""
     below = nice_below(limit)
     return None if below is None else repairs.proposal(repairs.rewrite(subject, place, below, SECOND))

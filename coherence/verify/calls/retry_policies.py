@@ -79,40 +79,40 @@ class Plan:
 
     @property
     def tries(self) -> int | None:
-        """The most tries of one call; None is unlimited."""
+        """Returns the most tries of one call; None is unlimited."""
         return product(self.most)
 
     @property
     def retries(self) -> bool:
-        """May there be a second try?"""
+        """Decides whether there may be a second try."""
         return self.tries != 1 and bool(self.causes)
 
     @property
     def streams(self) -> bool:
-        """Does the limit of one try leave the whole answer unbounded?"""
+        """Decides whether the limit of one try leaves the whole answer unbounded."""
         return self.call.timeout_kind is not None and self.call.timeout_kind.text in ("first byte", "between bytes")
 
     def open_pause(self) -> list[str]:
-        """What to ask for where the pauses have no known bound."""
+        """Returns what to ask for where the pauses have no known bound."""
         told = self.call.pause is not None and not isinstance(self.call.pause, Pause)
         ask = "the longest wait that an answer names to" if told else "cap (in pause) of"
         return [f"{ask} {self.name}"] if self.backoff.answered else []
 
     def worst(self, cause: Cause) -> Course:
-        """Every try fails so, as slowly as it is known to; a pause that the answer decides may be nothing."""
+        """Returns the schedule in which every try fails so, as slowly as known; answered pauses may be 0."""
         return Course(self.most, cause.takes.high, NO_PAUSE if self.backoff.answered else self.backoff)
 
     def best(self, cause: Cause) -> Course:
-        """Every try fails so, as quickly as it can."""
+        """Returns the schedule in which every try fails so, as quickly as it can."""
         return Course(self.fewest, cause.takes.low, self.backoff, longest=False)
 
     def known(self) -> tuple[Cause, ...]:
-        """Causes whose time is known."""
+        """Returns causes whose time is known."""
         return tuple(cause for cause in self.causes if cause.known)
 
 
 def plan_of(call: Call) -> Plan:
-    """The call in numbers; kept with it."""
+    """Returns the call in numbers; cached on it."""
     return call.queries.get(plan_of, lambda: _plan_of(call))
 
 
@@ -128,7 +128,7 @@ def _plan_of(call: Call) -> Plan:
 
 
 def _summed(call: Call, most: Tries) -> Backoff:
-    """The pauses of the call; as unknown ones where they are too many to be summed."""
+    """Returns the pauses of the call; as unknown ones where they are too many to be summed."""
     backoff, longest = backoff_of(call), max((n for n in most if n is not None), default=1)
     try:
         pauses(backoff, longest, longest=True)
@@ -148,7 +148,7 @@ def _tries(value: Quantity | Word, *, low: bool) -> int | None:
 
 
 def backoff_of(call: Call) -> Backoff:
-    """The pauses between the tries of a call."""
+    """Returns the pauses between the tries of a call."""
     match call.pause:
         case Quantity(low=low, high=high):
             return Backoff(Span(low, high), Span(Fraction(1), Fraction(1)))
@@ -161,7 +161,7 @@ def backoff_of(call: Call) -> Backoff:
 
 
 def _causes(call: Call, limit: Span | None, deadline: Span | None, *, whole: bool) -> Iterator[Cause]:
-    """The causes that `retry_when` names; without it any failure."""
+    """Yields the causes that `retry_when` names; without it any failure."""
     stated = {plain(name): Span(time.low, time.high) for name, time in (call.fails or {}).items()}
     words = [plain(word.text) for word in call.retry_when] if call.retry_when is not None else [*stated, "timeout"]
     for word in dict.fromkeys("timeout" if word in TIMEOUTS and word not in stated else word for word in words):
@@ -187,7 +187,7 @@ def _unknown(call: Call, word: str, limit: Span | None) -> Cause:
 
 
 def _timeouts(call: Call, limit: Span | None, deadline: Span | None, *, whole: bool) -> Iterator[Cause]:
-    """A try that hangs from the start takes the limit; one that trickles is not bounded between bytes."""
+    """Yields timeouts: a try that hangs from the start takes the limit; `between bytes` bounds none that trickles."""
     if limit is not None:
         yield Cause("timeout", limit, whole=whole)
         if call.timeout_kind is not None and call.timeout_kind.text == "between bytes" and not whole:
@@ -201,7 +201,7 @@ def _timeouts(call: Call, limit: Span | None, deadline: Span | None, *, whole: b
 
 
 def tries_again(call: Call, cause: str) -> bool:
-    """Does the call try again after a failure of this cause?  Without `retry_when` after any."""
+    """Decides whether the call tries again after a failure of this cause.  Without `retry_when` after any."""
     if call.retry_when is None:
         return True
     words = {plain(word.text) for word in call.retry_when}
@@ -209,19 +209,19 @@ def tries_again(call: Call, cause: str) -> bool:
 
 
 def retry_end(plan: Plan) -> Fraction | None:
-    """End of the last try in the worst run whose failures are all of one known cause; None if unbounded."""
+    """Returns end of the last try in the worst run whose failures are all of one known cause; None if unbounded."""
     ends = [_least_of(last_end(plan.worst(cause)), plan.deadline) for cause in plan.known()]
     return None if None in ends else max((e for e in ends if e is not None), default=ZERO)
 
 
 def known_end(plan: Plan) -> Fraction | None:
-    """End of the call in its worst known run: known failures, then a last try that hangs; None if unbounded."""
-    return _kept(plan, known_end, lambda: _least_of(_latest(plan, plan.known()), plan.deadline))
+    """Returns the end of the call in its worst known run: known failures, then a hanging try; None if unbounded."""
+    return _cached_on_call(plan, known_end, lambda: _least_of(_latest(plan, plan.known()), plan.deadline))
 
 
 def longest_end(plan: Plan) -> Fraction | None:
-    """An upper bound of the call's duration, with causes of unknown time at their longest; None if there is none."""
-    return _kept(plan, longest_end, lambda: _longest_end(plan))
+    """Returns an upper bound of the call's duration, causes of unknown time at their longest; None if there is none."""
+    return _cached_on_call(plan, longest_end, lambda: _longest_end(plan))
 
 
 def _longest_end(plan: Plan) -> Fraction | None:
@@ -229,13 +229,13 @@ def _longest_end(plan: Plan) -> Fraction | None:
     return _least_of(None if unbounded else _latest(plan, plan.causes), plan.deadline)
 
 
-def _kept(plan: Plan, query: object, compute: Callable[[], Fraction | None]) -> Fraction | None:
-    """Kept with the call, where the plan is that of the call as it is stated."""
+def _cached_on_call(plan: Plan, query: object, compute: Callable[[], Fraction | None]) -> Fraction | None:
+    """Computes a time of a call, cached on it unless the plan was altered."""
     return plan.call.queries.get(query, compute) if plan_of(plan.call) is plan else compute()
 
 
 def _latest(plan: Plan, causes: tuple[Cause, ...]) -> Fraction | None:
-    """Latest start of the last try, and a hang; None if unbounded."""
+    """Returns the latest start of the last try, and a hang; None if unbounded."""
     if plan.limit is None or plan.limit.high is None:
         return None
     starts = [last_start(plan.worst(cause)) for cause in causes] if plan.retries else []
@@ -247,7 +247,7 @@ def _least_of(value: Fraction | None, deadline: Span | None) -> Fraction | None:
 
 
 def serve_time(design: Design, name: str) -> Quantity | None:
-    """How long the callee needs to answer: its activity `serve`."""
+    """Returns how long the callee needs to answer: its activity `serve`."""
     component = design.components.get(name)
     takes = component.takes if component else None
     return next((takes[word] for word in SERVING if word in takes), None) if takes else None

@@ -31,7 +31,7 @@ class Pauses:
 
 
 def sends(tries: tuple[int | None, ...], takes: Fraction | None, pauses: Pauses) -> Iterator[Send]:
-    """The sends of one call: `tries` by layer, outermost first (None: without end); each takes `takes` and fails."""
+    """Yields the sends of one call: `tries` by layer, outermost first (None: endless); each takes `takes` and fails."""
     now: Fraction | None = Fraction(0)
     for number, gap in enumerate(_gaps(tries, pauses), 1):
         if now is None:
@@ -43,7 +43,7 @@ def sends(tries: tuple[int | None, ...], takes: Fraction | None, pauses: Pauses)
 
 
 def _gaps(tries: tuple[int | None, ...], pauses: Pauses) -> Iterator[Fraction]:
-    """The pause before each send, 0 before the first."""
+    """Yields the pause before each send, 0 before the first."""
     if not tries:
         yield Fraction(0)
         return

@@ -67,7 +67,7 @@ class _Chain:
         self.tried: list[Outcome] = [(1, takes)] * len(layers)
 
     def one_try(self, depth: int) -> Outcome:
-        """One try at layer `depth`, within the layer's own limit."""
+        """Returns the outcome of one try at layer `depth`, within the layer's own limit."""
         sends, takes = self.whole[depth + 1]
         layer = self.layers[depth]
         if layer.limit is None or (takes is not None and takes <= layer.limit):
@@ -75,7 +75,7 @@ class _Chain:
         return (self.cut(depth + 1, layer.limit) if layer.cancels else sends), layer.limit
 
     def call(self, depth: int) -> tuple[Row, Fraction | None]:
-        """One call at layer `depth`, within the layer's own deadline, and its seconds."""
+        """Returns the row of one call at layer `depth`, within the layer's own deadline, and its seconds."""
         layer, course = self.layers[depth], self._course(depth)
         each = self.tried[depth][0]
         inner = each == self.whole[depth + 1][0]
@@ -86,7 +86,7 @@ class _Chain:
         return Row(done, each, part, inner), least(layer.deadline, last_end(course))
 
     def cut(self, depth: int, end: Fraction) -> int | None:
-        """Sends of one call at layer `depth` that is cancelled from above at `end`."""
+        """Returns sends of one call at layer `depth` that is cancelled from above at `end`."""
         total: int | None = 0
         room: Fraction | None = end
         while depth < len(self.layers) and room is not None:
@@ -100,7 +100,7 @@ class _Chain:
         return _plus(total, 1) if room is not None and room > 0 else total
 
     def _until(self, depth: int, end: Fraction) -> tuple[int | None, Fraction | None]:
-        """Tries that end by `end`, and the time that is left for the one that has begun (None: none has)."""
+        """Returns tries that end by `end`, and the time that is left for the one that has begun (None: none has)."""
         course = self._course(depth)
         begun, done = started(course, end), completed(course, end)
         if begun is None or done is None:
@@ -114,7 +114,7 @@ class _Chain:
 
 
 def most_sends(layers: tuple[Layer, ...], takes: Fraction) -> tuple[int | None, tuple[Row, ...]]:
-    """Most sends to the last callee that one call of the first layer causes (None: unbounded), layer by layer.
+    """Returns the most sends to the last callee that one call of the first layer causes (None: unbounded), by layer.
 
     `takes` = seconds after which each send fails.
     """

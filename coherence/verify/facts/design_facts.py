@@ -46,12 +46,12 @@ class Known:
 
     @property
     def whole(self) -> frozenset[str]:
-        """Paths whose values are whole numbers: members, and what integer laws write."""
+        """Returns paths whose values are whole numbers: members, and what integer laws write."""
         integer = {path for path, found in self.written.items() if all(writer.whole for writer in found)}
         return frozenset(integer | {path for path in self.values if path.endswith(".copies")})
 
     def tree(self, tree: Tree, inside: frozenset[str] = frozenset()) -> Tree:
-        """The tree over constants and commands alone: every output replaced by its expression.
+        """Returns the tree over constants and commands alone: every output replaced by its expression.
 
         An output that reads its own past (`inside` are those being replaced) stays a name without a range.
         """
@@ -65,123 +65,123 @@ class Known:
         return rename(tree, inner)
 
     def missing(self, tree: Tree) -> tuple[str, ...]:
-        """Names of the expanded tree without a range."""
+        """Returns the names of the expanded tree without a range."""
         return unknown(self.tree(tree), self.values)
 
     def range(self, tree: Tree) -> Interval:
-        """An interval that contains every value of the tree."""
+        """Returns an interval that contains every value of the tree."""
         return enclosure(self.tree(tree), self.values)
 
     def place_of(self, tree: Tree) -> Place | None:
-        """The place of the first value that the tree is made of."""
+        """Returns the place of the first value that the tree is made of."""
         from coherence.language.expressions import names as used
 
         return next((self.places[path] for path in used(self.tree(tree)) if path in self.places), None)
 
 
 def known(subject: Subject) -> Known:
-    """Everything that the design states about its numbers; gathered once."""
+    """Returns everything that the design states about its numbers; gathered once."""
     return subject.queries.get(known, lambda: _gathered(subject))
 
 
 def _gathered(subject: Subject) -> Known:
     design = subject.design
-    made = Known(design, written=writers(design), bare=names.bare_names(design))
+    facts = Known(design, written=writers(design), bare=names.bare_names(design))
     for component in design.components.values():
-        _component(made, component)
+        _component(facts, component)
     for workload in design.workload.values():
-        _constants(made, workload.name, {"rate": workload.rate, **workload.constants})
+        _constants(facts, workload.name, {"rate": workload.rate, **workload.constants})
     for tier in design.tiers.values():
-        _constants(made, tier.name, {"count": tier.count, **tier.constants})
+        _constants(facts, tier.name, {"count": tier.count, **tier.constants})
     for name, given in design.places.items():
         if "count" not in given:  # what each of several places has is nothing that its members share
-            _constants(made, name, {key: one for key, one in given.items() if f"{name}.{key}" not in made.values})
-    for path, found in made.written.items():
-        _written(made, path, found)
-    for thing in dict.fromkeys(path.partition(".")[0] for path in (*made.written, *made.values)):
-        _copies(made, thing)
+            _constants(facts, name, {key: value for key, value in given.items() if f"{name}.{key}" not in facts.values})
+    for path, path_writers in facts.written.items():
+        _written(facts, path, path_writers)
+    for thing in dict.fromkeys(path.partition(".")[0] for path in (*facts.written, *facts.values)):
+        _copies(facts, thing)
     if any(component.part for component in design.components.values()):
         for path, tree in subject.model.outputs.items():
-            if path not in made.values:
-                made.outputs.setdefault(path, tree)
+            if path not in facts.values:
+                facts.outputs.setdefault(path, tree)
     for limit in design.limits.values():
-        counts = made.tree(limit.counts.tree) if limit.counts is not None else None
+        counts = facts.tree(limit.counts.tree) if limit.counts is not None else None
         if isinstance(counts, Name):
-            made.counted.setdefault(counts.path, []).append(limit)
-    return made
+            facts.counted.setdefault(counts.path, []).append(limit)
+    return facts
 
 
-def _component(made: Known, component: Component) -> None:
-    inside = names.scope(component, made.design)
+def _component(facts: Known, component: Component) -> None:
+    inside = names.scope(component, facts.design)
     stated: dict[str, object] = {**component.constants, **(component.takes or {})}
     stated |= {"copies": component.copies, "count": component.count}
     for key, given in stated.items():
         path = f"{component.name}.{key}"
         if isinstance(given, Quantity):
-            made.put(path, given)
+            facts.put(path, given)
         elif isinstance(given, Formula):
-            made.outputs[path] = rename(given.tree, lambda name: inside.get(name, name))
+            facts.outputs[path] = rename(given.tree, lambda name: inside.get(name, name))
 
 
-def _constants(made: Known, name: str, stated: Mapping[str, object]) -> None:
+def _constants(facts: Known, name: str, stated: Mapping[str, object]) -> None:
     for key, given in stated.items():
         if isinstance(given, Quantity):
-            made.put(f"{name}.{key}", given)
+            facts.put(f"{name}.{key}", given)
 
 
-def _written(made: Known, path: str, found: list[Writer]) -> None:
-    """A written signal takes what its writers write and what it begins with; what is ignored reads as 0."""
-    ranges = [_values(made, writer) for writer in found if writer.kind not in ("unset", "ignore")]
+def _written(facts: Known, path: str, path_writers: list[Writer]) -> None:
+    """Puts the interval of a written signal: what its writers write and what it begins with; ignored reads as 0."""
+    ranges = [_values(facts, writer) for writer in path_writers if writer.kind not in ("unset", "ignore")]
     if not ranges:
         return
-    ranges += [interval(first) for writer in found if (first := initial(writer)) is not None]
-    ranges += [made.values[path]] if path in made.values else _begins(found)
-    ranges += [point(0)] if any(writer.kind == "ignore" for writer in found) else []
-    for table in (made.values, made.outputs, made.quantities):
+    ranges += [interval(first) for writer in path_writers if (first := initial(writer)) is not None]
+    ranges += [facts.values[path]] if path in facts.values else _begins(path_writers)
+    ranges += [point(0)] if any(writer.kind == "ignore" for writer in path_writers) else []
+    for table in (facts.values, facts.outputs, facts.quantities):
         table.pop(path, None)
     everything = hull(ranges)
     if everything.low is not None or everything.high is not None:
-        made.values[path], made.places[path] = everything, found[0].place
+        facts.values[path], facts.places[path] = everything, path_writers[0].place
 
 
-def _begins(found: list[Writer]) -> list[Interval]:
-    """Where a signal may stand before anybody writes it: set under conditions alone, anywhere in the bounds."""
-    if any(initial(writer) is not None or writer.condition is None for writer in found):
+def _begins(path_writers: list[Writer]) -> list[Interval]:
+    """Returns where a signal may stand before it is written: set under conditions alone, anywhere in the bounds."""
+    if any(initial(writer) is not None or writer.condition is None for writer in path_writers):
         return []
-    if not all(writer.kind in ("set", "unset") for writer in found):
+    if not all(writer.kind in ("set", "unset") for writer in path_writers):
         return []
-    return [interval_of(writer.loop.actuation) for writer in found if writer.loop.actuation is not None]
+    return [interval_of(writer.loop.actuation) for writer in path_writers if writer.loop.actuation is not None]
 
 
-def _values(made: Known, writer: Writer) -> Interval:
+def _values(facts: Known, writer: Writer) -> Interval:
     if writer.to is None or isinstance(writer.loop.actuation and writer.loop.actuation.to, Quantity):
         return writer.values
-    found = made.range(writer.to)
-    low = writer.values.clip(found.low) if found.low is not None else writer.values.low
-    high = writer.values.clip(found.high) if found.high is not None else writer.values.high
+    written = facts.range(writer.to)
+    low = writer.values.clip(written.low) if written.low is not None else writer.values.low
+    high = writer.values.clip(written.high) if written.high is not None else writer.values.high
     return Interval(low, high)
 
 
-def _copies(made: Known, thing: str) -> None:
-    """How many members a thing has is what its autoscalers choose, where it has any."""
+def _copies(facts: Known, thing: str) -> None:
+    """Puts the number of members of a thing: what its autoscalers choose, where it has any."""
     paths = [f"{thing}.{word}" for word in COPIES]
-    chosen = [path for path in paths if path in made.written and path in made.values]
+    chosen = [path for path in paths if path in facts.written and path in facts.values]
     if chosen:
-        every = [writer for path in chosen for writer in made.written[path] if writer.kind not in ("unset", "ignore")]
+        every = [writer for path in chosen for writer in facts.written[path] if writer.kind not in ("unset", "ignore")]
         lasting = [writer for writer in every if writer.mode not in TRANSIENT] or every
-        made.values[f"{thing}.copies"] = hull(_values(made, writer) for writer in lasting)
-        made.places[f"{thing}.copies"] = made.places[chosen[0]]
-        made.quantities.pop(f"{thing}.copies", None)
+        facts.values[f"{thing}.copies"] = hull(_values(facts, writer) for writer in lasting)
+        facts.places[f"{thing}.copies"] = facts.places[chosen[0]]
+        facts.quantities.pop(f"{thing}.copies", None)
 
 
-def copies(made: Known, thing: str) -> Interval | None:
-    """How many members a thing may have; None where the design does not say."""
-    found = made.range(Name(f"{thing}.copies"))
-    return found if found.low is not None or found.high is not None else None
+def copies(facts: Known, thing: str) -> Interval | None:
+    """Returns how many members a thing may have; None where the design does not say."""
+    members = facts.range(Name(f"{thing}.copies"))
+    return members if members.low is not None or members.high is not None else None
 
 
 def things(tree: Tree) -> Iterator[tuple[str, str]]:
-    """(thing, signal) of each dotted name."""
+    """Yields (thing, signal) of each dotted name."""
     from coherence.language.expressions import names as used
 
     for path in used(tree):

@@ -22,7 +22,7 @@ ROUNDING = {"up": "ceil", "down": "floor"}
 
 
 def cap(facts: Known, limit: Limit) -> Tree | None:
-    """The cap after rounding and its own floor, over constants; None where there is none."""
+    """Returns the cap after rounding and its own floor, over constants; None where there is none."""
     tree = _rounded(limit, _tree(facts, limit, "at_most", limit.at_most))
     least = _tree(facts, limit, "but_at_least", limit.but_at_least)
     if tree is None:
@@ -31,13 +31,13 @@ def cap(facts: Known, limit: Limit) -> Tree | None:
 
 
 def floor(facts: Known, limit: Limit) -> Tree | None:
-    """The floor after rounding, over constants; None where there is none."""
+    """Returns the floor after rounding, over constants; None where there is none."""
     tree = _rounded(limit, _tree(facts, limit, "at_least", limit.at_least))
     return facts.tree(tree) if tree is not None else None
 
 
 def _tree(facts: Known, limit: Limit, key: str, value: Quantity | Formula | Word | None) -> Tree | None:
-    """The tree of a stated value; a range gets a name of its own."""
+    """Returns the tree of a stated value; a range gets a name of its own."""
     if isinstance(value, Quantity) and not value.exact:
         path = f"{limit.name}.{key}"
         facts.put(path, value)
@@ -51,18 +51,18 @@ def _rounded(limit: Limit, tree: Tree | None) -> Tree | None:
 
 
 def at_members(facts: Known, tree: Tree, thing: str, members: int) -> Fraction | None:
-    """The one value of a tree where a thing has so many members; None where that does not fix it."""
-    found = enclosure(tree, {**facts.values, f"{thing}.copies": point(members)})
-    return found.low if found.exact else None
+    """Returns the one value of a tree where a thing has so many members; None where that does not fix it."""
+    interval = enclosure(tree, {**facts.values, f"{thing}.copies": point(members)})
+    return interval.low if interval.exact else None
 
 
 def place_of(value: Quantity | Formula | Word | None, limit: Limit) -> Place:
-    """Where a value of the limit stands, or the limit itself."""
+    """Returns where a value of the limit stands, or the limit itself."""
     return value.place if value is not None else limit.place
 
 
 def narrowed(subject: Subject, quantity: Quantity, high: Fraction) -> Edit | None:
-    """Another upper end where a range stands, another value where one value stands."""
+    """Returns the edit to another upper end where a range stands, another value where one value stands."""
     old = repairs.text_at(subject.sources, quantity.place)
     if old is None or quantity.exact or ".." not in old:
         return repairs.change(subject, quantity, high) if quantity.exact else None
@@ -72,7 +72,7 @@ def narrowed(subject: Subject, quantity: Quantity, high: Fraction) -> Edit | Non
 
 
 def raised(subject: Subject, quantity: Quantity, low: Fraction) -> Edit | None:
-    """Another lower end where a range stands, another value where one value stands."""
+    """Returns the edit to another lower end where a range stands, another value where one value stands."""
     old = repairs.text_at(subject.sources, quantity.place)
     if old is None or quantity.exact or ".." not in old:
         return repairs.change(subject, quantity, low) if quantity.exact else None
@@ -82,23 +82,23 @@ def raised(subject: Subject, quantity: Quantity, low: Fraction) -> Edit | None:
 
 
 def rounded(quantity: Quantity, value: Fraction, *, up: bool) -> Fraction:
-    """Two significant digits in the unit in which the quantity is written."""
+    """Returns the value in two significant digits of the unit in which the quantity is written."""
     unit = re.search(units.UNIT + r"$", quantity.text)
     factor = units.unit(unit[0])[0] if unit else Fraction(1)
     return (repairs.upward_round if up else repairs.downward_round)(value / factor) * factor
 
 
 def largest(facts: Known, difference: Tree, path: str) -> Fraction | None:
-    """The largest value of one constant at which `difference` <= 0 at every corner, where it grows evenly with it."""
+    """Returns the largest value of a constant at which `difference` <= 0 at every corner, where it is affine in it."""
     span = facts.values.get(path)
     if span is None or span.low is None or span.high is None or span.exact:
         return None
     low, middle, high = (_worst(facts, difference, path, x) for x in (span.low, (span.low + span.high) / 2, span.high))
     if low is None or middle is None or high is None or low > 0 or high <= 0 or low + high != 2 * middle:
         return None
-    found = span.low + (span.high - span.low) * -low / (high - low)
+    edge = span.low + (span.high - span.low) * -low / (high - low)
     whole = span.low.denominator == span.high.denominator == 1
-    return Fraction(found.numerator // found.denominator) if whole else found
+    return Fraction(edge.numerator // edge.denominator) if whole else edge
 
 
 def _worst(facts: Known, difference: Tree, path: str, value: Fraction) -> Fraction | None:

@@ -14,21 +14,21 @@ SMALL = 10  # below it whole numbers are tried before digits
 
 
 def rounder(at: State, spans: Mapping[str, Interval], holds: Callable[[State], bool]) -> State:
-    """The state with each number rounded, within its range, as far as everything still holds."""
-    kept = dict(at)
+    """Returns the state with each number rounded, within its range, as far as everything still holds."""
+    rounded = dict(at)
     for name, level in at.items():
         if isinstance(level, bool) or (level.denominator == 1 and abs(level) < MOST_PLAIN):
             continue
         span = spans.get(name, EVERYTHING)
         for candidate in _neighbours(level):
-            if span.clip(candidate) == candidate and holds({**kept, name: candidate}):
-                kept[name] = candidate
+            if span.clip(candidate) == candidate and holds({**rounded, name: candidate}):
+                rounded[name] = candidate
                 break
-    return kept
+    return rounded
 
 
 def _neighbours(level: Fraction) -> Iterator[Fraction]:
-    """Whole numbers first where it is small, else neighbours with two or three digits."""
+    """Yields whole numbers first where it is small, else neighbours with two or three digits."""
     whole = (Fraction(math.ceil(level)), Fraction(math.floor(level)))
     if abs(level) < SMALL:
         yield from whole

@@ -12,7 +12,7 @@ from coherence.verify.facts.ranges import FUNCTIONS, Values, enclosure, point
 
 
 def claimed(condition: Tree, values: Values, *, whole: frozenset[str] = frozenset()) -> str | None:
-    """An SMT-LIB script, unsat where the condition holds for all values; None where it is not linear.
+    """Returns an SMT-LIB script, unsat where the condition holds for all values; None where it is not linear.
 
     Names in `whole` take whole numbers only.
     """
@@ -28,7 +28,7 @@ def claimed(condition: Tree, values: Values, *, whole: frozenset[str] = frozense
 
 
 def bounds(term: str, interval: Interval) -> tuple[str, ...]:
-    """SMT-LIB facts: the term lies in the interval."""
+    """Returns SMT-LIB facts: the term lies in the interval."""
     low = (f"(<= {rational(interval.low)} {term})",) if interval.low is not None else ()
     return (*low, f"(<= {term} {rational(interval.high)})") if interval.high is not None else low
 
@@ -38,7 +38,7 @@ def _only(interval: Interval | None) -> Fraction | None:
 
 
 def linear(tree: Tree) -> bool:
-    """Can the tree be written in linear arithmetic (with whole parts and cases)?"""
+    """Decides whether the tree can be written in linear arithmetic (with whole parts and cases)."""
     for node in walk(tree):
         if isinstance(node, Held) or (isinstance(node, Call) and node.function not in FUNCTIONS):
             return False

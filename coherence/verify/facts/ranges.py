@@ -39,18 +39,18 @@ COUNTING = {"in flight": "{0} in flight", "sum of": "sum of {0}", "count by": "c
 
 
 def point(value: Fraction | int) -> Interval:
-    """The interval of one value."""
+    """Returns the interval of one value."""
     return Interval(Fraction(value), Fraction(value))
 
 
 def hull(parts: Iterable[Interval]) -> Interval:
-    """The smallest interval around all; at least one must be given."""
+    """Returns the smallest interval around all; at least one must be given."""
     ends = [_ends(part) for part in parts]
     return _interval(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def words(tree: Tree) -> str:
-    """A name or counting term as a reader would write it: `requests in flight`, `sum of ...`."""
+    """Returns a name or counting term as a reader would write it: `requests in flight`, `sum of ...`."""
     if isinstance(tree, Name):
         return tree.path
     if isinstance(tree, Call):
@@ -61,7 +61,7 @@ def words(tree: Tree) -> str:
 
 
 def unknown(tree: Tree, values: Values) -> tuple[str, ...]:
-    """What a value of the tree would need and `values` does not have, in order of first use."""
+    """Returns what a value of the tree would need and `values` does not have, in order of first use."""
     return tuple(dict.fromkeys(_unknown(tree, values)))
 
 
@@ -85,7 +85,7 @@ def _unknown(tree: Tree, values: Values) -> Iterator[str]:
 
 
 def enclosure(tree: Tree, values: Values) -> Interval:
-    """An interval that contains every value of the tree; a name without a range may be anything."""
+    """Returns an interval that contains every value of the tree; a name without a range may be anything."""
     match tree:
         case Number(value=value):
             return point(value)
@@ -105,7 +105,7 @@ def enclosure(tree: Tree, values: Values) -> Interval:
 
 
 def truth(tree: Tree, values: Values) -> bool | None:
-    """Whether the condition holds for all values (True), for none (False), or neither is known (None)."""
+    """Decides whether the condition holds for all values (True), for none (False), or neither is known (None)."""
     match tree:
         case Truth(value=value):
             return value
@@ -144,7 +144,7 @@ class Corner:
 
 
 def corners(tree: Tree, values: Values) -> Iterator[Corner]:
-    """The exact values at all ends of the ranges.  Nothing where a name is unknown, unbounded or not exact."""
+    """Yields the exact values at all ends of the ranges.  Nothing where a name is unknown, unbounded or not exact."""
     used = names(tree)
     ends = [_finite(values[name]) if name in values else () for name in used]
     if not all(ends) or math.prod(map(len, ends)) > MOST_CORNERS or unknown(tree, values):
@@ -158,7 +158,7 @@ def corners(tree: Tree, values: Values) -> Iterator[Corner]:
 
 
 def extremes(tree: Tree, values: Values) -> tuple[Corner, Corner] | None:
-    """The smallest and the largest value at the ends of the ranges; None where there is none."""
+    """Returns the smallest and the largest value at the ends of the ranges; None where there is none."""
     found = list(corners(tree, values))
     return (min(found, key=lambda c: c.value), max(found, key=lambda c: c.value)) if found else None
 
@@ -186,12 +186,12 @@ def _sum(one: End, other: End) -> End:
     return other if isinstance(other, float) else one + other
 
 
-def _product(one: End, other: End) -> End:
-    if one == 0 or other == 0:
+def _product(first: End, other: End) -> End:
+    if first == 0 or other == 0:
         return Fraction(0)
-    if isinstance(one, float) or isinstance(other, float):
-        return INFINITY if (one > 0) == (other > 0) else -INFINITY
-    return one * other
+    if isinstance(first, float) or isinstance(other, float):
+        return INFINITY if (first > 0) == (other > 0) else -INFINITY
+    return first * other
 
 
 def _add(one: Ends, other: Ends) -> Ends:
@@ -214,7 +214,7 @@ def _divide(one: Ends, other: Ends) -> Ends:
 
 
 def _inverse(end: End, sign: int) -> End:
-    """1 / end; at zero the infinity on the side of `sign`."""
+    """Returns 1 / end; at zero the infinity on the side of `sign`."""
     if isinstance(end, float):
         return Fraction(0)
     return 1 / end if end else sign * INFINITY

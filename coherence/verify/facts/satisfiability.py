@@ -50,7 +50,7 @@ class World:
     at: Mapping[str, Fraction | bool]
 
     def holds(self, tree: Tree) -> bool | None:
-        """The truth of a condition there; None where it is not defined (division by zero)."""
+        """Returns the truth of a condition there; None where it is not defined (division by zero)."""
         try:
             return bool(evaluate(tree, Constants(self.at)))
         except (NotExactError, TypeError):
@@ -58,7 +58,7 @@ class World:
 
 
 def plain(tree: Tree, *, steady: bool) -> Tree:
-    """The tree without time: what lasts or was before becomes what is now (`steady`), or a name of its own."""
+    """Returns the tree without time: what lasts or was before becomes what is now (`steady`), or a name of its own."""
     match tree:
         case Held(condition=condition):
             now = plain(condition, steady=steady)
@@ -83,7 +83,7 @@ def plain(tree: Tree, *, steady: bool) -> Tree:
 
 
 def past_name(tree: Tree) -> str:
-    """A name for what is not computed here: the same words, the same name."""
+    """Returns a name for what is not computed here: the same words, the same name."""
     return "?" + _words(tree).replace("|", "/").replace("\\", "/")
 
 
@@ -100,52 +100,52 @@ def _words(tree: Tree) -> str:
 
 
 def past_ranges(tree: Tree, values: Values) -> dict[str, Interval]:
-    """The range of each value of the past in the tree: that of what it is the past of."""
-    found = {}
+    """Returns the range of each value of the past in the tree: that of what it is the past of."""
+    intervals = {}
     for node in walk(tree):
         if isinstance(node, Call) and node.function in PAST:
-            found[past_name(node)] = enclosure(node.arguments[0], values)
-    return found
+            intervals[past_name(node)] = enclosure(node.arguments[0], values)
+    return intervals
 
 
 def is_past(tree: Tree) -> bool:
-    """A value of the past (`delayed`, `mean_over`, ...) that depends on some name."""
+    """Decides whether a tree is a value of the past (`delayed`, `mean_over`, ...) that depends on some name."""
     return isinstance(tree, Call) and tree.function in PAST and bool(names(tree.arguments[0]))
 
 
 def at_other_times(tree: Tree, constant: frozenset[str], time: str) -> Tree:
-    """The tree at another time: everything but constants has another name."""
+    """Returns the tree at another time: everything but constants has another name."""
     return rename(tree, lambda path: path if path in constant else f"{path}@{time}")
 
 
 def copied(values: Values, trees: Iterable[Tree]) -> dict[str, Interval]:
-    """The ranges of names at other times: those of the names."""
+    """Returns the ranges of names at other times: those of the names."""
     used = {name for tree in trees for name in names(tree) if "@" in name}
     return {name: values[base] for name in used if (base := name.rpartition("@")[0]) in values}
 
 
 def truths(trees: Iterable[Tree]) -> frozenset[str]:
-    """Names that stand where a condition is needed."""
-    found: set[str] = set()
+    """Returns the names that stand where a condition is needed."""
+    flags: set[str] = set()
     for tree in trees:
-        _truths(tree, found, wanted=True)
-    return frozenset(found)
+        _truths(tree, flags, wanted=True)
+    return frozenset(flags)
 
 
-def _truths(tree: Tree, found: set[str], *, wanted: bool) -> None:
+def _truths(tree: Tree, flags: set[str], *, wanted: bool) -> None:
     match tree:
         case Name(path=path):
-            found |= {path} if wanted else set()
+            flags |= {path} if wanted else set()
         case Logic(terms=terms):
             for term in terms:
-                _truths(term, found, wanted=True)
+                _truths(term, flags, wanted=True)
         case Choose(condition=condition, then=then, otherwise=otherwise):
-            _truths(condition, found, wanted=True)
+            _truths(condition, flags, wanted=True)
             for branch in (then, otherwise):
-                _truths(branch, found, wanted=wanted)
+                _truths(branch, flags, wanted=wanted)
         case _:
             for part in children(tree):
-                _truths(part, found, wanted=False)
+                _truths(part, flags, wanted=False)
 
 
 @dataclass(frozen=True)
@@ -157,15 +157,15 @@ class Question:
     whole: frozenset[str] = frozenset()
 
     def script(self, chosen: Sequence[int] | None = None, dropped: frozenset[str] = frozenset()) -> str:
-        """SMT-LIB, unsatisfiable where no state fulfils the chosen conditions (all); `dropped` names have no range."""
-        kept = [self.conditions[i] for i in (range(len(self.conditions)) if chosen is None else chosen)]
-        flags = truths(kept)
-        used = tuple(dict.fromkeys(name for tree in kept for name in names(tree)))
+        """Returns SMT-LIB, unsat where no state fulfils the chosen conditions (all); `dropped` names have no range."""
+        conditions = [self.conditions[i] for i in (range(len(self.conditions)) if chosen is None else chosen)]
+        flags = truths(conditions)
+        used = tuple(dict.fromkeys(name for tree in conditions for name in names(tree)))
         sorts = {symbol(name): "Bool" if name in flags else "Real" for name in used}
         numeric = [name for name in used if name not in flags and name not in dropped]
         facts = [fact for name in numeric for fact in self._facts(name)]
-        facts += [lower_smt(tree) for tree in kept]
-        return _with_logic(Certificate(sorts, tuple(facts), "false").script(), kept)
+        facts += [lower_smt(tree) for tree in conditions]
+        return _with_logic(Certificate(sorts, tuple(facts), "false").script(), conditions)
 
     def _facts(self, name: str) -> Iterator[str]:
         term, span = symbol(name), self.values.get(name, EVERYTHING)
@@ -178,7 +178,7 @@ class Question:
 
 
 def _with_logic(script: str, trees: Sequence[Tree]) -> str:
-    """The logic that the script needs: linear, with whole parts, or polynomial."""
+    """Returns the logic that the script needs: linear, with whole parts, or polynomial."""
     product = any(
         isinstance(node, Arithmetic) and node.op in "*/" and names(node.right) and (node.op == "/" or names(node.left))
         for tree in trees for node in walk(tree)
@@ -189,7 +189,7 @@ def _with_logic(script: str, trees: Sequence[Tree]) -> str:
 
 
 def question(facts: Known, conditions: Iterable[Tree], *, steady: bool) -> Question:
-    """The conditions over constants, commands, states and outside things.  Raises NotExactError: exp and log."""
+    """Returns the query over constants, commands, states and outside things.  Raises NotExactError: exp and log."""
     expanded = [facts.tree(tree) for tree in conditions]
     spans = stated(facts)
     if not steady:
@@ -198,25 +198,25 @@ def question(facts: Known, conditions: Iterable[Tree], *, steady: bool) -> Quest
     return Question(tuple(plain(tree, steady=steady) for tree in expanded), spans, whole(facts))
 
 
-def world(asked: Question) -> World | Answer:
-    """An exact state in which all conditions hold, or the solver's answer (unsat, or unknown with its reason)."""
+def world(query: Question) -> World | Answer:
+    """Returns an exact state in which all conditions hold, or the solver's answer (unsat, or unknown, with reason)."""
     try:
-        answer = unsat(asked.script(), timeout_ms=TIMEOUT_MS)
+        answer = unsat(query.script(), timeout_ms=TIMEOUT_MS)
     except NotExactError as error:
         return Answer(Outcome.UNKNOWN, str(error))
     if answer.outcome is not Outcome.SAT:
         return answer
-    found = World({**_fixed(asked), **read_model(answer.model)})
-    if all(found.holds(tree) for tree in asked.conditions):
-        return World(rounder(found.at, asked.values, lambda at: all(World(at).holds(t) for t in asked.conditions)))
+    state = World({**_fixed(query), **read_model(answer.model)})
+    if all(state.holds(tree) for tree in query.conditions):
+        return World(rounder(state.at, query.values, lambda at: all(World(at).holds(t) for t in query.conditions)))
     return Answer(Outcome.UNKNOWN, "the state that was found is not defined everywhere")
 
 
-def _fixed(asked: Question) -> dict[str, Fraction | bool]:
-    """A value for every name that the solver left open."""
-    flags = truths(asked.conditions)
-    used = {name for tree in asked.conditions for name in names(tree)}
-    return {name: False if name in flags else _inside(asked.values.get(name, EVERYTHING)) for name in sorted(used)}
+def _fixed(query: Question) -> dict[str, Fraction | bool]:
+    """Returns a value for every name that the solver left open."""
+    flags = truths(query.conditions)
+    used = {name for tree in query.conditions for name in names(tree)}
+    return {name: False if name in flags else _inside(query.values.get(name, EVERYTHING)) for name in sorted(used)}
 
 
 def _inside(span: Interval) -> Fraction:
@@ -224,53 +224,53 @@ def _inside(span: Interval) -> Fraction:
 
 
 def read_model(text: str) -> dict[str, Fraction | bool]:
-    """The rational and Boolean values of a solver's model; others (roots) are left out."""
-    found: dict[str, Fraction | bool] = {}
+    """Returns the rational and Boolean values of a solver's model; others (roots) are left out."""
+    values: dict[str, Fraction | bool] = {}
     for line in text.split("\n"):
         name, _, shown = line.rpartition(" = ")
         if shown in ("True", "False"):
-            found[name] = shown == "True"
+            values[name] = shown == "True"
             continue
         try:
-            found[name] = Fraction(shown)
+            values[name] = Fraction(shown)
         except ValueError:
             continue
-    return found
+    return values
 
 
-def core(asked: Question, *, least: Sequence[int] | None = None) -> tuple[int, ...] | None:
-    """A minimal set of conditions that no state fulfils together; None where that is not shown in time."""
-    kept = list(range(len(asked.conditions)) if least is None else least)
-    if not unsat(asked.script(kept), timeout_ms=TIMEOUT_MS).unsat:
+def core(query: Question, *, least: Sequence[int] | None = None) -> tuple[int, ...] | None:
+    """Returns a minimal set of conditions that no state fulfils together; None where that is not shown in time."""
+    conflicting = list(range(len(query.conditions)) if least is None else least)
+    if not unsat(query.script(conflicting), timeout_ms=TIMEOUT_MS).unsat:
         return None
-    for index in list(kept):
-        fewer = [i for i in kept if i != index]
-        if fewer and unsat(asked.script(fewer), timeout_ms=TIMEOUT_MS).unsat:
-            kept = fewer
-    return tuple(kept)
+    for index in list(conflicting):
+        fewer = [i for i in conflicting if i != index]
+        if fewer and unsat(query.script(fewer), timeout_ms=TIMEOUT_MS).unsat:
+            conflicting = fewer
+    return tuple(conflicting)
 
 
-def needed_ranges(asked: Question, chosen: Sequence[int]) -> tuple[str, ...]:
-    """The names whose ranges a core cannot do without (a minimal set of them)."""
-    used = dict.fromkeys(name for i in chosen for name in names(asked.conditions[i]))
+def needed_ranges(query: Question, chosen: Sequence[int]) -> tuple[str, ...]:
+    """Returns the names whose ranges a core cannot do without (a minimal set of them)."""
+    used = dict.fromkeys(name for i in chosen for name in names(query.conditions[i]))
     dropped: frozenset[str] = frozenset()
     for name in used:
-        if asked.values.get(name, EVERYTHING) == EVERYTHING:
+        if query.values.get(name, EVERYTHING) == EVERYTHING:
             continue
         more = dropped | {name}
-        if next(iter(unsat_each([asked.script(chosen, more)], timeout_ms=TIMEOUT_MS))).unsat:
+        if next(iter(unsat_each([query.script(chosen, more)], timeout_ms=TIMEOUT_MS))).unsat:
             dropped = more
-    return tuple(name for name in used if name not in dropped and asked.values.get(name, EVERYTHING) != EVERYTHING)
+    return tuple(name for name in used if name not in dropped and query.values.get(name, EVERYTHING) != EVERYTHING)
 
 
 def both(*trees: Tree | None) -> Tree | None:
-    """The conjunction; None where nothing is asked."""
+    """Returns the conjunction; None where nothing is asked."""
     kept = tuple(tree for tree in trees if tree is not None)
     return None if not kept else kept[0] if len(kept) == 1 else Logic("and", kept)
 
 
 def opposite(tree: Tree) -> Tree:
-    """The condition that holds where this one does not."""
+    """Returns the condition that holds where this one does not."""
     if isinstance(tree, Compare):
         return Compare(NEGATED[tree.op], tree.left, tree.right)
     return Logic("not", (tree,))

@@ -20,37 +20,37 @@ RISING = ("min", "max", "floor", "ceil", "exp", "log")
 
 
 def plant_sign(model: Model, signal: str, tree: Tree) -> int:
-    """Directions in which an expression may move when a signal rises, all loops that do not write it standing still."""
+    """Returns directions in which an expression may move when a signal rises, loops that do not write it at rest."""
     ranges = ranges_of(model)
     return sign(tree, spread(model, ranges, signal), ranges)
 
 
 def ranges_of(model: Model) -> dict[str, Interval]:
-    """A range of every name: constants, what loops write, states, and outputs in the order of their dependence."""
-    found = {path: constant.range for path, constant in model.constants.items()}
-    found |= {path: state.range for path, state in model.states.items()}
+    """Returns the interval of every name: constants, what loops write, states, and outputs by dependence."""
+    ranges = {path: constant.range for path, constant in model.constants.items()}
+    ranges |= {path: state.range for path, state in model.states.items()}
     for path, command in model.commands.items():
-        found[path] = hull([command.initial, *(loop.bounds for loop in model.loops if loop.signal == path)])
+        ranges[path] = hull([command.initial, *(loop.bounds for loop in model.loops if loop.signal == path)])
     for path, tree in model.outputs.items():
-        found[path] = enclosure(tree, found)
-    return found
+        ranges[path] = enclosure(tree, ranges)
+    return ranges
 
 
 def spread(model: Model, values: Values, signal: str) -> dict[str, int]:
-    """Directions in which every output and state may move when the signal rises, the loops standing still."""
+    """Returns directions in which every output and state may move when the signal rises, the loops standing still."""
     signs: dict[str, int] = {signal: UP}
     changed = [signal]
     while changed:  # the least fixed point: signs only grow
         for path in model.readers.get(changed.pop(), ()):
-            found = signs.get(path, NONE) | _moved(model, path, signs, values)
-            if found != signs.get(path, NONE):
-                signs[path] = found
+            grown = signs.get(path, NONE) | _moved(model, path, signs, values)
+            if grown != signs.get(path, NONE):
+                signs[path] = grown
                 changed.append(path)
     return signs
 
 
 def _moved(model: Model, path: str, signs: Mapping[str, int], values: Values) -> int:
-    """Directions of one output or state; how a state moves by itself does not reorder two runs."""
+    """Returns directions of one output or state; how a state moves by itself does not reorder two runs."""
     if path in model.outputs:
         return sign(model.outputs[path], signs, values)
     state = model.states[path]
@@ -60,13 +60,13 @@ def _moved(model: Model, path: str, signs: Mapping[str, int], values: Values) ->
 
 
 def sign(tree: Tree, signs: Mapping[str, int], values: Values) -> int:
-    """Directions of the tree, given those of the names; true counts as larger than false."""
+    """Returns directions of the tree, given those of the names; true counts as larger than false."""
     match tree:
         case Name(path=path):
             return signs.get(path, NONE)
         case Arithmetic(op="*", left=left, right=right):
-            one, other = sign(left, signs, values), sign(right, signs, values)
-            return scaled(one, right, values) | scaled(other, left, values)
+            left_sign, right_sign = sign(left, signs, values), sign(right, signs, values)
+            return scaled(left_sign, right, values) | scaled(right_sign, left, values)
         case Arithmetic(op="/", left=left, right=right):
             return _quotient(left, right, signs, values)
         case Arithmetic(op=op, left=left, right=right) | Compare(op=op, left=left, right=right):
@@ -88,20 +88,20 @@ def sign(tree: Tree, signs: Mapping[str, int], values: Values) -> int:
     return BOTH if _union(children(tree), signs, values) else NONE
 
 
-def flipped(found: int) -> int:
-    """The opposite directions."""
-    return (UP if found & DOWN else NONE) | (DOWN if found & UP else NONE)
+def flipped(directions: int) -> int:
+    """Returns the opposite directions."""
+    return (UP if directions & DOWN else NONE) | (DOWN if directions & UP else NONE)
 
 
 def _union(parts: tuple[Tree, ...], signs: Mapping[str, int], values: Values) -> int:
-    found = NONE
+    directions = NONE
     for part in parts:
-        found |= sign(part, signs, values)
-    return found
+        directions |= sign(part, signs, values)
+    return directions
 
 
 def _difference(op: str, left: int, right: int) -> int:
-    """Sums, differences and comparisons."""
+    """Returns the directions of a sum, difference or comparison."""
     if op == "+":
         return left | right
     if op in ("<", "<="):
@@ -111,28 +111,28 @@ def _difference(op: str, left: int, right: int) -> int:
     return BOTH if left | right else NONE
 
 
-def scaled(found: int, factor: Tree, values: Values) -> int:
-    """The directions times a factor of known or unknown sign."""
-    if not found:
+def scaled(directions: int, factor: Tree, values: Values) -> int:
+    """Returns the directions times a factor of known or unknown sign."""
+    if not directions:
         return NONE
     span = enclosure(factor, values)
     if span.low is not None and span.low >= 0:
-        return found
-    return flipped(found) if span.high is not None and span.high <= 0 else BOTH
+        return directions
+    return flipped(directions) if span.high is not None and span.high <= 0 else BOTH
 
 
 def _quotient(left: Tree, right: Tree, signs: Mapping[str, int], values: Values) -> int:
-    one, other = sign(left, signs, values), sign(right, signs, values)
-    if not one | other:
+    left_sign, right_sign = sign(left, signs, values), sign(right, signs, values)
+    if not left_sign | right_sign:
         return NONE
     span = enclosure(right, values)
     if (span.low is None or span.low < 0) and (span.high is None or span.high > 0):
         return BOTH
-    return scaled(one, right, values) | flipped(scaled(other, left, values))
+    return scaled(left_sign, right, values) | flipped(scaled(right_sign, left, values))
 
 
 def _chosen(tree: Choose, signs: Mapping[str, int], values: Values) -> int:
-    """Those of both branches, and of the step between them where the condition turns."""
+    """Returns the directions of both branches, and of the step between them where the condition turns."""
     branches = sign(tree.then, signs, values) | sign(tree.otherwise, signs, values)
     switch = sign(tree.condition, signs, values)
     if not switch:
@@ -144,5 +144,5 @@ def _chosen(tree: Choose, signs: Mapping[str, int], values: Values) -> int:
 
 
 def _below(one: Interval, other: Interval) -> bool:
-    """Is no value of one interval above a value of the other?"""
+    """Decides whether no value of one interval is above a value of the other."""
     return one.high is not None and other.low is not None and one.high <= other.low

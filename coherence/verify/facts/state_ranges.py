@@ -9,19 +9,19 @@ from coherence.verify.facts.writers import Writer, initial, interval_of
 
 
 def stated(facts: Known) -> dict[str, Interval]:
-    """The range of every name; what is only set, under conditions, may still be what it began with."""
-    found = dict(facts.values)
+    """Returns the range of every name; what is only set, under conditions, may still be what it began with."""
+    ranges = dict(facts.values)
     for path, writers in facts.written.items():
         begins = any(initial(writer) is not None for writer in writers)
         sets = [writer for writer in writers if writer.kind == "set"]
         if sets and not begins and all(w.kind in ("set", "unset") and w.condition is not None for w in writers):
             ends = [interval_of(writer.loop.actuation) for writer in sets if writer.loop.actuation is not None]
-            found[path] = hull([*ends, *([found[path]] if path in found else [])])
-    return found
+            ranges[path] = hull([*ends, *([ranges[path]] if path in ranges else [])])
+    return ranges
 
 
 def whole(facts: Known) -> frozenset[str]:
-    """Paths that take whole numbers only: members, what whole laws write, whole steps from a whole start."""
+    """Returns paths that take whole numbers only: members, what whole laws write, whole steps from a whole start."""
     written = {path for path, found in facts.written.items() if found and all(map(_whole, found))}
     return frozenset(written | {path for path in facts.whole if path.endswith(".copies")})
 

@@ -43,19 +43,19 @@ class Writer:
 
     @property
     def period(self) -> Fraction | None:
-        """Seconds between two writes, at most; None where the design does not say."""
+        """Returns seconds between two writes, at most; None where the design does not say."""
         timescale = self.loop.timescale
         return timescale.period.high if timescale and timescale.period else None
 
 
 def writers(design: Design) -> dict[str, list[Writer]]:
-    """Signal -> the loops that write it, in declared order.  A loop with `law: ignore` writes nothing."""
-    found: dict[str, list[Writer]] = {}
+    """Returns signal -> the loops that write it, in declared order.  A loop with `law: ignore` writes nothing."""
+    by_signal: dict[str, list[Writer]] = {}
     for loop in design.loops.values():
         if loop.actuation is not None and loop.actuation.signal is not None:
             writer = _writer(loop, loop.actuation, names.resolve(loop.actuation.signal.text, design))
-            found.setdefault(writer.signal, []).append(writer)
-    return found
+            by_signal.setdefault(writer.signal, []).append(writer)
+    return by_signal
 
 
 def _writer(loop: Loop, actuation: Actuation, signal: str) -> Writer:
@@ -81,7 +81,7 @@ KINDS = {"rules": "step", "proportional": "scale"}
 
 
 def _mode(loop: Loop, actuation: Actuation, kind: str) -> str:
-    """A loop with a period, a condition or another law than `set` writes again and again."""
+    """Returns how often a loop writes: always, with a period, a condition or another law than `set`."""
     if actuation.mode is not None:
         return actuation.mode.text
     periodic = loop.timescale is not None and loop.timescale.period is not None
@@ -89,14 +89,14 @@ def _mode(loop: Loop, actuation: Actuation, kind: str) -> str:
 
 
 def condition_of(loop: Loop) -> Tree | None:
-    """The trigger as a condition; None for `always` and where none is stated."""
+    """Returns the trigger as a condition; None for `always` and where none is stated."""
     if isinstance(loop.trigger, Formula) and loop.trigger.text.strip() != "always":
         return loop.trigger.tree
     return None
 
 
 def interval_of(actuation: Actuation) -> Interval:
-    """The stated bounds; an end that is no plain quantity is unbounded."""
+    """Returns the stated bounds; an end that is no plain quantity is unbounded."""
     ends = actuation.bounds
     if not ends:
         return EVERYTHING
@@ -120,13 +120,13 @@ def _bounds_place(actuation: Actuation) -> Place:
 
 
 def initial(writer: Writer) -> Quantity | None:
-    """What the field begins with, where the loop says it as a plain quantity."""
+    """Returns what the field begins with, where the loop says it as a plain quantity."""
     stated = writer.loop.actuation.initial if writer.loop.actuation else None
     return stated if isinstance(stated, Quantity) else None
 
 
 def tree_of(value: object) -> Tree | None:
-    """The tree of a stated value: a literal where it is one exact quantity, None where it is a range or a word."""
+    """Returns the tree of a stated value: a literal where it is one exact quantity, None for a range or word."""
     if isinstance(value, Formula):
         return value.tree
     if isinstance(value, Quantity) and value.exact:
@@ -135,12 +135,12 @@ def tree_of(value: object) -> Tree | None:
 
 
 def static_only(found: list[Writer]) -> bool:
-    """Do their maps alone decide?  Not where several loops step: that they chase each other is dynamics."""
+    """Decides whether the maps alone decide: not where several loops step, as their chase is dynamics."""
     return sum(writer.kind == "step" for writer in found) < 2
 
 
 def reads(loop: Loop) -> str:
-    """The signal that a loop holds at its setpoint, where that is one name."""
+    """Returns the signal that a loop holds at its setpoint, where that is one name."""
     target = loop.target
     tree = target.signal.tree if target and target.signal else None
     return tree.path if isinstance(tree, Name) else ""

@@ -33,61 +33,61 @@ class Latency:
 
 
 @dataclass(frozen=True)
-class Asked:
+class LatencyDemand:
     """A comparison of a latency with a number, and what the latency is made of."""
 
     latency: Latency
     demand: Demand
 
 
-def asked_in(facts: Known, tree: Tree) -> Iterator[Asked]:
-    """Every demand on a latency that must hold where the tree does."""
+def demands_in(facts: Known, tree: Tree) -> Iterator[LatencyDemand]:
+    """Yields every demand on a latency that must hold where the tree does."""
     if isinstance(tree, Logic) and tree.op == "and":
         for term in tree.terms:
-            yield from asked_in(facts, term)
-    elif (found := _asked(facts, tree)) is not None:
-        yield found
+            yield from demands_in(facts, term)
+    elif (demand := _latency_demand(facts, tree)) is not None:
+        yield demand
 
 
 def demanded(facts: Known, tree: Tree) -> Tree:
-    """The tree with every upper bound on a latency as the lower bound on servers that it needs at the least."""
+    """Returns the tree with every upper bound on a latency as the lower bound on servers that it needs at the least."""
     if isinstance(tree, Logic) and tree.op in ("and", "or"):
         return Logic(tree.op, tuple(demanded(facts, term) for term in tree.terms))
-    found = _asked(facts, tree)
-    made = least(facts, found) if found is not None else None
-    return tree if made is None else made
+    demand = _latency_demand(facts, tree)
+    bound = least(facts, demand) if demand is not None else None
+    return tree if bound is None else bound
 
 
-def least(facts: Known, asked: Asked) -> Tree | None:
-    """What every state that keeps the demand fulfils; None where numbers are missing."""
-    arrivals, rate = _range(facts, asked.latency.arrivals), _range(facts, asked.latency.rate)
+def least(facts: Known, demand: LatencyDemand) -> Tree | None:
+    """Returns what every state that keeps the demand fulfils; None where numbers are missing."""
+    arrivals, rate = _range(facts, demand.latency.arrivals), _range(facts, demand.latency.rate)
     if arrivals.low is None or rate.high is None or arrivals.low <= 0 or rate.high <= 0:
         return None
-    count = fewest(asked.demand, arrivals.low, rate.high, surely=False)
+    count = fewest(demand.demand, arrivals.low, rate.high, surely=False)
     if count is not None:
-        return _by_arrivals(asked, arrivals, rate.high, count)
-    floor = Fraction(asked.demand.least_rate * (1 - 1e-9)).limit_denominator(10**6)
-    return Compare(">=", Name(asked.latency.rate), Number(floor)) if floor > rate.high else None
+        return _by_arrivals(demand, arrivals, rate.high, count)
+    floor = Fraction(demand.demand.least_rate * (1 - 1e-9)).limit_denominator(10**6)
+    return Compare(">=", Name(demand.latency.rate), Number(floor)) if floor > rate.high else None
 
 
-def _by_arrivals(asked: Asked, arrivals: Interval, rate: Fraction, count: int) -> Tree:
-    """At least so many servers, and more where more arrives."""
-    servers, demand = Name(asked.latency.servers), asked.demand
-    found: list[Tree] = [Compare(">=", servers, Number(Fraction(count)))]
-    told = arrivals.high is not None and count <= MANY
-    most = fewest(demand, arrivals.high, rate, surely=False) if told and arrivals.high is not None else count
+def _by_arrivals(latency_demand: LatencyDemand, arrivals: Interval, rate: Fraction, count: int) -> Tree:
+    """Returns the condition: at least so many servers, and more where more arrives."""
+    servers, demand = Name(latency_demand.latency.servers), latency_demand.demand
+    terms: list[Tree] = [Compare(">=", servers, Number(Fraction(count)))]
+    bounded = arrivals.high is not None and count <= MANY
+    most = fewest(demand, arrivals.high, rate, surely=False) if bounded and arrivals.high is not None else count
     for fewer in range(count, min(most or count, count + MOST_STEPS)):
-        few = Compare("<=", Name(asked.latency.arrivals), Number(carried(demand, fewer, rate)))
-        found.append(Logic("or", (few, Compare(">=", servers, Number(Fraction(fewer + 1))))))
-    return found[0] if len(found) == 1 else Logic("and", tuple(found))
+        few = Compare("<=", Name(latency_demand.latency.arrivals), Number(carried(demand, fewer, rate)))
+        terms.append(Logic("or", (few, Compare(">=", servers, Number(Fraction(fewer + 1))))))
+    return terms[0] if len(terms) == 1 else Logic("and", tuple(terms))
 
 
-def enough(facts: Known, asked: Asked) -> int | None:
-    """So many servers keep the demand whatever the ranges allow; None where none do or numbers are missing."""
-    arrivals, rate = _range(facts, asked.latency.arrivals), _range(facts, asked.latency.rate)
+def enough(facts: Known, demand: LatencyDemand) -> int | None:
+    """Returns how many servers keep the demand whatever the ranges allow; None where none do or numbers are missing."""
+    arrivals, rate = _range(facts, demand.latency.arrivals), _range(facts, demand.latency.rate)
     if arrivals.high is None or rate.low is None or arrivals.high <= 0 or rate.low <= 0:
         return None
-    return fewest(asked.demand, arrivals.high, rate.low, surely=True)
+    return fewest(demand.demand, arrivals.high, rate.low, surely=True)
 
 
 def _range(facts: Known, path: str) -> Interval:
@@ -99,7 +99,7 @@ def _range(facts: Known, path: str) -> Interval:
     return facts.range(rename(facts.tree(Name(path)), plain))
 
 
-def _asked(facts: Known, tree: Tree) -> Asked | None:
+def _latency_demand(facts: Known, tree: Tree) -> LatencyDemand | None:
     if not isinstance(tree, Compare):
         return None
     left, op, right = tree.left, tree.op, tree.right
@@ -117,12 +117,12 @@ def _asked(facts: Known, tree: Tree) -> Asked | None:
         case _:
             return None
     latency = latencies(facts).get(path)
-    kept = demand.limit > 0 and (demand.share is None or 0 < demand.share < 1)
-    return Asked(latency, demand) if latency is not None and kept else None
+    meaningful = demand.limit > 0 and (demand.share is None or 0 < demand.share < 1)
+    return LatencyDemand(latency, demand) if latency is not None and meaningful else None
 
 
 def latencies(facts: Known) -> dict[str, Latency]:
-    """Path -> what it is made of, for every queue of the design."""
+    """Returns path -> what it is made of, for every queue of the design."""
     return facts.queries.get(latencies, lambda: dict(_latencies(facts)))
 
 
@@ -148,6 +148,6 @@ def _word(table: Table, key: str) -> str:
 
 
 def _path(own: str, bound: dict[str, str], name: str) -> str:
-    """`served_by.ready` of the thing that serves; `arrivals` of the queue itself."""
+    """Returns `served_by.ready` of the thing that serves; `arrivals` of the queue itself."""
     head, dot, rest = name.partition(".")
     return f"{bound.get(head, head)}.{rest}" if dot else f"{own}.{name}"

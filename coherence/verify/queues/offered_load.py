@@ -41,21 +41,21 @@ class Rate:
 
 
 def offered(facts: Known, thing: str) -> Rate | None:
-    """The first tries that reach a thing; None where the design does not say."""
+    """Returns the first tries that reach a thing; None where the design does not say."""
     return facts.queries.get((offered, thing), lambda: _offered(facts, thing))
 
 
 def _offered(facts: Known, thing: str) -> Rate | None:
-    found = [*_called(facts.design, thing)] or [*_arriving(facts, thing)]
-    if not found:
+    rates = [*_called(facts.design, thing)] or [*_arriving(facts, thing)]
+    if not rates:
         return None
     return Rate(
-        sum((r.low for r in found), Fraction(0)),
-        sum((r.high for r in found), Fraction(0)),
-        sum((r.peak for r in found), Fraction(0)),
-        tuple(place for rate in found for place in rate.places),
-        tuple(dict.fromkeys(name for rate in found for name in rate.names)),
-        uneven=any(rate.uneven for rate in found),
+        sum((r.low for r in rates), Fraction(0)),
+        sum((r.high for r in rates), Fraction(0)),
+        sum((r.peak for r in rates), Fraction(0)),
+        tuple(place for rate in rates for place in rate.places),
+        tuple(dict.fromkeys(name for rate in rates for name in rate.names)),
+        uneven=any(rate.uneven for rate in rates),
     )
 
 
@@ -69,7 +69,7 @@ def _rate(workload: Workload, times: int = 1) -> Rate | None:
 
 
 def long_run_rate(workload: Workload) -> Fraction:
-    """Most first tries per second over a long time: every range at its worse end, bursts that come again included."""
+    """Returns the most first tries per second over a long time: worse ends of ranges, recurring bursts included."""
     rate, stated, burst = workload.rate, workload.arrivals, workload.burst
     least = rate.high if rate is not None else Fraction(0)
     if isinstance(stated, Randomness) and stated.switches:
@@ -106,19 +106,19 @@ def _per_second(quantity: Quantity) -> bool:
 
 
 def _called(design: Design, thing: str) -> Iterator[Rate]:
-    """Each workload once for every way that its calls lead to the thing."""
+    """Yields each workload once for every way that its calls lead to the thing."""
     if not design.calls:
         return
     tree = call_tree(design)
     for workload in design.workload.values():
         if workload.name in tree.of_caller and thing in tree.work:
-            found = ways(tree, workload.name, thing)
-            rate = _rate(workload, len(found.ways)) if found.ways and not (found.cyclic or found.cut) else None
+            paths = ways(tree, workload.name, thing)
+            rate = _rate(workload, len(paths.ways)) if paths.ways and not (paths.cyclic or paths.cut) else None
             yield from [rate] if rate is not None else []
 
 
 def _arriving(facts: Known, thing: str) -> Iterator[Rate]:
-    """What arrives at the thing, or at the queues that it serves."""
+    """Yields what arrives at the thing, or at the queues that it serves."""
     for component in facts.design.components.values():
         if component.name == thing or _serves(component, thing):
             stated = next((component.constants[key] for key in ARRIVING if key in component.constants), None)
@@ -145,27 +145,27 @@ def _stated(facts: Known, stated: object) -> Rate | None:
             return _rate(facts.design.workload[name])
     tree = facts.tree(stated.tree)
     constant = all(path in facts.quantities and path not in facts.written for path in used(tree))
-    found = facts.range(tree)
-    if not constant or found.low is None or found.high is None:  # a range of what changes is not attained
+    interval = facts.range(tree)
+    if not constant or interval.low is None or interval.high is None:  # a range of what changes is not attained
         return None
-    return Rate(found.low, found.high, found.high, (stated.place.labelled("so many requests come"),))
+    return Rate(interval.low, interval.high, interval.high, (stated.place.labelled("so many requests come"),))
 
 
 def each_serves(facts: Known, thing: str) -> tuple[Quantity, bool] | None:
-    """What one member can serve: a rate (True), or the mean time of one request (False); None where it is not said."""
+    """Returns what one member serves: a rate (True), or the mean time of a request (False); None where not said."""
     component = facts.design.components.get(thing)
     for key, given in component.constants.items() if component is not None else ():
         if isinstance(given, Quantity) and key.startswith(EACH) and _per_second(given) and given.low > 0:
             return given, True
-    asked = offered(facts, thing)
-    reaching = [facts.design.workload[name] for name in asked.names] if asked is not None else []
+    load = offered(facts, thing)
+    reaching = [facts.design.workload[name] for name in load.names] if load is not None else []
     means = [mean for workload in reaching if (mean := _mean(workload)) is not None and mean.low > 0]
     alone = len(means) == len(reaching) == 1 and _one_by_one(facts, thing) and _only_server(facts, reaching[0], thing)
     return (means[0], False) if alone else None
 
 
 def _only_server(facts: Known, workload: Workload, thing: str) -> bool:
-    """Is the thing the one place where the service of the workload can be done?
+    """Decides whether the thing is the one place where the service of the workload can be done.
 
     Where its calls end at several things, or something on the way has a rate of its own, the design does not say
     whose time the service is.
@@ -191,7 +191,7 @@ def _own_rate(facts: Known, thing: str) -> bool:
 
 
 def _one_by_one(facts: Known, thing: str) -> bool:
-    """Does each member serve one request at a time, and all of it itself?"""
+    """Decides whether each member serves one request at a time, and all of it itself."""
     component = facts.design.components.get(thing)
     batches = component is not None and component.part is not None and component.part.text not in PLAIN
     calls_on = any(call.caller is not None and call.caller.text == thing for call in facts.design.calls)
@@ -204,10 +204,10 @@ def _mean(workload: Workload) -> Quantity | None:
 
 
 def member_rate(facts: Known, thing: str) -> Rate | None:
-    """Requests per second of one member, as a range."""
-    found = each_serves(facts, thing)
-    if found is None:
+    """Returns requests per second of one member, as a range."""
+    service = each_serves(facts, thing)
+    if service is None:
         return None
-    quantity, is_rate = found
+    quantity, is_rate = service
     low, high = (quantity.low, quantity.high) if is_rate else (1 / quantity.high, 1 / quantity.low)
     return Rate(low, high, high, (quantity.place.labelled("one member serves this"),))

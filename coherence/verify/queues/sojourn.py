@@ -27,30 +27,30 @@ class Demand:
     limit: Fraction
     share: Fraction | None = None
 
-    def kept(self, arrivals: float, rate: float, wait: float, servers: int) -> float:
-        """Above 0 where the demand is broken: by how much, relative."""
+    def excess(self, arrivals: float, rate: float, wait: float, servers: int) -> float:
+        """Returns by how much, relative, the demand is exceeded; at most 0 where it is kept."""
         spare = servers * rate - arrivals
         if self.share is None:
             return (1 / rate + wait / spare) / float(self.limit) - 1
         allowed = float(1 - self.share)
-        found = tail(rate, spare, wait, float(self.limit))
-        return found / allowed - 1 if allowed else math.inf
+        late = tail(rate, spare, wait, float(self.limit))
+        return late / allowed - 1 if allowed else math.inf
 
     @property
     def least_rate(self) -> float:
-        """The service rate below which no number of servers is enough."""
+        """Returns the service rate below which no number of servers is enough."""
         if self.share is None:
             return 1 / float(self.limit)
         return -math.log1p(-float(self.share)) / float(self.limit)
 
 
 def tail(rate: float, spare: float, wait: float, time: float) -> float:
-    """P(T > time) where a request waits with probability `wait`, for 1 / spare on average."""
+    """Returns P(T > time) where a request waits with probability `wait`, for 1 / spare on average."""
     return (1 - wait) * math.exp(-rate * time) + wait * two_phases(spare, 1 / rate, time)
 
 
 def fewest(demand: Demand, arrivals: Fraction, rate: Fraction, *, surely: bool) -> int | None:
-    """The fewest servers that keep the demand; None where none do.
+    """Returns the fewest servers that keep the demand; None where none do.
 
     `surely`: enough beyond any rounding; else, with one less it is broken beyond any rounding.
     """
@@ -58,14 +58,14 @@ def fewest(demand: Demand, arrivals: Fraction, rate: Fraction, *, surely: bool) 
 
 
 def carried(demand: Demand, servers: int, rate: Fraction) -> Fraction:
-    """More arrivals per second than this many servers can carry within the demand, by as little as rounding allows."""
+    """Returns more arrivals per second than so many servers can carry within the demand, by little."""
     mu = float(rate)
 
-    def kept(carried: float) -> bool:
+    def within(carried: float) -> bool:
         wait = erlang_c(servers, carried / mu)
-        return wait < 1 and demand.kept(carried, mu, wait, servers) <= SAFE
+        return wait < 1 and demand.excess(carried, mu, wait, servers) <= SAFE
 
-    return Fraction(halved(kept, 0.0, servers * mu, steps=60)[1]) * (1 + Fraction(SAFE))
+    return Fraction(halved(within, 0.0, servers * mu, steps=60)[1]) * (1 + Fraction(SAFE))
 
 
 def _first(demand: Demand, arrivals: Fraction, rate: Fraction, good: Callable[[float], bool]) -> int | None:
@@ -73,4 +73,4 @@ def _first(demand: Demand, arrivals: Fraction, rate: Fraction, good: Callable[[f
         return None
     lam, mu = float(arrivals), float(rate)
     waits = erlang_c_of_all(lam / mu, MOST_SERVERS)
-    return next((c for c, wait in waits if good(demand.kept(lam, mu, wait, c))), None)
+    return next((c for c, wait in waits if good(demand.excess(lam, mu, wait, c))), None)

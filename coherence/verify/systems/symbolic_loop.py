@@ -33,7 +33,7 @@ class Actor(Limiter):
         _refuse(loop)
 
     def counters(self) -> dict[str, Fraction]:
-        """Counters of this loop, all 0 before the run."""
+        """Returns counters of this loop, all 0 before the run."""
         names = [self.streak(n) for n in range(len(self.streaks))]
         names += [self.quiet] if self.loop.cooldown is not None else []
         names += [self.done] if self.loop.mode == "once" and not self.loop.rules else []
@@ -41,7 +41,7 @@ class Actor(Limiter):
         return dict.fromkeys(names, Fraction(0))
 
     def streak(self, number: int) -> str:
-        """Counter of the samples for which a condition has been true without a break."""
+        """Returns counter of the samples for which a condition has been true without a break."""
         return f"{self.loop.name}:streak{number + 1}"
 
     @property
@@ -51,24 +51,24 @@ class Actor(Limiter):
     # -- one sample -----------------------------------------------------------------------------
 
     def act(self, way: InstantPath, view: Callable[[InstantPath], Symbols]) -> Iterator[InstantPath]:
-        """Every way in which the sample goes on."""
+        """Yields every way in which the sample goes on."""
         for counted in self._counted(way, view):
             symbols = self._with_streaks(view(counted), counted)
-            for made, mode, wishes in self._decided(counted, symbols):
-                after = made.remembering({self.loop.name: Fraction(mode)})
+            for decided, mode, wishes in self._decided(counted, symbols):
+                after = decided.remembering({self.loop.name: Fraction(mode)})
                 yield from self._wished(after, wishes) if wishes is not None else self._rested(after)
 
     def _counted(self, way: InstantPath, view: Callable[[InstantPath], Symbols]) -> list[InstantPath]:
-        """Streaks of `for h`, counted on by this sample; an inner one is counted before the one it stands in."""
+        """Returns paths with streaks of `for h` counted on by this sample; an inner one before the one it stands in."""
         ways = [way]
         for number in sorted(range(len(self.streaks)), key=lambda n: sum(1 for _ in walk(self.streaks[n]))):
             held, name = self.streaks[number], self.streak(number)
             longest, grown = Fraction(math.ceil(held.duration / self.loop.period) + 1), []
-            for one in ways:
-                symbols = self._with_streaks(view(one), one)
+            for path in ways:
+                symbols = self._with_streaks(view(path), path)
                 for fork in forks(held.condition, symbols):
-                    if (under := one.under(fork.guard)) is not None:
-                        lasted = min(one.memory[name] + 1, longest) if fork.holds else Fraction(0)
+                    if (under := path.under(fork.guard)) is not None:
+                        lasted = min(path.memory[name] + 1, longest) if fork.holds else Fraction(0)
                         grown.append(under.remembering({name: lasted}))
             ways = grown
         return ways
@@ -83,30 +83,34 @@ class Actor(Limiter):
     def _decided(
         self, way: InstantPath, symbols: Symbols
     ) -> Iterator[tuple[InstantPath, bool, list[tuple[Guard, Wish]] | None]]:
-        """(way, mode, wishes); no wishes where the loop does not reach its law."""
+        """Yields (way, mode, wishes); no wishes where the loop does not reach its law."""
         loop = self.loop
         if loop.rules:
             yield from self._ruled(way, symbols)
             return
-        for made, mode in self._triggered(way, symbols):
+        for triggered, mode in self._triggered(way, symbols):
             once = loop.mode == "once"
-            if not mode or loop.law == "none" or not loop.signal or (once and made.memory[self.done]):
-                yield made, mode, None
+            if not mode or loop.law == "none" or not loop.signal or (once and triggered.memory[self.done]):
+                yield triggered, mode, None
             else:
-                yield (made.remembering({self.done: Fraction(1)}) if once else made), mode, self._law(made, symbols)
+                yield (
+                    (triggered.remembering({self.done: Fraction(1)}) if once else triggered),
+                    mode,
+                    self._law(triggered, symbols),
+                )
 
     def _ruled(
         self, way: InstantPath, symbols: Symbols
     ) -> Iterator[tuple[InstantPath, bool, list[tuple[Guard, Wish]] | None]]:
         open_ = [way]
-        for (when, *_), made in zip(self.loop.rules, self.loop.recommendations, strict=True):
+        for (when, *_), recommendation in zip(self.loop.rules, self.loop.recommendations, strict=True):
             ways = [
-                (u, f.holds) for one in open_ for f in forks(when, symbols) if (u := one.under(f.guard)) is not None
+                (u, f.holds) for path in open_ for f in forks(when, symbols) if (u := path.under(f.guard)) is not None
             ]
-            wishes = self._wishes(made, way.cell(self.commanded), symbols) if self.loop.signal else None
+            wishes = self._wishes(recommendation, way.cell(self.commanded), symbols) if self.loop.signal else None
             yield from ((u, True, wishes) for u, holds in ways if holds)
             open_ = [u for u, holds in ways if not holds]
-        yield from ((one, False, None) for one in open_)
+        yield from ((path, False, None) for path in open_)
 
     def _triggered(self, way: InstantPath, symbols: Symbols) -> Iterator[tuple[InstantPath, bool]]:
         loop = self.loop
@@ -125,38 +129,38 @@ class Actor(Limiter):
                 yield entered, enter.holds
             elif entered is not None:
                 left = ((entered.under(leave.guard), leave.holds) for leave in forks(loop.leave, symbols))
-                yield from ((made, not leaves) for made, leaves in left if made is not None)
+                yield from ((path, not leaves) for path, leaves in left if path is not None)
 
     # -- laws -----------------------------------------------------------------------------------
 
     def _law(self, way: InstantPath, symbols: Symbols) -> list[tuple[Guard, Wish]]:
-        loop, made = self.loop, self.loop.recommendations[0]
+        loop, recommendation = self.loop, self.loop.recommendations[0]
         current = way.cell(loop.signal if loop.counts_landed else self.commanded)
         total = self._total(current, way) if loop.law == "proportional" else None
         if total is not None and loop.setpoint is not None:
-            made = shared(total, loop.setpoint, tolerance=loop.tolerance, whole=loop.integer)
+            recommendation = shared(total, loop.setpoint, tolerance=loop.tolerance, whole=loop.integer)
         try:
-            return self._wishes(made, current, symbols, divided=total is not None)
+            return self._wishes(recommendation, current, symbols, divided=total is not None)
         except NotLinearError as error:
             raise NotLinearError(f"the law of {loop.name}: {error}") from None
 
     def _wishes(
-        self, made: Recommendation, current: Term, symbols: Symbols, *, divided: bool = False
+        self, recommendation: Recommendation, current: Term, symbols: Symbols, *, divided: bool = False
     ) -> list[tuple[Guard, Wish]]:
-        """What a formula recommends; `divided`: where the current command is not 0."""
-        reads = numbers(made.read, symbols) if made.read is not None else exactly(current)
-        found = []
+        """Returns what a formula recommends; `divided`: where the current command is not 0."""
+        reads = numbers(recommendation.read, symbols) if recommendation.read is not None else exactly(current)
+        wishes = []
         for case in reads:
             values = {CURRENT.path: exactly(current), READ.path: exactly(case.value)}
             bound = replace(symbols, number=values.__getitem__)
-            cases = joined(case.guard, numbers(made.formula, bound))
+            cases = joined(case.guard, numbers(recommendation.formula, bound))
             if divided:
                 cases = [c for fork in forks(NOT_ZERO, bound) if fork.holds for c in joined(fork.guard, cases)]
-            found += [(c.guard, Wish(c.value, self.loop.law == "proportional")) for c in cases]
-        return found
+            wishes += [(c.guard, Wish(c.value, self.loop.law == "proportional")) for c in cases]
+        return wishes
 
     def _total(self, current: Term, way: InstantPath) -> Tree | None:
-        """A, where the metric is A / the current command and that is unknown."""
+        """Returns A, where the metric is A / the current command and that is unknown."""
         measured = self.loop.measured
         while isinstance(measured, Name) and measured.path in self.model.outputs:
             measured = self.model.outputs[measured.path]

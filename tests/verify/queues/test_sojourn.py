@@ -51,9 +51,9 @@ def test_one_server_less_breaks_the_demand(arrivals: Fraction, rate: Fraction, f
     assert sure is not None
     assert count <= sure <= count + 1
     table = dict(erlang_c_of_all(float(arrivals) / float(rate), count))
-    assert demand.kept(float(arrivals), float(rate), table[count], count) <= 1e-8
+    assert demand.excess(float(arrivals), float(rate), table[count], count) <= 1e-8
     if count - 1 in table:
-        assert demand.kept(float(arrivals), float(rate), table[count - 1], count - 1) > 0
+        assert demand.excess(float(arrivals), float(rate), table[count - 1], count - 1) > 0
 
 
 def test_no_number_of_servers_is_quicker_than_one() -> None:

@@ -65,7 +65,7 @@ from coherence.verify.facts.design_facts import Known, known
 from coherence.verify.facts.satisfiability import Question as Conditions
 from coherence.verify.facts.state_ranges import stated, whole
 from coherence.verify.patterns.promises._requirements import Requirement, full, requirements
-from coherence.verify.queues.latencies import Asked, asked_in, enough, least
+from coherence.verify.queues.latencies import LatencyDemand, demands_in, enough, least
 
 QUESTION = Question("COH231", "unsatisfiable-targets", "ai.04 runtime control coherence", proves=False)
 QUESTIONS = (QUESTION,)
@@ -98,7 +98,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 def _on_latency(facts: Known) -> Iterator[Promise]:
     for promise in facts.design.promises.values():
         asked = promise.condition is not None and promise.kind in ("always", "eventually_always")
-        if asked and promise.condition is not None and next(asked_in(facts, promise.condition.tree), None) is not None:
+        if asked and promise.condition is not None and next(demands_in(facts, promise.condition.tree), None) is not None:
             yield promise
 
 
@@ -106,7 +106,7 @@ def _latency(facts: Known, promise: Promise) -> Finding:
     """Returns what the promise needs in numbers that runs carry: a latency is a distribution, which no run computes."""
     assert promise.condition is not None
     needs, of = [], [promise.name]
-    for latency in asked_in(facts, promise.condition.tree):
+    for latency in demands_in(facts, promise.condition.tree):
         count, servers = enough(facts, latency), latency.latency.servers
         of.append(latency.latency.queue)
         needs.append(
@@ -229,7 +229,7 @@ def _executed(subject: Subject, facts: Known, core: list[Requirement]) -> bool:
     """One promise alone or against where loops rest, in a part that runs: interacting-loops executes it."""
     from coherence.verify.promises import exact_runs
 
-    if any(True for one in core for _ in asked_in(facts, one.stated)):
+    if any(True for one in core for _ in demands_in(facts, one.stated)):
         return False  # runs carry no distributions
     if sum(one.kind == "promise" for one in core) != 1:
         return False
@@ -248,7 +248,7 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
     steps += [
         Step(None, words)
         for target in core
-        for latency in asked_in(facts, target.stated)
+        for latency in demands_in(facts, target.stated)
         if (words := _latency_words(facts, latency))
     ]
     steps += [Step(None, _range(facts, name)) for name in ranges]
@@ -269,7 +269,7 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
 def _enough_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) -> bool:
     """Returns whether every state in which the loops rest has enough servers."""
     assert promise.condition is not None
-    for latency in asked_in(facts, promise.condition.tree):
+    for latency in demands_in(facts, promise.condition.tree):
         count = enough(facts, latency)
         tree = Compare("<", Name(latency.latency.servers), Number(Fraction(count or 0)))
         few = Requirement(promise.name, "promise", full(facts, tree), tree, promise.place, promise.text)
@@ -278,7 +278,7 @@ def _enough_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) ->
     return True
 
 
-def _latency_words(facts: Known, latency: Asked) -> str:
+def _latency_words(facts: Known, latency: LatencyDemand) -> str:
     """Returns what a latency needs at the least."""
     tree = least(facts, latency)
     if isinstance(tree, Logic):
@@ -304,7 +304,7 @@ def _assumed(facts: Known, core: list[Requirement]) -> Iterator[str]:
     for target in core:
         if target.kind == "target":
             yield f"{target.name} comes to rest"
-        for latency in asked_in(facts, target.stated):
+        for latency in demands_in(facts, target.stated):
             yield f"{latency.latency.queue} has Poisson arrivals and exponential service times (M/M/c)"
 
 
