@@ -75,7 +75,7 @@ class Amplification:
 
 
 def amplification(way: Sequence[Plan], cause: str, *, abandons: bool, least: bool = False) -> Amplification:
-    """Returns the most sends by one cause.  `abandons`: where `on_timeout` is not said; `least`: ends that send least."""
+    """Returns the most sends by one cause.  `abandons`: without `on_timeout`; `least`: the smallest of ranges."""
     layers = tuple(_layer(plan, cause, abandons=abandons, least=least) for plan in way)
     sends, rows = most_sends(layers, _takes(way[-1], cause, least=least))
     return Amplification(tuple(way), cause, sends, rows)

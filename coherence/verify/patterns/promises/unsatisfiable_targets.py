@@ -98,7 +98,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
 def _on_latency(facts: Known) -> Iterator[Promise]:
     for promise in facts.design.promises.values():
         asked = promise.condition is not None and promise.kind in ("always", "eventually_always")
-        if asked and promise.condition is not None and next(demands_in(facts, promise.condition.tree), None) is not None:
+        if (
+            asked
+            and promise.condition is not None
+            and next(demands_in(facts, promise.condition.tree), None) is not None
+        ):
             yield promise
 
 
