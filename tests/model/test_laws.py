@@ -37,7 +37,7 @@ from coherence.model.laws import (
     stays_whole,
 )
 from coherence.model.model import SampledLoop
-from coherence.simulate.execute.exact import Choices, execute
+from coherence.simulate.execute.exact import Choices, Execution, execute
 from coherence.simulate.execute.orbits import LongRun
 from coherence.simulate.execute.run_followed import Follower
 from coherence.simulate.testbed.autoscaler_law import Behaviour, Controller, Policy, recommendation
@@ -259,6 +259,28 @@ def test_runs_are_those_of_the_documented_algorithm_and_are_followed(drawn: dict
         measured = F(drawn["load"], current if "/" in drawn["signal"] else 1)
         current = controller.decide(instant.time, current, measured)
         assert instant.after["pool.n"] == current
+
+
+@pytest.mark.parametrize(
+    ("count", "commands"),
+    [
+        ("landed", [20, 20, 20, 40, 40]),  # twice what has landed: 10, and 20 from 40 s on
+        ("commanded", [20, 40, 80, 160, 320]),  # twice what was commanded last
+    ],
+)
+def test_a_law_counts_from_what_landed_or_from_what_was_commanded(count: str, commands: list[int]) -> None:
+    """The reading asks for twice as many at each sample; a command lands 40 s after it was given."""
+    text = TEXT.format(
+        load=4, signal="pool.load", setpoint=2, tolerance="0", start=10, low=1, high=1000,
+        timescale=", lands: 40 s", count=f", count: {count}", rate="",
+    )  # fmt: skip
+    model = elaborate(read_text(text))
+    run = Execution(model, Choices({}))
+    given = []
+    while len(given) < len(commands):
+        if run.advance().time % 15 == 0:
+            given.append(run.commanded["pool.n"])
+    assert given == commands
 
 
 # --- which law, and whole numbers

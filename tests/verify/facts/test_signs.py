@@ -138,6 +138,15 @@ def test_a_signal_that_two_ways_answer_differently_has_both_signs() -> None:
     assert (signs["p.p"], signs["p.out"], signs["p.more"]) == (UP, BOTH, BOTH)
 
 
+def test_how_a_flow_moves_by_itself_does_not_reorder_two_runs() -> None:
+    """p falls with itself, and yet more of what feeds it gives more of it for ever; a next value has no such law."""
+    flow = DESIGN.replace(", step: 1 s", "").format(low=0, high=4, step="(a.c - p) / 1 s", out="0 - p.p")
+    assert plant_sign(elaborate(read_text(flow)), "a.c", parse("p.p")) == UP
+    assert plant_sign(elaborate(read_text(flow)), "a.c", parse("p.out")) == DOWN
+    step = DESIGN.format(low=0, high=4, step="a.c - p", out="0 - p.p")
+    assert plant_sign(elaborate(read_text(step)), "a.c", parse("p.p")) == BOTH
+
+
 @given(numeric(size=6), points(RANGES))
 def test_ranges_hold_every_value(tree: Tree, at: dict[str, Fraction]) -> None:
     span = enclosure(tree, RANGES)
